@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundwire.tokens import token_counter
-from groundwire.tokens.token_counter import PIECE_LENGTH, TokenCounter, TokenCounterError
+from groundwire.tokens.token_counter import PIECE_LENGTH, VOCABULARIES, TokenCounter, TokenCounterError
 from support.growth import check_linear
 
-VOCABULARIES = Path(token_counter.__file__).parent / "vocabularies"
 NAMES = ["o200k_base", "cl100k_base"]
 
 
@@ -107,17 +106,13 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("_no_network")
-def test_a_missing_or_damaged_vocabulary_is_refused_and_left_in_place(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(token_counter, "_VOCABULARIES", tmp_path)
-    _forget_loaded_encodings()
+def test_a_missing_or_damaged_vocabulary_is_refused_and_left_in_place(tmp_path: Path) -> None:
     with pytest.raises(TokenCounterError, match=r"cannot be read.*reinstall groundwire"):
-        TokenCounter()
+        TokenCounter(vocabularies=tmp_path)
     damaged = tmp_path / "fb374d419588a4632f3f557e76b4b70aebbca790"
     damaged.write_bytes(b"IQ== 0\n")
     with pytest.raises(TokenCounterError, match=r"is damaged.*reinstall groundwire"):
-        TokenCounter()
+        TokenCounter(vocabularies=tmp_path)
     assert damaged.read_bytes() == b"IQ== 0\n"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.limits import Limits
 from groundwire_server.engine.corpus_boost import CorpusBoosts
@@ -24,6 +25,7 @@ def engine_over(
     embedders: Sequence[Embedder] = (),
     rerankers: Rerankers = KEYWORD_ONLY,
     override_tags: frozenset[str] = frozenset(),
+    walk_and_text_bytes: int = RESPONSE_BYTES,
 ) -> PlainEngine:
     """An engine without boosts, in its default settings."""
     engine = RetrievalEngine(
@@ -32,6 +34,7 @@ def engine_over(
         rerankers=rerankers,
         query_settings=QuerySettings(CorpusBoosts(())),
         limits=Limits(),
+        walk_and_text_bytes=walk_and_text_bytes,
     )
     return PlainEngine(engine)
 

@@ -15,7 +15,7 @@ from groundwire_pipelines.runtime import StoredHistory
 from groundwire_pipelines.state import Turn
 
 _SCHEMA_VERSION = 1
-_BUSY_SECONDS = 30.0
+BUSY_SECONDS = 30.0
 """How long a writer waits for another one."""
 
 _SCHEMA = f"""
@@ -74,8 +74,9 @@ class SqliteHistory:
         StepError: `history-failed`, when the file cannot be read or written, is no such history, or stays locked.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path
+        self._busy_seconds = busy_seconds
 
     async def load(self, user_id: str, session_id: str) -> StoredHistory:
         """The summary, and the turns it does not cover, oldest first; both of one moment."""
@@ -188,7 +189,7 @@ class SqliteHistory:
     def _connect(self) -> sqlite3.Connection:
         if not self._path.exists():
             _create(self._path)
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=self._busy_seconds, isolation_level=None)
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA secure_delete = ON")

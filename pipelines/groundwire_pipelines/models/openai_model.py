@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import httpx2
@@ -66,29 +67,30 @@ class _RefusedReplyError(Exception):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A reply as it comes. Raises _RefusedReplyError behind MAX_REPLY_BYTES."""
+    """A reply as it comes. Raises _RefusedReplyError behind `max_bytes`."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, max_bytes: int) -> None:
         self._stream = stream
+        self._max_bytes = max_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for piece in self._stream:
             size += len(piece)
-            if size > MAX_REPLY_BYTES:
-                raise _RefusedReplyError(f"sent more than {MAX_REPLY_BYTES} bytes")
+            if size > self._max_bytes:
+                raise _RefusedReplyError(f"sent more than {self._max_bytes} bytes")
             yield piece
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def _bound(max_bytes: int, response: httpx2.Response) -> None:
     """Lets a reply be no larger than is read of it; one that is compressed could become any size."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise _RefusedReplyError("sent a compressed reply, which was not asked for")
     assert isinstance(response.stream, httpx2.AsyncByteStream), "of a client that is asynchronous"
-    response.stream = _Bounded(response.stream)
+    response.stream = _Bounded(response.stream, max_bytes)
 
 
 class OpenAIModel:
@@ -98,7 +100,8 @@ class OpenAIModel:
     object serves any number of runs, at the same time and in event loops of their own.
     """
 
-    def __init__(self, endpoint: ModelEndpoint, counter: Counter) -> None:
+    def __init__(self, endpoint: ModelEndpoint, counter: Counter, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
+        self._max_reply_bytes = max_reply_bytes
         self._endpoint = endpoint
         self._counter = counter
 
@@ -111,7 +114,7 @@ class OpenAIModel:
         Raises:
             StepError: A rule of `model-timeout`, `model-unreachable`, `model-unauthorised`, `model-not-found`,
                 `model-overloaded`, `model-request-refused`, `model-failed`; `model-malformed` when the endpoint does
-                not speak the protocol or sends more than MAX_REPLY_BYTES; `model-answer-cut` when the model stopped
+                not speak the protocol or sends more than `max_reply_bytes`; `model-answer-cut` when the model stopped
                 before its end.
         """
         body = _body(request, request.model or self._endpoint.name)
@@ -145,7 +148,9 @@ class OpenAIModel:
             timeout=self._endpoint.timeout_seconds,
             max_retries=self._endpoint.retries,
             default_headers={"Accept-Encoding": "identity"},
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bound]}),
+            http_client=openai.DefaultAsyncHttpxClient(
+                event_hooks={"response": [partial(_bound, self._max_reply_bytes)]}
+            ),
         )
 
 

@@ -38,7 +38,7 @@ def schema_problem(schema: Mapping[str, JsonValue]) -> str:
     """
     try:
         Draft202012Validator.check_schema(schema)
-        _validator(schema).is_valid(None)
+        _validator(schema, MAX_REFERENCES).is_valid(None)
     except SchemaError as error:
         return f"no JSON Schema: {error.message[:_QUOTED_CHARACTERS]} at {error.json_path}"
     except Unresolvable as error:
@@ -50,16 +50,16 @@ def schema_problem(schema: Mapping[str, JsonValue]) -> str:
     return ""
 
 
-def read_structured(text: str, schema: Mapping[str, JsonValue]) -> JsonValue:
+def read_structured(text: str, schema: Mapping[str, JsonValue], max_references: int = MAX_REFERENCES) -> JsonValue:
     """The value that an answer states; a code fence around it is taken off.
 
     Raises:
         StepError: `response-malformed`, when it is no JSON, nested deeper than MAX_NESTING or holds half of a surrogate
-            pair; `response-mismatched`, when the schema refuses it, or takes more than MAX_REFERENCES to tell.
+            pair; `response-mismatched`, when the schema refuses it, or takes more than `max_references` to tell.
     """
     value = _value(text)
     try:
-        wrong = best_match(_validator(schema).iter_errors(value))
+        wrong = best_match(_validator(schema, max_references).iter_errors(value))
     except RecursionError as error:
         raise StepError("response-malformed", "the answer is nested too deep to be checked") from error
     except OverflowError as error:
@@ -102,7 +102,7 @@ def _is_deeper(value: JsonValue, most: int) -> bool:
     return most == 0 or any(_is_deeper(inner, most - 1) for inner in inside)
 
 
-def _validator(schema: Mapping[str, JsonValue]) -> Draft202012Validator:
+def _validator(schema: Mapping[str, JsonValue], max_references: int) -> Draft202012Validator:
     """A validator for one answer, whose work grows with the answer's size and not faster."""
     followed = count(1)
 
@@ -112,10 +112,10 @@ def _validator(schema: Mapping[str, JsonValue]) -> Draft202012Validator:
         def check(
             validator: Validator, target: JsonValue, value: JsonValue, within: JsonValue
         ) -> Iterator[ValidationError]:
-            if next(followed) > MAX_REFERENCES:
+            if next(followed) > max_references:
                 raise StepError(
                     "response-mismatched",
-                    f"whether the answer matches its schema is not told after {MAX_REFERENCES} references: "
+                    f"whether the answer matches its schema is not told after {max_references} references: "
                     "have alternatives differ in what they refer to",
                 )
             yield from follow(validator, target, value, within)

@@ -21,7 +21,7 @@ The pattern matcher behind tiktoken overflows its stack on very long runs (a mil
 this length are counted exactly; each further piece may add a token or two at its border.
 """
 
-_VOCABULARIES = Path(__file__).parent / "vocabularies"
+VOCABULARIES = Path(__file__).parent / "vocabularies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,18 @@ class TokenCounter:
     """Counts the tokens of texts in one encoding. Deterministic, and safe to share between threads.
 
     `name` is the encoding, `o200k_base` (the default) or `cl100k_base`. `fingerprint` changes whenever a count may
-    change: it names the encoding, the vocabulary's SHA-256 and the piece length.
+    change: it names the encoding, the vocabulary's SHA-256 and the piece length. The folder of vocabularies is that of
+    the package.
 
     Raises TokenCounterError when the name is unknown or the vocabulary is missing or damaged.
     """
 
-    def __init__(self, name: str = DEFAULT_ENCODING) -> None:
+    def __init__(self, name: str = DEFAULT_ENCODING, vocabularies: Path = VOCABULARIES) -> None:
         if name not in _KNOWN:
             raise TokenCounterError(f"unknown token encoding {name!r}: use one of {', '.join(sorted(_KNOWN))}")
         self.name = name
         self.fingerprint = f"{name}:{_KNOWN[name].sha256}:{PIECE_LENGTH}"
-        self._encoding = _encoding(name)
+        self._encoding = _encoding(name, vocabularies)
 
     def count(self, text: str) -> int:
         """The number of tokens of `text`. Markers such as `<|endoftext|>` are counted as ordinary text.
@@ -95,10 +96,10 @@ class TokenCounter:
 
 
 @functools.cache
-def _encoding(name: str) -> tiktoken.Encoding:
-    """The encoding over the packaged vocabulary; built once a process, since it takes a third of a second."""
+def _encoding(name: str, vocabularies: Path) -> tiktoken.Encoding:
+    """The encoding over a vocabulary in a folder; built once a process, since it takes a third of a second."""
     vocabulary = _KNOWN[name]
-    content = _verified_content(_VOCABULARIES / vocabulary.file_name, vocabulary.sha256)
+    content = _verified_content(vocabularies / vocabulary.file_name, vocabulary.sha256)
     # Tokens and ranks by turns.
     fields = content.split()
     ranks = dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))

@@ -5,7 +5,7 @@ its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,21 +35,27 @@ from groundwire_ingest.records import SkippedFile, Source, SourceRecord
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
-"""Nodes that take less than this on disk are done before other processes would have started."""
 BYTES_A_SEGMENT = 16 << 20
-"""What a segment's nodes take on disk at most, about."""
 _RECORDS_BETWEEN_REPORTS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What to build. `scope.active_index` names the version; `embedder` None means that texts are not embedded."""
+    """What to build, and by how many processes at most.
+
+    `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
+    `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
+    about `bytes_a_segment` there.
+    """
 
     data: Path
     scope: Scope
     embedder: Embedder | None
     activate: bool = True
     skip_dangling_edges: bool = False
+    processes: int = field(default_factory=processor_count)
+    bytes_worth_processes: int = BYTES_WORTH_PROCESSES
+    bytes_a_segment: int = BYTES_A_SEGMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def build_index(source: Source, options: BuildOptions, progress: Progress) -> Bu
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
             vectors = _write_vectors(directory, collected, options, progress)
-            lexical = _write_tables(directory, collected, options.scope, scratch, progress)
+            lexical = _write_tables(directory, collected, options, scratch, progress)
         origin = Origin(
             scope=options.scope,
             created=datetime.now(UTC),
@@ -147,7 +153,7 @@ def _write_vectors(directory: Path, collected: Collected, options: BuildOptions,
     if dimension is not None:
         raise own_vectors_refused(nodes)
     with progress.stage("Preparing model") as report:
-        space, texts = vector_space(embedder, options.data, processor_count())
+        space, texts = vector_space(embedder, options.data, options.processes)
         report(1, 1)
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
@@ -155,13 +161,13 @@ def _write_vectors(directory: Path, collected: Collected, options: BuildOptions,
 
 
 def _write_tables(
-    directory: Path, collected: Collected, scope: Scope, scratch: Path, progress: Progress
+    directory: Path, collected: Collected, options: BuildOptions, scratch: Path, progress: Progress
 ) -> dict[str, LexicalSize]:
     nodes = collected.nodes
-    processes = processor_count() if nodes.byte_count >= BYTES_WORTH_PROCESSES else 1
-    maker = SegmentMaker(nodes, scope, scratch)
+    processes = options.processes if nodes.byte_count >= options.bytes_worth_processes else 1
+    maker = SegmentMaker(nodes, options.scope, scratch)
     # Two spans a process, so that none waits long for the slowest.
-    spans = nodes.spans(BYTES_A_SEGMENT, least_spans=1 if processes == 1 else 2 * processes)
+    spans = nodes.spans(options.bytes_a_segment, least_spans=1 if processes == 1 else 2 * processes)
     make = maker.held if len(spans) == 1 else maker.spilled
     with runner(processes) as runs:
         with progress.stage("Tokenising") as report:

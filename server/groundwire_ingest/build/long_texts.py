@@ -19,13 +19,15 @@ def text_bytes(node: SourceNode) -> int:
     return sum(map(_size, (node.text, node.path, node.symbol)))
 
 
-def in_parts(node: SourceNode) -> tuple[SourceNode, ...]:
+def in_parts(node: SourceNode, most_bytes: int = MAX_TEXT_BYTES) -> tuple[SourceNode, ...]:
     """The node, or the parts of one whose text is too long for a response; together they hold the whole text.
+
+    A response has room for `most_bytes` of a text with its path and symbol.
 
     The first part has the node's id, the others `<local id>@part2` and so on. They end with a line where one ends in
     time. Raises IngestError where what the parts would have in common is too long itself.
     """
-    if text_bytes(node) <= MAX_TEXT_BYTES:
+    if text_bytes(node) <= most_bytes:
         return (node,)
     repeated = _repeated_bytes(node)
     if repeated > MAX_REPEATED_BYTES:
@@ -33,7 +35,7 @@ def in_parts(node: SourceNode) -> tuple[SourceNode, ...]:
             f"{node.origin}: node {node.key[:80]!r} has a text that must be cut to be returned, and {repeated} bytes "
             f"besides it that every part would repeat; at most {MAX_REPEATED_BYTES} are allowed, shorten them"
         )
-    return tuple(_parts(node, MAX_TEXT_BYTES - repeated))
+    return tuple(_parts(node, most_bytes - repeated))
 
 
 def _parts(node: SourceNode, most_bytes: int) -> Iterator[SourceNode]:

@@ -43,12 +43,14 @@ def own_vectors_refused(nodes: SpooledNodes) -> IngestError:
     return IngestError(f"{origin}: the source brings its own vectors; give --embedder none, or drop them")
 
 
-def write_own_vectors(directory: Path, nodes: SpooledNodes, dimension: int) -> VectorSpace:
+def write_own_vectors(
+    directory: Path, nodes: SpooledNodes, dimension: int, rows_a_block: int = ROWS_A_BLOCK
+) -> VectorSpace:
     """Writes the source's vectors at unit length. Raises IngestError unless every node has one of `dimension`."""
     without_direction = ""
     with VectorFile(directory, len(nodes), dimension) as file:
-        for start in range(0, len(nodes), ROWS_A_BLOCK):
-            rows = range(start, min(start + ROWS_A_BLOCK, len(nodes)))
+        for start in range(0, len(nodes), rows_a_block):
+            rows = range(start, min(start + rows_a_block, len(nodes)))
             block = list(nodes.read(rows))
             for node in block:
                 if len(node.vector or ()) != dimension:

@@ -52,14 +52,21 @@ class Found:
     texts: NDArray[np.int64]
 
 
-def put_known(texts: Texts, embedder: TextEmbedder, cache: EmbeddingCache, store: VectorStore, report: Report) -> Found:
+def put_known(
+    texts: Texts,
+    embedder: TextEmbedder,
+    cache: EmbeddingCache,
+    store: VectorStore,
+    report: Report,
+    texts_a_look_up: int = TEXTS_A_LOOK_UP,
+) -> Found:
     """Puts the vectors that the cache has of the texts; a blank text has none and never gets any.
 
     `report` is told how many rows are looked up. Raises EmbeddingCacheError.
     """
     known, missing = _Hashes(), _Hashes()
-    for start in range(0, len(texts), TEXTS_A_LOOK_UP):
-        rows = range(start, min(start + TEXTS_A_LOOK_UP, len(texts)))
+    for start in range(0, len(texts), texts_a_look_up):
+        rows = range(start, min(start + texts_a_look_up, len(texts)))
         hashes = {row: content_hash(text) for row, text in zip(rows, texts.read(rows), strict=True) if text.strip()}
         vectors = cache.get_many(embedder.fingerprint, list(dict.fromkeys(hashes.values())))
         found = [row for row, text_hash in hashes.items() if text_hash in vectors]
@@ -73,11 +80,17 @@ def put_known(texts: Texts, embedder: TextEmbedder, cache: EmbeddingCache, store
 
 
 def put_missing(
-    found: Found, texts: Texts, embedder: TextEmbedder, cache: EmbeddingCache, store: VectorStore, report: Report
+    found: Found,
+    texts: Texts,
+    embedder: TextEmbedder,
+    cache: EmbeddingCache,
+    store: VectorStore,
+    report: Report,
+    texts_a_commit: int = TEXTS_A_COMMIT,
 ) -> int:
     """Embeds the texts that were missing, each once, and puts their vectors; returns how many there were.
 
-    New vectors are written to the cache every TEXTS_A_COMMIT texts, so an interrupted run loses little. `report` is
+    New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little. `report` is
     told how many texts are done: once before the first, then after every write. Raises what the embedder raises, and
     EmbeddingCacheError.
     """
@@ -86,8 +99,8 @@ def put_missing(
     count = int(found.texts.max(initial=-1)) + 1
     starts = np.searchsorted(found.texts[by_text], np.arange(count + 1))
     report(0, count)
-    for first in range(0, count, TEXTS_A_COMMIT):
-        last = min(first + TEXTS_A_COMMIT, count)
+    for first in range(0, count, texts_a_commit):
+        last = min(first + texts_a_commit, count)
         some = list(texts.read(rows[starts[first:last]].tolist()))
         vectors = embedder.embed_texts(some)
         cache.put_many(embedder.fingerprint, dict(zip(map(content_hash, some), vectors, strict=True)))

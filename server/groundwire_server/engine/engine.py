@@ -35,7 +35,8 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
-    They run on an event loop and hand whatever computes or waits to the call.
+    They run on an event loop and hand whatever computes or waits to the call. The responses of `expand`, `find_paths`
+    and `fetch` take at most `walk_and_text_bytes`.
 
     Every method raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the
     call's checkpoint raises; those that rerank also RerankerUnavailableError.
@@ -46,6 +47,7 @@ class RetrievalEngine:
     rerankers: Rerankers
     query_settings: QuerySettings
     limits: Limits
+    walk_and_text_bytes: int = RESPONSE_BYTES
 
     async def search(self, request: SearchRequest, call: Call) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
@@ -60,7 +62,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - ACTION_BYTES,
+            max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
         snapshot = await self.indexes.open_with_graph(request, call)
@@ -82,7 +84,7 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=RESPONSE_BYTES - ACTION_BYTES,
+            max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
         snapshot = await self.indexes.open_with_graph(request, call)
@@ -97,7 +99,7 @@ class RetrievalEngine:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
         snapshot = await self.indexes.open(request, call)
-        return await call.compute(lambda: _fetched(request, snapshot, call.checkpoint))
+        return await call.compute(lambda: _fetched(request, snapshot, self.walk_and_text_bytes, call.checkpoint))
 
     async def query(self, request: QueryRequest, call: Call) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
@@ -112,13 +114,13 @@ class RetrievalEngine:
         )
 
 
-def _fetched(request: FetchRequest, snapshot: Snapshot, checkpoint: Checkpoint) -> FetchResult:
+def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
     with stage("pack"):
         requested = prioritize(request.seed_ids, request.nodes, request.mode)
         rows = snapshot.rows([one.id for one in requested])
         sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
         checkpoint()
-        budget = Budget(request.budget_tokens, request.max_chars, RESPONSE_BYTES - ACTION_BYTES)
+        budget = Budget(request.budget_tokens, request.max_chars, max_bytes - ACTION_BYTES)
         packing = pack(requested, sizes, budget)
     with stage("texts"):
         texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.history import sqlite
 from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
 from groundwire_pipelines.runtime import StoredHistory
 from groundwire_pipelines.state import Turn
@@ -135,10 +134,8 @@ def test_a_deleted_session_leaves_nothing_and_nobody_elses_goes(history: SqliteH
     assert all(b"secret" not in path.read_bytes() for path in (tmp_path / "state").iterdir())
 
 
-def test_a_deletion_says_when_bytes_stay_because_somebody_reads(
-    history: SqliteHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite, "_BUSY_SECONDS", 0.05)
+def test_a_deletion_says_when_bytes_stay_because_somebody_reads(tmp_path: Path) -> None:
+    history = SqliteHistory(tmp_path / "state" / "history.db", busy_seconds=0.05)
     appended(history, "ann", "s", "secret")
     with closing(sqlite3.connect(tmp_path / "state" / "history.db", isolation_level=None)) as reader:
         reader.execute("BEGIN")

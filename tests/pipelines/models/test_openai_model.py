@@ -8,9 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models import openai_model
 from groundwire_pipelines.models.environment import ModelEndpoint
-from groundwire_pipelines.models.openai_model import OpenAIModel
+from groundwire_pipelines.models.openai_model import MAX_REPLY_BYTES, OpenAIModel
 from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, ResponseSchema
 from support.openai_server import PIECE_CHARACTERS, Reply, ScriptedServer, scripted_server
 from support.retrieval import WordCounter
@@ -27,10 +26,11 @@ def ask(
     key: str = "secret",
     timeout_seconds: float = 20.0,
     retries: int = 3,
+    max_reply_bytes: int = MAX_REPLY_BYTES,
 ) -> ModelAnswer:
     endpoint = ModelEndpoint(server.url, "small", key, timeout_seconds, retries)
 
-    return asyncio.run(OpenAIModel(endpoint, WordCounter()).complete(request, on_text=on_text))
+    return asyncio.run(OpenAIModel(endpoint, WordCounter(), max_reply_bytes).complete(request, on_text=on_text))
 
 
 def test_asks_the_configured_model_once_and_sends_nothing_that_was_not_set() -> None:
@@ -197,14 +197,11 @@ def test_a_stream_of_what_is_no_piece_is_refused(data: str) -> None:
 
 
 @pytest.mark.parametrize("on_text", [None, [].append])
-def test_a_reply_without_end_is_given_up(
-    on_text: Callable[[str], None] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(openai_model, "MAX_REPLY_BYTES", 5_000)
+def test_a_reply_without_end_is_given_up(on_text: Callable[[str], None] | None) -> None:
     with scripted_server(["x" * 4_000 if on_text is None else "few words", "x" * 10_000]) as server:
-        assert ask(server, on_text, retries=0).text
+        assert ask(server, on_text, retries=0, max_reply_bytes=5_000).text
         with pytest.raises(StepError, match="sent more than 5000 bytes") as caught:
-            ask(server, on_text, retries=0)
+            ask(server, on_text, retries=0, max_reply_bytes=5_000)
     assert caught.value.rule == "model-malformed"
 
 

@@ -6,8 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing import structured
-from groundwire_pipelines.parsing.structured import MAX_NESTING, read_structured, schema_problem
+from groundwire_pipelines.parsing.structured import MAX_NESTING, MAX_REFERENCES, read_structured, schema_problem
 from support.growth import check_linear
 
 NESTED: dict[str, JsonValue] = {
@@ -16,9 +15,9 @@ NESTED: dict[str, JsonValue] = {
 }
 
 
-def refused(text: str, schema: dict[str, JsonValue]) -> StepError:
+def refused(text: str, schema: dict[str, JsonValue], max_references: int = MAX_REFERENCES) -> StepError:
     with pytest.raises(StepError) as caught:
-        read_structured(text, schema)
+        read_structured(text, schema, max_references)
     return caught.value
 
 
@@ -29,10 +28,9 @@ def test_an_answer_is_nested_as_deep_as_it_may_be_and_no_deeper() -> None:
         assert (error.rule, f"at most {MAX_NESTING} levels" in error.message) == ("response-malformed", True)
 
 
-def test_alternatives_that_refer_to_their_own_schema_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alternatives_that_refer_to_their_own_schema_end() -> None:
     assert read_structured('[["a"], []]', NESTED) == [["a"], []]
-    monkeypatch.setattr(structured, "MAX_REFERENCES", 500)
-    error = refused("[" * 40 + "1" + "]" * 40, NESTED)
+    error = refused("[" * 40 + "1" + "]" * 40, NESTED, max_references=500)
     assert (error.rule, "after 500 references" in error.message) == ("response-mismatched", True)
 
 

@@ -15,8 +15,10 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.pool import IndexPool
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.indexes import IndexSummary
@@ -284,7 +286,7 @@ def test_a_damaged_version_is_not_activated(backend: EmbeddedBackend, put: Put, 
 
 
 def test_only_the_most_recently_used_indexes_stay_open(
-    backend: EmbeddedBackend, put: Put, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
 
@@ -293,11 +295,11 @@ def test_only_the_most_recently_used_indexes_stay_open(
         return open_version(directory, scope)
 
     monkeypatch.setattr("groundwire_server.backends.embedded.pool.open_version", noted)
-    monkeypatch.setattr("groundwire_server.backends.embedded.pool.MAX_OPEN_INDEXES", 2)
+    pool = IndexPool(IndexStore(tmp_path), max_open=2)
     for scope in (V1, V2, V3):
         put(scope)
     for scope in (V1, V2, V1, V3, V1, V2):
-        assert backend.open(scope, PUBLIC).index == scope.active_index
+        assert pool.view(scope, PUBLIC, Lifecycle.ACTIVE).index.manifest.version == scope.active_index
     assert opened == ["v1", "v2", "v3", "v2"]
 
 

@@ -25,7 +25,6 @@ from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverScore, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
-from groundwire_server.engine import engine as engine_module
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.execution.checkpoint import Checkpoint, never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
@@ -267,11 +266,11 @@ def test_encoded_responses_stay_within_the_byte_limit(
     # The ids of a request to fetch are told in any case; validation bounds them far below the real limit.
     room_for_ids = sum(len(id_.encode()) + 16 for id_ in ids)
     bound = ACTION_BYTES + room_for_ids + limit
-    with open_backend(nodes, edges, lexical=False) as backend, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_module, "RESPONSE_BYTES", bound)
-        fetched = engine_over(backend).fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)
-        expanded = engine_over(backend).expand(replace(EXPAND, seed_ids=seeds), never_stop)
-        found = engine_over(backend).find_paths(replace(PATHS, from_ids=seeds, to_ids=ids), never_stop)
+    with open_backend(nodes, edges, lexical=False) as backend:
+        engine = engine_over(backend, walk_and_text_bytes=bound)
+        fetched = engine.fetch(FetchRequest(SCOPE, PUBLIC, seeds, graph, 1_000_000), never_stop)
+        expanded = engine.expand(replace(EXPAND, seed_ids=seeds), never_stop)
+        found = engine.find_paths(replace(PATHS, from_ids=seeds, to_ids=ids), never_stop)
     assert encode_fetch(fetched).ByteSize() <= bound
     assert encode_expansion(expanded).ByteSize() <= bound
     assert encode_paths(found).ByteSize() <= bound

@@ -69,6 +69,16 @@ def without_words(content: IndexContent) -> IndexContent:
     return replace(content, lexicon=Lexicon())
 
 
+def of_another_tokeniser(table: str) -> Callable[[IndexContent], IndexContent]:
+    """Content of which one table was tokenised by rules that this server does not have."""
+
+    def change(content: IndexContent) -> IndexContent:
+        tokens = replace(getattr(content.lexicon, table), tokenizer="other rules")
+        return replace(content, lexicon=replace(content.lexicon, **{table: tokens}))
+
+    return change
+
+
 def without_prose(content: IndexContent) -> IndexContent:
     return replace(content, lexicon=Lexicon(code=content.lexicon.code))
 
@@ -140,19 +150,17 @@ def test_a_named_source_that_the_index_lacks_is_refused(
     assert "ask other retrievers" in told[1]
 
 
-@pytest.mark.parametrize(
-    ("fingerprint", "retriever"),
-    [("TOKENIZER_FINGERPRINT", Retriever.BM25_CODE), ("PROSE_TOKENIZER_FINGERPRINT", Retriever.BM25_PROSE)],
-)
-def test_words_of_another_tokeniser_are_refused_named_or_not(
-    put: Put, monkeypatch: pytest.MonkeyPatch, fingerprint: str, retriever: Retriever
-) -> None:
-    engine = put(whole, vectors=False)
-    monkeypatch.setattr(f"groundwire_server.backends.shared.candidates.{fingerprint}", "newer rules")
+@pytest.mark.parametrize(("table", "retriever"), [("code", Retriever.BM25_CODE), ("prose", Retriever.BM25_PROSE)])
+def test_words_of_another_tokeniser_are_refused_named_or_not(put: Put, table: str, retriever: Retriever) -> None:
+    engine = put(of_another_tokeniser(table), vectors=False)
     for retrievers in ((retriever,), ()):
         told = refusal(engine, replace(QUERY, retrievers=retrievers))
         assert told[0] is Reason.LEXICAL_MISSING
         assert "was tokenised by other rules than this server's; build it anew" in told[1]
+    if retriever is Retriever.BM25_CODE:
+        search = SearchRequest(SCOPE, PUBLIC, SearchType.BM25, "getUser", 10)
+        with pytest.raises(PreconditionError, match="was tokenised by other rules"):
+            engine.search(search, never_stop)
     (other,) = LEXICAL - {retriever}
     assert engine.query(replace(QUERY, retrievers=(other,)), never_stop).matches
 

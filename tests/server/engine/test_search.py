@@ -259,13 +259,6 @@ def test_an_index_without_words_refuses_what_needs_them(
         assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A"]
 
 
-def test_an_index_of_another_tokeniser_is_not_searched_by_words(
-    engine: PlainEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("groundwire_server.backends.shared.candidates.TOKENIZER_FINGERPRINT", "newer rules")
-    assert refusal(engine, replace(SEARCH, search_type=SearchType.BM25))[0] is Reason.LEXICAL_MISSING
-
-
 def test_vectors_that_the_source_brought_need_a_query_vector(engine: PlainEngine) -> None:
     reason, metadata = refusal(engine, replace(SEARCH, query_vector=()))
     assert reason is Reason.EMBEDDER_MISMATCH

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_ingest import archive_files
-from groundwire_ingest.archive_files import ArchiveFiles
+from groundwire_ingest.archive_files import MAX_MEMBER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, ArchiveFiles
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_ingest.errors import IngestError
 
@@ -99,15 +98,34 @@ def test_what_passes_the_bounds_is_made_one_item_at_a_time(tmp_path: Path) -> No
     assert grown < 60
 
 
-def test_a_member_and_the_whole_have_a_bound_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_and_the_whole_have_a_bound_of_their_own(tmp_path: Path) -> None:
     bodies = {f"sql_bundle/docs/bodies/{number}.sql": b" " * 900_000 for number in range(10)}
     path = deflated(tmp_path / "many.zip", {CHUNKS: b"[]", **bodies})
     with pytest.raises(IngestError, match=r"many.zip: unpacks from \d+ to 9000002 bytes; beyond 8388608 bytes"):
         open_bundle_files(path)
-    stored = deflated(tmp_path / "large.zip", {CHUNKS: b" " * 1_000}, zipfile.ZIP_STORED)
-    monkeypatch.setattr(archive_files, "MAX_MEMBER_BYTES", 999)
-    with pytest.raises(IngestError, match=r"chunks.json: unpacks to 1000 bytes; at most 999 are read"):
-        open_bundle_files(stored)
+
+
+@pytest.mark.parametrize(
+    ("member_bytes", "member_count", "refused"),
+    [
+        (MAX_MEMBER_BYTES + 1, 1, f"chunks.json: unpacks to {MAX_MEMBER_BYTES + 1} bytes; at most {MAX_MEMBER_BYTES}"),
+        (MAX_MEMBER_BYTES, 5, f"many.zip: unpacks to {5 * MAX_MEMBER_BYTES} bytes; at most {MAX_UNPACKED_BYTES}"),
+    ],
+)
+def test_a_zip_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, member_bytes: int, member_count: int, refused: str
+) -> None:
+    """It claims as much as its size allows it to."""
+    content = bytes(MAX_MEMBER_BYTES // MAX_RATIO + 1)
+    names = [CHUNKS, *(f"sql_bundle/docs/bodies/{number}.sql" for number in range(1, member_count))]
+    path = deflated(tmp_path / "many.zip", dict.fromkeys(names, content), zipfile.ZIP_STORED)
+
+    def claim(member: zipfile.ZipInfo) -> None:
+        member.file_size = member_bytes
+
+    listed_anew(path, claim)
+    with pytest.raises(IngestError, match=refused):
+        open_bundle_files(path)
 
 
 def test_a_real_export_deflates_well_within_the_bounds(tmp_path: Path) -> None:

@@ -72,8 +72,9 @@ class _Opening:
 class IndexPool:
     """Opens versions once and keeps the most recently used. A closed one lives on while a call still reads it."""
 
-    def __init__(self, store: IndexStore) -> None:
+    def __init__(self, store: IndexStore, max_open: int = MAX_OPEN_INDEXES) -> None:
         self._store = store
+        self._max_open = max_open
         self._openings: OrderedDict[Scope, _Opening] = OrderedDict()
         self._policies = KnownPolicies()
         self._lock = Lock()
@@ -133,7 +134,7 @@ class IndexPool:
         with self._lock:
             opening = self._openings.setdefault(pinned, _Opening())
             self._openings.move_to_end(pinned)
-            if len(self._openings) > MAX_OPEN_INDEXES:
+            if len(self._openings) > self._max_open:
                 self._openings.popitem(last=False)
             observer().opened_indexes(len(self._openings))
         try:

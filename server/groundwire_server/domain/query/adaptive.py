@@ -41,9 +41,13 @@ ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
 """Each row is for a query that asks every retriever. How the rows were chosen is told in `docs/quality.md`."""
 
 
-def adaptive_weights(query_class: QueryClass, retrievers: Sequence[Retriever]) -> tuple[tuple[Retriever, float], ...]:
+def adaptive_weights(
+    query_class: QueryClass,
+    retrievers: Sequence[Retriever],
+    rows: Mapping[QueryClass, Mapping[Retriever, float]] = ADAPTIVE_WEIGHTS,
+) -> tuple[tuple[Retriever, float], ...]:
     """The weights of the asked retrievers, in their order, scaled to sum to 1; equal where all would be 0."""
-    weights = [ADAPTIVE_WEIGHTS[query_class][retriever] for retriever in retrievers]
+    weights = [rows[query_class][retriever] for retriever in retrievers]
     total = fsum(weights)
     if total == 0.0:
         return tuple((retriever, 1.0 / len(retrievers)) for retriever in retrievers)

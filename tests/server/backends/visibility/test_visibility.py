@@ -201,8 +201,7 @@ def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyP
         return may_see(demand, caller)
 
     monkeypatch.setattr(visibility_module, "may_see", counted)
-    monkeypatch.setattr(visibility_module, "MAX_CACHED_CALLERS", 2)
-    cache = VisibilityCache(index)
+    cache = VisibilityCache(index, max_callers=2)
     others = [AccessContext(tenant_id=f"t{number}") for number in range(3)]
     for caller in (FINANCE, others[0], FINANCE, others[1], FINANCE):
         cache.get(caller)
@@ -211,22 +210,17 @@ def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyP
     assert judged == [FINANCE, others[0], others[1], others[0]]
 
 
-def test_the_masks_of_every_lifecycle_count(index: LoadedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = index.manifest.node_count
-    monkeypatch.setattr(visibility_module, "MAX_CACHED_BYTES", 2 * count * len(Lifecycle))
-    cache = VisibilityCache(index)
+def test_the_masks_of_every_lifecycle_count(index: LoadedIndex) -> None:
+    cache = VisibilityCache(index, max_bytes=2 * index.manifest.node_count * len(Lifecycle))
     bound = [AccessContext(bounds=Bounds(cases=Names(frozenset({str(number)})))) for number in range(4)]
     kept = [weakref.ref(cache.get(caller)) for caller in bound]
     gc.collect()
     assert [one() is not None for one in kept] == [False, False, True, True]
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MAX_CACHED_CALLERS", 1), ("MAX_CACHED_BYTES", 3)])
-def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(
-    index: LoadedIndex, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
-) -> None:
-    monkeypatch.setattr(visibility_module, limit, value)
-    cache = VisibilityCache(index)
+@pytest.mark.parametrize("limit", [{"max_callers": 1}, {"max_bytes": 3}])
+def test_a_forgotten_callers_mask_stays_right_for_those_who_hold_it(index: LoadedIndex, limit: dict[str, int]) -> None:
+    cache = VisibilityCache(index, **limit)
     first = cache.get(FINANCE)
     public = weakref.ref(cache.get(AccessContext()))
     assert cache.get(FINANCE) is first, "who sees the same shares what is still in use"

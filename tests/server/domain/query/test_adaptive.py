@@ -5,7 +5,6 @@ from math import fsum
 
 import pytest
 
-from groundwire_server.domain.query import adaptive
 from groundwire_server.domain.query.adaptive import ADAPTIVE_WEIGHTS, adaptive_weights
 from groundwire_server.domain.query.query import QueryClass
 from groundwire_server.domain.search.search import Retriever
@@ -36,11 +35,11 @@ def test_the_asked_sources_share_one_in_the_proportions_of_their_row(
                 assert first_weight * row[second] == pytest.approx(second_weight * row[first])
 
 
-def test_sources_that_would_all_weigh_nothing_weigh_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_that_would_all_weigh_nothing_weigh_the_same() -> None:
     row = {Retriever.DENSE: 1.0, Retriever.BM25_CODE: 0.0, Retriever.BM25_PROSE: 0.0, Retriever.TRIGRAM: 0.0}
-    monkeypatch.setattr(adaptive, "ADAPTIVE_WEIGHTS", {QueryClass.MIXED: row})
-    assert adaptive_weights(QueryClass.MIXED, [Retriever.TRIGRAM]) == ((Retriever.TRIGRAM, 1.0),)
-    assert adaptive_weights(QueryClass.MIXED, [Retriever.BM25_CODE, Retriever.TRIGRAM]) == (
+    rows = {QueryClass.MIXED: row}
+    assert adaptive_weights(QueryClass.MIXED, [Retriever.TRIGRAM], rows) == ((Retriever.TRIGRAM, 1.0),)
+    assert adaptive_weights(QueryClass.MIXED, [Retriever.BM25_CODE, Retriever.TRIGRAM], rows) == (
         (Retriever.BM25_CODE, 0.5),
         (Retriever.TRIGRAM, 0.5),
     )

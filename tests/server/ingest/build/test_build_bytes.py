@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.build import build, vectors
+from groundwire_index.vectors.vector_file import VECTORS_FILE
 from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build.spool import NodeSpool
+from groundwire_ingest.build.vectors import write_own_vectors
 from groundwire_ingest.records import SourceNode, SourceRecord
 from support.builds import Stages
 from support.varied_records import varied_records
@@ -97,8 +100,8 @@ def _vector(node: SourceNode) -> tuple[float, ...]:
     return (float(len(node.text) + 1), float(len(node.path)), -1.0)
 
 
-def checksums(data: Path) -> dict[str, str]:
-    build_index(VariedSource(), BuildOptions(data, SCOPE, None), Stages())
+def checksums(data: Path, **options: int) -> dict[str, str]:
+    build_index(VariedSource(), BuildOptions(data, SCOPE, None, **options), Stages())  # type: ignore[arg-type]
     return {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(SCOPE)).files}
 
 
@@ -110,16 +113,25 @@ def test_a_small_build_in_one_piece(tmp_path: Path) -> None:
     assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS
 
 
-def test_pieces_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_of_any_size(tmp_path: Path) -> None:
     whole = checksums(tmp_path / "whole")
     for size in (1, 1_000, 10_000):
-        monkeypatch.setattr(build, "BYTES_A_SEGMENT", size)
-        monkeypatch.setattr(vectors, "ROWS_A_BLOCK", 1 + size % 7)
-        assert checksums(tmp_path / str(size)) == whole
+        assert checksums(tmp_path / str(size), bytes_a_segment=size) == whole
+
+
+def test_own_vectors_in_blocks_of_any_size(tmp_path: Path) -> None:
+    with NodeSpool(tmp_path) as spool:
+        numbers = [spool.append(record) for record in VariedSource().read() if isinstance(record, SourceNode)]
+        nodes = spool.finish(np.asarray(numbers))
+    written = set()
+    for rows_a_block in (1, 4, 7, len(nodes)):
+        directory = tmp_path / str(rows_a_block)
+        directory.mkdir()
+        write_own_vectors(directory, nodes, 3, rows_a_block)
+        written.add((directory / VECTORS_FILE).read_bytes())
+    assert len(written) == 1
 
 
 @pytest.mark.parametrize("processes", [2, 3])
-def test_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: int) -> None:
-    monkeypatch.setattr(build, "BYTES_WORTH_PROCESSES", 0)
-    monkeypatch.setattr(build, "processor_count", lambda: processes)
-    assert first_builds_files(checksums(tmp_path)) == FIRST_BUILDS
+def test_other_processes(tmp_path: Path, processes: int) -> None:
+    assert first_builds_files(checksums(tmp_path, processes=processes, bytes_worth_processes=0)) == FIRST_BUILDS

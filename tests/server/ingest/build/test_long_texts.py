@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import CONTAINS, JsonValue
 from groundwire_index.scope import Scope, canonical_id
-from groundwire_ingest.build import long_texts
 from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.jsonl_records import jsonl_record
@@ -34,9 +33,7 @@ SCOPE = Scope("shop", "main", "v1")
 def test_parts_hold_the_whole_text_in_order_and_each_can_be_returned(text: str, most: int, start_line: int) -> None:
     lines = text.count("\n") + (not text.endswith("\n"))
     whole = SourceNode("cs", "a", text, "f", path="p", start_line=start_line, end_line=max(0, start_line + lines - 1))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_texts, "MAX_TEXT_BYTES", most)
-        parts = in_parts(replace(whole, end_line=0) if start_line == 0 else whole)
+    parts = in_parts(replace(whole, end_line=0) if start_line == 0 else whole, most)
     assert "".join(part.text for part in parts) == text
     assert all(text_bytes(part) <= most for part in parts)
     assert [part.local_id for part in parts] == ["a", *(f"a@part{number}" for number in range(2, len(parts) + 1))]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import QueryEncoder
-from groundwire_ingest.embedding import convert as convert_module
 from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import RECORDS, V1, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
@@ -66,9 +66,15 @@ def test_a_second_build_shares_the_encoder(tmp_path: Path, model: OwnModel) -> N
     assert len(EncoderStore(tmp_path).records()) == 1
 
 
-def test_an_encoder_that_strays_is_not_named(tmp_path: Path, model: OwnModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convert_module, "LEAST_MEAN_COSINE", 1.1)
-    build(tmp_path, RECORDS, embedder=model)
+def test_an_encoder_that_strays_is_not_named(tmp_path: Path, model: OwnModel) -> None:
+    class Stranger:
+        name, fingerprint, dimension = model.name, model.fingerprint, model.dimension
+        bert, text_prompt, embed_texts = model.bert, model.text_prompt, model.embed_texts
+
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            return -model.embed_query(text)
+
+    build(tmp_path, RECORDS, embedder=Stranger())
     assert encoder_of(tmp_path) is None
 
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import unit_length
 from groundwire_index.nodes.node import content_hash
-from groundwire_ingest.embedding import embed
 from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
-from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, Report, put_known, put_missing
+from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, TEXTS_A_LOOK_UP, Report, put_known, put_missing
 
 
 class HashEmbedder:
@@ -66,11 +65,18 @@ class Embedded:
         self.present[rows] = True
 
 
-def embed_missing(texts: Sequence[str], embedder: HashEmbedder, cache: EmbeddingCache, report: Report) -> Embedded:
+def embed_missing(
+    texts: Sequence[str],
+    embedder: HashEmbedder,
+    cache: EmbeddingCache,
+    report: Report,
+    looked_up: int = TEXTS_A_LOOK_UP,
+    committed: int = TEXTS_A_COMMIT,
+) -> Embedded:
     count, dimension = len(texts), embedder.dimension
     store = Embedded(np.zeros((count, dimension), dtype=np.float32), np.zeros(count, dtype=np.bool_))
-    found = put_known(Texts(texts), embedder, cache, store, _ignore)
-    store.embedded = put_missing(found, Texts(texts), embedder, cache, store, report)
+    found = put_known(Texts(texts), embedder, cache, store, _ignore, looked_up)
+    store.embedded = put_missing(found, Texts(texts), embedder, cache, store, report, committed)
     store.reused = found.reused
     return store
 
@@ -149,13 +155,10 @@ def test_nothing_to_embed(embedder: HashEmbedder, cache: EmbeddingCache) -> None
     assert embedder.calls == []
 
 
-def test_the_look_up_counts_every_row(
-    embedder: HashEmbedder, cache: EmbeddingCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embed, "TEXTS_A_LOOK_UP", 2)
+def test_the_look_up_counts_every_row(embedder: HashEmbedder, cache: EmbeddingCache) -> None:
     seen: list[tuple[int, int]] = []
     store = Embedded(np.zeros((3, 4), dtype=np.float32), np.zeros(3, dtype=np.bool_))
-    put_known(Texts(["a", "", "a"]), embedder, cache, store, lambda done, total: seen.append((done, total)))
+    put_known(Texts(["a", "", "a"]), embedder, cache, store, lambda done, total: seen.append((done, total)), 2)
     assert seen == [(2, 3), (3, 3)]
 
 
@@ -175,15 +178,8 @@ def test_the_vectors_do_not_depend_on_what_the_cache_holds(
     cache: EmbeddingCache, runs: list[list[str]], looked_up: int, committed: int
 ) -> None:
     embedder = HashEmbedder()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embed, "TEXTS_A_LOOK_UP", looked_up)
-        patch.setattr(embed, "TEXTS_A_COMMIT", committed)
-        _check_runs(cache, embedder, runs)
-
-
-def _check_runs(cache: EmbeddingCache, embedder: HashEmbedder, runs: list[list[str]]) -> None:
     for texts in runs:
-        result = embed_missing(texts, embedder, cache, _ignore)
+        result = embed_missing(texts, embedder, cache, _ignore, looked_up, committed)
         for row, text in enumerate(texts):
             assert bool(result.present[row]) == bool(text.strip())
             expected = embedder.embed_query(text) if text.strip() else np.zeros(4, dtype=np.float32)

@@ -1,14 +1,14 @@
 """The bytes of an index: fields in any order, hostile sizes, paths and ranges."""
 
+from os import SEEK_CUR
 from pathlib import Path
 
 import pytest
 
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.scip import documents as reading
 from groundwire_ingest.scip import scip_pb2
-from groundwire_ingest.scip.documents import Document, documents, is_scip, project_folders
+from groundwire_ingest.scip.documents import MAX_DOCUMENT_BYTES, Document, documents, is_scip, project_folders
 from support.scip_index import index
 
 
@@ -55,22 +55,25 @@ def test_symbols_of_one_document_and_places_without_a_symbol_are_left_out(write:
     assert (occurrence.first_row, occurrence.last_row, occurrence.is_definition) == (0, 9, True)
 
 
-def test_a_document_that_is_too_large_is_named_and_passed_over(write: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_DOCUMENT_BYTES", 100)
-    large = scip_pb2.Document(relative_path="large.py", text="x" * 101)
-    found = read(write, index([large, scip_pb2.Document(relative_path="a.py")]))
+def test_a_document_that_is_too_large_is_named_and_passed_over(write: Path) -> None:
+    size = MAX_DOCUMENT_BYTES + 1
+    with write.open("wb") as file:
+        file.write(index([]) + b"\x12" + _varint(size))
+        file.seek(size, SEEK_CUR)  # a hole, which takes no room on the disk
+        file.write(index([scip_pb2.Document(relative_path="a.py")]).removeprefix(index([])))
+    found = list(documents(write))
     assert [document.path for document in found if isinstance(document, Document)] == ["a.py"]
     (skipped,) = (document for document in found if isinstance(document, SkippedFile))
-    assert "more than 100 are not read" in skipped.why
+    assert f"a document of {size} bytes at byte" in skipped.why
 
 
 def test_a_document_nested_deeper_than_protobuf_allows_is_refused(write: Path) -> None:
     content = b""
     for _ in range(1_000):
-        information = b"\x3a" + _length(content) + content
-        content = b"\x1a" + _length(information) + information
+        information = b"\x3a" + _varint(len(content)) + content
+        content = b"\x1a" + _varint(len(information)) + information
     with pytest.raises(IngestError, match="a document that cannot be parsed"):
-        read(write, index([]) + b"\x12" + _length(content) + content)
+        read(write, index([]) + b"\x12" + _varint(len(content)) + content)
 
 
 def test_text_that_is_not_utf8_is_refused(write: Path) -> None:
@@ -100,9 +103,9 @@ def test_the_folder_that_was_indexed_is_a_uri(write: Path) -> None:
     assert project_folders(write) == ("builds", "my shop", "web")
 
 
-def _length(content: bytes) -> bytes:
-    length, varint = len(content), b""
-    while length > 0x7F:
-        varint += bytes([length & 0x7F | 0x80])
-        length >>= 7
-    return varint + bytes([length])
+def _varint(value: int) -> bytes:
+    varint = b""
+    while value > 0x7F:
+        varint += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return varint + bytes([value])

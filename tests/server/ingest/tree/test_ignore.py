@@ -9,9 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from groundwire_ingest.tree import walk
 from groundwire_ingest.tree.ignore import read_rules
-from groundwire_ingest.tree.walk import list_tree
+from groundwire_ingest.tree.walk import MAX_IGNORE_FILE_BYTES, list_tree
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 
@@ -109,12 +108,11 @@ def test_a_name_that_is_no_utf_8_is_compared_byte_by_byte() -> None:
     assert not rules.ignores("café")
 
 
-def test_a_folder_whose_ignore_file_is_too_large_is_not_read(
-    make_tree: TreeMaker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(walk, "MAX_IGNORE_FILE_BYTES", 10)
-    root = make_tree({"a/.gitignore": "secret.py\n!", "a/secret.py": "x", "b/.gitignore": "secret.py\n"})
+def test_a_folder_whose_ignore_file_is_too_large_is_not_read(make_tree: TreeMaker) -> None:
+    most = "secret.py\n".ljust(MAX_IGNORE_FILE_BYTES, "\n")
+    root = make_tree({"a/.gitignore": most + "\n", "a/secret.py": "x", "b/.gitignore": most, "b/secret.py": "x"})
     found = {item.path: item for item in list_tree(root)}
     assert "a/secret.py" not in found
-    assert "its .gitignore has more than 10 bytes; shorten it" in str(found["a/"])
+    assert "its .gitignore has more than 1000000 bytes; shorten it" in str(found["a/"])
     assert "b/.gitignore" in found
+    assert "b/secret.py" not in found

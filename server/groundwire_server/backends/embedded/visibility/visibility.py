@@ -124,12 +124,14 @@ class CallerVisibility:
 class VisibilityCache:
     """Visibility by caller, for one index. Callers of the same policy classes and bounds share their masks."""
 
-    def __init__(self, index: LoadedIndex) -> None:
+    def __init__(
+        self, index: LoadedIndex, max_callers: int = MAX_CACHED_CALLERS, max_bytes: int = MAX_CACHED_BYTES
+    ) -> None:
         self._index = index
         self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
         # A mask has a byte a row, and a caller may ask for every lifecycle; of a large index fewer are remembered.
         caller_bytes = max(1, len(Lifecycle) * index.manifest.node_count)
-        self._most_callers = min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes))
+        self._most_callers = min(max_callers, max(1, max_bytes // caller_bytes))
         # What the remembered callers hold, by the classes that are visible and the bounds.
         self._shared: WeakValueDictionary[tuple[bytes, Bounds], CallerVisibility] = WeakValueDictionary()
         self._lock = Lock()
