@@ -3,13 +3,13 @@
 import gzip
 import logging
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import structlog
+from pydantic import ValidationError
 
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, Token, token_in
@@ -144,10 +144,11 @@ def test_a_reply_that_breaks_a_rule_is_believed_in_no_part(reply: Reply, rule: s
 
 
 def test_a_reply_with_an_error_in_each_of_a_million_places_costs_as_much_as_its_length() -> None:
-    started = time.process_time()
-    with pytest.raises(RerankerUnavailableError, match=r"results\.0: Input should be an object"):
+    with pytest.raises(RerankerUnavailableError, match=r"results\.0: Input should be an object") as caught:
         scores_of("rerank", b'{"results":[' + b"0," * 1_000_000 + b"0]}", 1)
-    assert time.process_time() - started < 2
+    found = caught.value.__context__
+    assert isinstance(found, ValidationError)
+    assert found.error_count() == 1, "the others are not looked for"
 
 
 def test_texts_that_are_sent_back_do_not_make_a_reply_too_long() -> None:
@@ -169,9 +170,8 @@ def test_a_service_that_is_not_there() -> None:
 
 def test_a_service_that_never_ends_is_given_up() -> None:
     with rerank_service(lambda _: Reply(b" " * 10_000, drips=True)) as service:
-        started = time.monotonic()
         assert failure(service.url, seconds=0.3) == "took longer than 0.3 s"
-        assert time.monotonic() - started < 5
+        assert service.left.wait(10), "the reply was not read to its end"
 
 
 def test_a_service_that_never_accepts_is_given_up() -> None:
