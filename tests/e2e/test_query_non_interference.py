@@ -220,13 +220,17 @@ def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryReques
 
 
 # Over the wire an example takes five times what it takes in tests/server/backends, where the same is tested.
-@settings(max_examples=80, deadline=None)
-@given(corpus=corpora(), caller=callers, request=query_requests(), lifecycle=st.integers(min_value=0, max_value=3))
+@settings(max_examples=25, deadline=None)
+@given(
+    corpus=corpora(),
+    caller=callers,
+    # Several queries an index: building it costs more than asking it.
+    requests=st.lists(st.tuples(query_requests(), st.integers(min_value=0, max_value=3)), min_size=4, max_size=4),
+)
 def test_hidden_nodes_change_no_byte(
     corpus: Corpus,
     caller: Caller,
-    request: query_pb2.QueryRequest,
-    lifecycle: int,
+    requests: list[tuple[query_pb2.QueryRequest, int]],
     folders: tuple[Path, Path],
     stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
 ) -> None:
@@ -236,21 +240,22 @@ def test_hidden_nodes_change_no_byte(
     publish(folders[0], scope, corpus, everything)
     if visible:  # an index that never held a node is no index
         publish(folders[1], scope, corpus, visible)
-    request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
-    request.access.MergeFrom(caller.message())
-    if OVERRIDE_TAG in caller.tags:
-        request.MergeFrom(query_pb2.QueryRequest(lifecycle=scope_pb2.Lifecycle.Name(lifecycle)))
-    whole, trimmed = (answer(stub, request) for stub in stubs)
-    assert whole == trimmed
-    assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
-    assert whole[0] == "ok" or not visible or request.not_found_when_empty
+    for request, lifecycle in requests:
+        request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
+        request.access.MergeFrom(caller.message())
+        if OVERRIDE_TAG in caller.tags:
+            request.MergeFrom(query_pb2.QueryRequest(lifecycle=scope_pb2.Lifecycle.Name(lifecycle)))
+        whole, trimmed = (answer(stub, request) for stub in stubs)
+        assert whole == trimmed
+        assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
+        assert whole[0] == "ok" or not visible or request.not_found_when_empty
 
 
-@settings(max_examples=50, deadline=None)
-@given(corpus=corpora(), request=query_requests())
+@settings(max_examples=15, deadline=None)
+@given(corpus=corpora(), requests=st.lists(query_requests(), min_size=4, max_size=4))
 def test_deleted_nodes_change_nothing_but_their_count(
     corpus: Corpus,
-    request: query_pb2.QueryRequest,
+    requests: list[query_pb2.QueryRequest],
     folders: tuple[Path, Path],
     stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
 ) -> None:
@@ -262,11 +267,12 @@ def test_deleted_nodes_change_nothing_but_their_count(
         return
     publish(folders[0], scope, corpus, everything)
     publish(folders[1], scope, corpus, active)
-    request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
-    request.access.MergeFrom(caller.message())
-    request.not_found_when_empty = False
-    whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
-    for response in (whole, trimmed):
-        for field in ("took_ms", "deleted_matches_blocked"):
-            response.meta.ClearField(field)
-    assert whole.SerializeToString() == trimmed.SerializeToString()
+    for request in requests:
+        request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
+        request.access.MergeFrom(caller.message())
+        request.not_found_when_empty = False
+        whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
+        for response in (whole, trimmed):
+            for field in ("took_ms", "deleted_matches_blocked"):
+                response.meta.ClearField(field)
+        assert whole.SerializeToString() == trimmed.SerializeToString()

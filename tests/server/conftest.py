@@ -1,7 +1,8 @@
 """Small indexes for tests, built in milliseconds, and the profile of the property tests in this folder."""
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -140,6 +141,26 @@ def _open_backend(
     with _scratch() as data:
         _publish(data, nodes, edges, vectors, lexical=lexical, activate=False)
         yield EmbeddedBackend(data)
+
+
+@pytest.fixture(scope="module")
+def shared_backend() -> Iterator[Callable[..., AbstractContextManager[EmbeddedBackend]]]:
+    """`open_backend` for tests that only read: equal content is written once, and stays open for a module's tests."""
+    opened: dict[bytes, EmbeddedBackend] = {}
+    with ExitStack() as stack:
+
+        @contextmanager
+        def open_shared(
+            nodes: Sequence[Node],
+            edges: Sequence[Edge] = (),
+            vectors: Sequence[Vector | None] | None = None,
+        ) -> Iterator[EmbeddedBackend]:
+            content = pickle.dumps((nodes, edges, vectors))
+            if content not in opened:
+                opened[content] = stack.enter_context(_open_backend(nodes, edges, vectors))
+            yield opened[content]
+
+        yield open_shared
 
 
 @pytest.fixture(scope="session")

@@ -66,16 +66,16 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     caller: AccessContext,
     limits: PathLimits,
     make_node: MakeNode,
-    open_backend: OpenBackend,
+    shared_backend: OpenBackend,
 ) -> None:
     corpus = data.draw(corpora(make_node))
     trimmed = corpus.seen_by(caller)
     searches = [data.draw(candidate_searches) for _ in range(3)]
     ids = data.draw(st.permutations([*(node.id for node in corpus.nodes), "absent"]))
     with taking(limits):
-        with serving(corpus, open_backend) as backend:
+        with serving(corpus, shared_backend) as backend:
             over_the_full_index = [answers(backend, caller, lifecycle, searches, ids) for lifecycle in Lifecycle]
-        with serving(trimmed, open_backend) as backend:
+        with serving(trimmed, shared_backend) as backend:
             over_the_trimmed_index = [answers(backend, caller, lifecycle, searches, ids) for lifecycle in Lifecycle]
     event("something hidden" if len(trimmed.nodes) < len(corpus.nodes) else "nothing hidden")
     assert over_the_full_index == over_the_trimmed_index
@@ -84,28 +84,28 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
 @settings(max_examples=50)
 @given(data=st.data(), caller=callers, lifecycle=st.sampled_from([Lifecycle.ACTIVE, Lifecycle.DELETED]))
 def test_nodes_of_the_other_lifecycle_change_nothing_but_how_many_were_blocked(
-    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus = data.draw(corpora(make_node))
     trimmed = corpus.alive(lifecycle)
     assume(trimmed.seen_by(caller).nodes)
     searches = [data.draw(candidate_searches) for _ in range(2)]
     ids = [node.id for node in corpus.nodes]
-    with serving(corpus, open_backend) as backend:
+    with serving(corpus, shared_backend) as backend:
         found = answers(backend, caller, lifecycle, searches, ids)
-    with serving(trimmed, open_backend) as backend:
+    with serving(trimmed, shared_backend) as backend:
         expected = answers(backend, caller, lifecycle, searches, ids)
     assert [replace(one, deleted_blocked=0) if isinstance(one, Told) else one for one in found] == expected
 
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)
 def test_a_scope_exists_for_who_sees_a_node_of_it_deleted_or_not(
-    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus = data.draw(corpora(make_node))
     private = corpus.of([node for node in corpus.nodes if node.access.acl_tags or node.access.tenant_id])
     assume(private.nodes)
-    with serving(private, open_backend) as backend:
+    with serving(private, shared_backend) as backend:
         if private.seen_by(caller).nodes:
             assert backend.open(SCOPE, caller, lifecycle).index == "v1"
             assert backend.get_index(SCOPE, caller).node_count == len(

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -53,16 +54,16 @@ class LengthReranker:
 
 SEARCH = SearchRequest(SCOPE, PUBLIC, SearchType.SEMANTIC, "tax id", 3, query_vector=(1.0, 0.0), rerank=Rerank.KEYWORD)
 
-texts = st.lists(st.sampled_from(["", "tax", "id", "tax id", "user", "taxId id id"]), min_size=1, max_size=20)
+TEXTS = ["", "tax", "id", "tax id", "user", "taxId id id"]
 
 
 @st.composite
 def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tuple[float, float]]]:
-    nodes = [make_node(f"N{row:02}", text) for row, text in enumerate(draw(texts))]
-    vectors = draw(
-        st.lists(st.sampled_from([(1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]), min_size=len(nodes), max_size=len(nodes))
-    )
-    return nodes, vectors
+    """One of 40, so that examples can share the indexes of them."""
+    number, size = draw(st.integers(0, 1)), draw(st.integers(1, 20))
+    chance = Random(100 * size + number)
+    nodes = [make_node(f"N{row:02}", chance.choice(TEXTS)) for row in range(size)]
+    return nodes, chance.choices([(1.0, 0.0), (1.0, 1.0), (0.0, 1.0)], k=size)
 
 
 def reranked(candidates: list[tuple[str, float]], scores: list[float], top_k: int) -> list[tuple[str, float, int]]:
@@ -74,12 +75,12 @@ def reranked(candidates: list[tuple[str, float]], scores: list[float], top_k: in
 @settings(max_examples=100)
 @given(data=st.data(), top_k=st.integers(1, 6), widen_factor=st.integers(1, 4))
 def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
-    data: st.DataObject, top_k: int, widen_factor: int, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, top_k: int, widen_factor: int, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
     texts_by_id = {node.id: node.text for node in nodes}
     request = replace(SEARCH, top_k=top_k)
-    with open_backend(nodes, vectors=vectors) as backend:
+    with shared_backend(nodes, vectors=vectors) as backend:
         engine = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor)))
         wide = engine.search(replace(request, top_k=top_k * widen_factor, rerank=Rerank.NONE), never_stop).hits
         found = engine.search(request, never_stop).hits

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -48,20 +49,23 @@ PATHS = ["", "src/a", "src/b", "db"]
 
 @st.composite
 def corpora(draw: st.DrawFn, make_node: MakeNode) -> tuple[list[Node], list[tuple[float, ...] | None]]:
-    """Nodes whose texts and vectors repeat, so that ties abound; some hidden, some without a vector."""
-    size = draw(st.integers(1, 12))
+    """Nodes whose texts and vectors repeat, so that ties abound; some hidden, some without a vector.
+
+    There are 36 corpora, so that the tests can share the indexes of them.
+    """
+    number, size = draw(st.integers(0, 2)), draw(st.integers(1, 12))
+    chance = Random(100 * size + number)
     nodes = [
         make_node(
-            f"N{number:02}",
-            draw(st.sampled_from(TEXTS)),
-            path=draw(st.sampled_from(PATHS)),
-            access=draw(st.sampled_from([NodeAccess(), NodeAccess(), HIDDEN])),
+            f"N{row:02}",
+            chance.choice(TEXTS),
+            path=chance.choice(PATHS),
+            access=chance.choice([NodeAccess(), NodeAccess(), HIDDEN]),
         )
-        for number in range(size - 1)
+        for row in range(size - 1)
     ]
     nodes.append(make_node("Z", "tax"))
-    vectors = draw(st.lists(st.sampled_from([*VECTORS, None]), min_size=size - 1, max_size=size - 1))
-    return nodes, [*vectors, VECTORS[0]]
+    return nodes, [*chance.choices([*VECTORS, None], k=size - 1), VECTORS[0]]
 
 
 searches = st.builds(
@@ -87,10 +91,10 @@ def ask(engine: PlainEngine, search: SearchRequest) -> SearchResult:
 
 @given(data=st.data(), limits=st.sampled_from(SEMANTIC_PATHS))
 def test_hits_for_a_smaller_top_k_are_a_prefix(
-    data: st.DataObject, limits: PathLimits, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, limits: PathLimits, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
-    with open_backend(nodes, vectors=vectors) as backend, taking(limits):
+    with shared_backend(nodes, vectors=vectors) as backend, taking(limits):
         engine = engine_over(backend)
         for search_type in (SearchType.SEMANTIC, SearchType.BM25):
             search = replace(data.draw(searches), search_type=search_type, top_k=len(nodes) + 1)
@@ -102,11 +106,11 @@ def test_hits_for_a_smaller_top_k_are_a_prefix(
 
 @given(data=st.data())
 def test_a_hybrid_search_fuses_two_lists_of_top_k_each(
-    data: st.DataObject, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     """No list is widened: the fused scores are those of the two searches of the same top_k."""
     nodes, vectors = data.draw(corpora(make_node))
-    with open_backend(nodes, vectors=vectors) as backend:
+    with shared_backend(nodes, vectors=vectors) as backend:
         engine = engine_over(backend)
         for _ in range(3):
             search = replace(data.draw(searches), explain=False)
@@ -137,11 +141,11 @@ def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, flo
 @settings(max_examples=100)
 @given(data=st.data())
 def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
-    data: st.DataObject, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     nodes, vectors = data.draw(corpora(make_node))
     texts = {node.id: node.text for node in nodes}
-    with open_backend(nodes, vectors=vectors) as backend:
+    with shared_backend(nodes, vectors=vectors) as backend:
         engine = engine_over(backend)
         search = data.draw(searches)
         plain = ask(engine, replace(search, explain=False))

@@ -26,7 +26,7 @@ from groundwire_server.rpc.serving.exit_codes import (
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
 from groundwire_server.rpc.supervision.restart_delay import RestartDelay
-from groundwire_server.rpc.supervision.worker_process import WorkerProcess
+from groundwire_server.rpc.supervision.worker_process import WORKER_MODULE, WorkerProcess
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
 
@@ -53,16 +53,17 @@ class WorkerEnd:
         return EXIT_SIGNAL_BASE - self.code if self.code < 0 else self.code or 1
 
 
-def supervise(settings: Settings) -> int:
+def supervise(settings: Settings, worker_module: str = WORKER_MODULE, stop_seconds: float = STOP_SECONDS) -> int:
     """Serves the indexes of `settings.data` from `settings.workers` processes until SIGTERM or SIGINT.
 
+    Each process runs `worker_module`. After a second signal workers have `stop_seconds` until they are killed.
     Returns the exit code: 0 after a drain, 128 plus the number of a second signal, 2 when the settings cannot be used,
     of which one line on stderr then tells. Call from the main thread.
     """
     configure_logging(settings.log_format, settings.log_level)
     try:
         with _shared(settings) as shared, metrics_folder(settings) as metrics:
-            return asyncio.run(Supervisor(shared, metrics).run())
+            return asyncio.run(Supervisor(shared, metrics, worker_module, stop_seconds).run())
     except SettingsError as error:
         return cannot_start(error)
 
@@ -86,7 +87,9 @@ def _shared(settings: Settings) -> Iterator[Settings]:
 class Supervisor:
     """Keeps workers alive until it is signalled to end. Create and run it in one event loop, once."""
 
-    def __init__(self, settings: Settings, metrics: Path | None = None) -> None:
+    def __init__(self, settings: Settings, metrics: Path | None, worker_module: str, stop_seconds: float) -> None:
+        self._worker_module = worker_module
+        self._stop_seconds = stop_seconds
         """`metrics` is the folder of the workers' metrics, None where nobody asks for them."""
         self._settings = settings
         self._metrics = metrics
@@ -139,7 +142,7 @@ class Supervisor:
 
     async def _run_worker(self, number: int) -> WorkerEnd:
         metrics = None if self._metrics is None else MetricsShare(self._metrics, number)
-        worker = await WorkerProcess.start(Assignment(number, self._settings, metrics))
+        worker = await WorkerProcess.start(Assignment(number, self._settings, metrics), self._worker_module)
         self._running[number] = worker
         if self._ending.is_set():
             worker.send(signal.SIGTERM)  # it was not there when the others were told
@@ -196,7 +199,7 @@ class Supervisor:
         cut_short.cancel()
         if not ended.done():
             self._send(signal.SIGTERM)
-            await asyncio.wait({ended}, timeout=STOP_SECONDS)
+            await asyncio.wait({ended}, timeout=self._stop_seconds)
             self._send(signal.SIGKILL)
             await ended
 

@@ -27,8 +27,8 @@ class WorkerProcess:
         self._pipe = pipe
 
     @classmethod
-    async def start(cls, assignment: Assignment) -> Self:
-        """Starts a new interpreter: gRPC and torch do not survive a fork.
+    async def start(cls, assignment: Assignment, module: str) -> Self:
+        """Starts a new interpreter that runs the module: gRPC and torch do not survive a fork.
 
         It is not in the supervisor's process group, so that a Ctrl-C at the terminal reaches the supervisor alone.
         """
@@ -38,7 +38,7 @@ class WorkerProcess:
                 sys.executable,
                 "-P",
                 "-m",
-                WORKER_MODULE,
+                module,
                 str(workers_end.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
                 pass_fds=(workers_end.fileno(),),

@@ -67,12 +67,12 @@ def neighbors(corpus: Corpus) -> dict[str, tuple[str, ...]]:
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)
 def test_nodes_parents_and_neighbours_are_those_among_the_visible_nodes_that_pass_a_filter(
-    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus, filter_ = data.draw(corpora(make_node)), data.draw(filters())
     seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
     ids = [*(node.id for node in corpus.nodes), "absent", corpus.nodes[0].id]
-    with serving(corpus, open_backend) as backend:
+    with serving(corpus, shared_backend) as backend:
         snapshot = backend.open(SCOPE, caller, lifecycle, filter_)
         rows = snapshot.rows(ids)
         assert list(rows) == [node.id for node in seen.nodes]
@@ -84,7 +84,7 @@ def test_nodes_parents_and_neighbours_are_those_among_the_visible_nodes_that_pas
 
 @given(data=st.data(), caller=callers, lifecycle=lifecycles)
 def test_similarities_are_the_cosines_of_visible_vectors(
-    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus = data.draw(corpora(make_node))
     seen = {node.id: corpus.vectors[node.id] for node in corpus.seen_by(caller).alive(lifecycle).nodes}
@@ -96,7 +96,7 @@ def test_similarities_are_the_cosines_of_visible_vectors(
             return 0.0
         return sum(x * y for x, y in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
 
-    with serving(corpus, open_backend) as backend:
+    with serving(corpus, shared_backend) as backend:
         snapshot = backend.open(SCOPE, caller, lifecycle)
         known = snapshot.rows(ids)
         vectors = snapshot.vectors(np.fromiter(known.values(), dtype=np.int64))

@@ -32,12 +32,12 @@ def context(name: str, corpus: Corpus) -> ServiceContext:
 
 @given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle))
 def test_a_neighbourhood_is_that_of_the_visible_edges(
-    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, open_backend: OpenBackend
+    data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus, filter_ = data.draw(corpora(make_node)), data.draw(filters(most_fields=1))
     names = data.draw(st.lists(st.sampled_from(["a", "b", "ä", "absent"]), max_size=5))
     seen = corpus.seen_by(caller).alive(lifecycle).passing(filter_)
-    with serving(corpus, open_backend) as backend:
+    with serving(corpus, shared_backend) as backend:
         found = backend.open(SCOPE, caller, lifecycle, filter_).service_contexts(names)
     assert found == tuple(context(name, seen) for name in sorted(set(names)))
     event("some edges" if any(told.edges for told in found) else "no edge")

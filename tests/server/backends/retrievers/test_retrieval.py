@@ -164,11 +164,11 @@ def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     lifecycle: Lifecycle,
     limits: PathLimits,
     make_node: MakeNode,
-    open_backend: OpenBackend,
+    shared_backend: OpenBackend,
 ) -> None:
     corpus = data.draw(corpora(make_node))
     seen = corpus.seen_by(caller)
-    with serving(corpus, open_backend) as backend, taking(limits):
+    with serving(corpus, shared_backend) as backend, taking(limits):
         for _ in range(6):
             search = data.draw(candidate_searches)
             expected = recomputed(search, seen.alive(lifecycle)) if seen.alive(lifecycle).nodes else None

@@ -26,9 +26,9 @@ def found(nodes: list[Node], filter_: Filter, open_backend: OpenBackend) -> list
 
 
 @given(data=st.data())
-def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, open_backend: OpenBackend) -> None:
+def test_a_filter_equals_its_definition(data: st.DataObject, make_node: MakeNode, shared_backend: OpenBackend) -> None:
     corpus = data.draw(corpora(make_node))
-    with serving(corpus, open_backend) as backend:
+    with serving(corpus, shared_backend) as backend:
         view = backend.open(SCOPE, ALL_SEEING, Lifecycle.ALL).view
         for _ in range(5):
             filter_ = data.draw(filters(most_fields=4))

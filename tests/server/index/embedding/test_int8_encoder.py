@@ -59,7 +59,7 @@ def together(encoder: Int8Encoder, texts: Sequence[str], threads: int = 1) -> li
 def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int) -> None:
     encoder = converted.encoder
     by_length: dict[int, list[str]] = {}
-    for text in random_texts(size, 128):
+    for text in random_texts(size, 3 * size + 32):
         by_length.setdefault(padded_length(encoder.query_tokens(text)), []).append(text)
     batches = [texts[start : start + size] for texts in by_length.values() for start in range(0, len(texts), size)]
     assert any(len(batch) == size for batch in batches)
@@ -70,7 +70,11 @@ def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int) -
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    texts=st.lists(st.text(max_size=60) | st.sampled_from(random_texts(17, 40, 250)), min_size=1, max_size=32),
+    texts=st.lists(
+        st.text(max_size=60) | st.sampled_from([*random_texts(17, 34, 30), *random_texts(18, 6, 250)]),
+        min_size=1,
+        max_size=32,
+    ),
     threads=st.integers(1, 3),
     order=st.randoms(use_true_random=False),
 )

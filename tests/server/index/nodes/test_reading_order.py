@@ -1,21 +1,23 @@
-"""Reading order and edges between services against plain Python, through a whole index."""
+"""Reading order and edges between services against plain Python."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire_index.nodes.node import CONTAINS, Edge, Node
-from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
+from groundwire_index.graph.service_edges import ServiceEdges, write_service_edges
+from groundwire_index.nodes.categories import write_categories
+from groundwire_index.nodes.node import CONTAINS, Node
+from groundwire_index.nodes.node_table import NodeTable, write_node_table
+from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder, write_reading_order
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import write_array
-from groundwire_index.store.loaded import LoadedIndex
-from support.index_writing import IndexContent, write_index
+from groundwire_index.store.rows import segments_of
+from support.index_tables import edge_table
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 
@@ -31,6 +33,14 @@ columns = st.fixed_dictionaries(
 )
 
 
+def node_table(directory: Path, nodes: list[Node]) -> NodeTable:
+    """The table of nodes, of an index that has nothing else yet."""
+    segments = list(segments_of(((node, {}) for node in nodes), (), directory))
+    write_node_table(directory, segments)
+    write_categories(directory, segments)
+    return NodeTable(directory, len(nodes))
+
+
 def document_of(node: Node) -> tuple[str, str, str] | None:
     document = node.document_id or node.location.path
     return (document, node.repo_name, node.document_version_id) if document else None
@@ -39,15 +49,12 @@ def document_of(node: Node) -> tuple[str, str, str] | None:
 @settings(max_examples=100)
 @given(rows=st.lists(columns, min_size=1, max_size=10))
 def test_before_and_after_are_the_other_chunks_of_the_document(
-    rows: list[dict[str, object]],
-    make_node: Callable[..., Node],
-    index_content: Callable[..., IndexContent],
-    scratch: Scratch,
+    rows: list[dict[str, object]], make_node: Callable[..., Node], scratch: Scratch
 ) -> None:
     nodes = [make_node(f"N{number}", **row) for number, row in enumerate(rows)]
-    with scratch() as directory, patch("os.fsync"):
-        write_index(directory, index_content(nodes))
-        reading = LoadedIndex(directory).reading_order
+    with scratch() as directory:
+        write_reading_order(directory, node_table(directory, nodes))
+        reading = ReadingOrder(directory, len(nodes))
     assert reading.order[reading.place].tolist() == list(range(len(nodes)))
     for row, node in enumerate(nodes):
         document = document_of(node)
@@ -90,19 +97,16 @@ def services_and_edges(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int,
 @settings(max_examples=100)
 @given(drawn=services_and_edges())
 def test_edges_between_services_are_listed_in_order(
-    drawn: tuple[list[str], list[tuple[int, int, str]]],
-    make_node: Callable[..., Node],
-    index_content: Callable[..., IndexContent],
-    scratch: Scratch,
+    drawn: tuple[list[str], list[tuple[int, int, str]]], make_node: Callable[..., Node], scratch: Scratch
 ) -> None:
     services, edges = drawn
     nodes = [make_node(f"N{number}", service_name=service) for number, service in enumerate(services)]
-    stated = [Edge(nodes[start].id, nodes[end].id, edge_type) for start, end, edge_type in edges]
-    with scratch() as directory, patch("os.fsync"):
-        write_index(directory, index_content(nodes, stated))
-        index = LoadedIndex(directory)
-    listed = index.service_edges
-    types = [index.manifest.edge_types[code] for code in listed.types.tolist()]
+    edge_types = ("Calls", CONTAINS, "Zips", "contains")
+    stated = edge_table(edge_types, [(start, end, edge_types.index(edge_type)) for start, end, edge_type in edges])
+    with scratch() as directory:
+        write_service_edges(directory, node_table(directory, nodes).categories["service_name"], stated)
+        listed = ServiceEdges(directory)
+    types = [edge_types[code] for code in listed.types.tolist()]
     expected = [
         (start, end, edge_type)
         for start, end, edge_type in edges

@@ -163,9 +163,9 @@ def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scra
         assert (data / "again.jsonl").read_bytes() == (data / "export.jsonl").read_bytes()
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
-    vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=8)
+    vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=24)
 )
 def test_own_vectors_are_exported_bit_for_bit(vectors: list[list[float]], scratch: Scratch) -> None:
     records = [SourceNode("cs", f"N{row}", "x", "x:1", vector=tuple(vector)) for row, vector in enumerate(vectors)]

@@ -20,13 +20,11 @@ HOST = """
 import sys
 from pathlib import Path
 from groundwire_server.config import Settings
-from groundwire_server.rpc.supervision import supervisor, worker_process
-worker_process.WORKER_MODULE = "support.stand_in_worker"
-supervisor.STOP_SECONDS = 0.5
+from groundwire_server.rpc.supervision.supervisor import supervise
 loaded = {"grpc", "numpy", "faiss", "torch"} & set(sys.modules)
 assert not loaded, loaded
 settings = Settings(data=Path(sys.argv[1]), workers=2, listen="127.0.0.1:0", embedders=("a,b", "c"))
-sys.exit(supervisor.supervise(settings))
+sys.exit(supervise(settings, "support.stand_in_worker", stop_seconds=0.5))
 """
 
 
