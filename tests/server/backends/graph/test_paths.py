@@ -237,12 +237,12 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     assert found.reached_count <= search.max_nodes
 
 
-@settings(max_examples=125)
+@settings(max_examples=50)
 @given(graph=graphs(), data=st.data())
 def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
         # Several searches a graph: building it costs more than searching it.
-        for _ in range(10):
+        for _ in range(25):
             search = data.draw(searches(graph.ids))
             is_test = data.draw(st.sampled_from([None, None, False, True]))
             found = found_in(backend, search, Filter(is_test=is_test))
@@ -251,7 +251,7 @@ def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObje
             check_sound(replace(graph, visible=passing), search, found)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graph=graphs(), data=st.data())
 def test_hidden_nodes_change_nothing(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     trimmed = Graph(
@@ -261,7 +261,7 @@ def test_hidden_nodes_change_nothing(graph: Graph, data: st.DataObject, opened: 
         graph.tests,
     )
     with opened(graph) as whole, opened(trimmed) as rest:
-        for _ in range(10):
+        for _ in range(20):
             search = data.draw(searches(graph.ids))
             assert found_in(whole, search) == found_in(rest, search)
 

@@ -231,12 +231,12 @@ def opened(
 Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
         # Several walks a graph: building it costs more than walking it.
-        for _ in range(8):
+        for _ in range(20):
             walk, is_test = data.draw(walks(graph.ids)), data.draw(st.sampled_from([None, None, False, True]))
             found = short(backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=is_test)).expand(full(walk), never_stop))
             event(found.reason.value)
