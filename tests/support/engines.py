@@ -17,7 +17,7 @@ from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 from support.calls import PlainEngine
 
-KEYWORD_ONLY = Rerankers(KeywordReranker())
+KEYWORD_ONLY = Rerankers(KeywordReranker(widen_factor=6))
 
 
 def engine_over(

@@ -119,7 +119,9 @@ A, B, C, D = full("A", "B", "C", "D")
 
 def test_a_cross_encoder_reranks_where_one_is_configured(backend: EmbeddedBackend) -> None:
     request = replace(SEARCH, rerank=Rerank.CODEBERT, top_k=2)
-    found = engine_over(backend, rerankers=Rerankers(KeywordReranker(), LengthReranker(2))).search(request, never_stop)
+    found = engine_over(backend, rerankers=Rerankers(KeywordReranker(widen_factor=1), LengthReranker(2))).search(
+        request, never_stop
+    )
     assert local([hit.id for hit in found.hits]) == ["C", "A"]
     assert [hit.score for hit in found.hits] == [-1.0, -2.0]
 

@@ -90,7 +90,7 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
             return super().rank(allowed)
 
     monkeypatch.setattr(retrieval_module, "Trigrams", WorkingTrigrams)
-    rerankers = Rerankers(KeywordReranker(), WorkingReranker(processor))
+    rerankers = Rerankers(KeywordReranker(widen_factor=1), WorkingReranker(processor))
     engine = engine_over(EmbeddedBackend(tmp_path), [WorkingEmbedder(processor)], rerankers)
     request = QueryRequest(
         Scope("shop", "main"),

@@ -6,14 +6,14 @@ from threading import Lock
 from sentence_transformers import CrossEncoder
 from torch.nn import Sigmoid
 
-from groundwire_server.engine.rerankers.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
+from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.execution.checkpoint import Checkpoint
 
 
 class CrossEncoderReranker:
     """A sentence-transformers cross-encoder that reads query and text together; scores lie in [0, 1]."""
 
-    def __init__(self, model: str, widen_factor: int = DEFAULT_WIDEN_FACTOR) -> None:
+    def __init__(self, model: str, widen_factor: int) -> None:
         """Loads a model by name or path. Raises OSError or ValueError when there is none that gives one score."""
         self.widen_factor = widen_factor
         # Models differ in whether they end in a sigmoid; stages that blend scores need them in [0, 1] from every model.

@@ -14,7 +14,7 @@ from threading import Thread
 import httpx2
 
 from groundwire_server.domain.errors import RerankerUnavailableError
-from groundwire_server.engine.rerankers.rerank import DEFAULT_WIDEN_FACTOR, RerankCandidate
+from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.engine.rerankers.rerank_api import (
     MOST_CHARACTERS,
     MOST_TEXTS,
@@ -58,7 +58,7 @@ class HttpReranker:
     The proxies that the environment names for https are used, and the CAs of `SSL_CERT_FILE` if it is set.
     """
 
-    def __init__(self, service: RerankService, widen_factor: int = DEFAULT_WIDEN_FACTOR) -> None:
+    def __init__(self, service: RerankService, widen_factor: int) -> None:
         """Connects to nothing yet. Raises ValueError for a URL that no request can be sent to."""
         self.widen_factor = widen_factor
         self._service = service

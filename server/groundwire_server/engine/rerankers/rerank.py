@@ -17,8 +17,6 @@ from groundwire_server.domain.search.candidates import Candidates, Floats, Posit
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.execution.checkpoint import Checkpoint
 
-DEFAULT_WIDEN_FACTOR = 6
-
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
@@ -48,7 +46,7 @@ class KeywordReranker:
     Coverage is already in [0, 1], so nothing is normalised over the candidates.
     """
 
-    widen_factor: int = DEFAULT_WIDEN_FACTOR
+    widen_factor: int
     alpha: float = 0.5
     beta: float = 0.5
 

@@ -32,7 +32,7 @@ def reranker(
     token: Token = lambda: SECRET,
     seconds: float = 20,
 ) -> Iterator[HttpReranker]:
-    asking = HttpReranker(RerankService(url, api, model, token, seconds))
+    asking = HttpReranker(RerankService(url, api, model, token, seconds), widen_factor=1)
     try:
         yield asking
     finally:
@@ -230,7 +230,7 @@ def test_a_certificate_must_be_of_a_trusted_authority(tmp_path: Path, monkeypatc
 
 def test_a_url_that_nothing_can_be_sent_to() -> None:
     with pytest.raises(ValueError, match="nvalid"):
-        HttpReranker(RerankService("https://a\x00b/", "rerank", "", lambda: "", 1))
+        HttpReranker(RerankService("https://a\x00b/", "rerank", "", lambda: "", 1), widen_factor=1)
 
 
 def test_a_changed_token_counts_at_once(tmp_path: Path) -> None:
