@@ -82,7 +82,7 @@ class FailedPreconditionError(GroundwireError):
 
 
 class PermissionDeniedError(GroundwireError):
-    """PERMISSION_DENIED: the server's configuration does not admit the call."""
+    """PERMISSION_DENIED: the server's configuration does not allow the call."""
 
 
 class UnauthenticatedError(GroundwireError):

@@ -94,7 +94,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if len(texts) < len(values):
         raise TypeError(f"{name}: {value!r} must be a string or a list of strings")
     if "" in texts:
-        raise ValueError(f"{name}: {value!r} must hold no empty string: leave the name out to admit all")
+        raise ValueError(f"{name}: {value!r} must hold no empty string: leave the name out to allow every value")
     return texts
 
 

@@ -11,7 +11,7 @@ _Scalar: TypeAlias = str | int | float | bool | None
 
 
 class FilterKeys(BaseModel):
-    """Narrows what is asked: values of one field are alternatives, fields must all hold, an absent one admits all."""
+    """A filter: values of one field are alternatives, all fields must hold, and an absent field restricts nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 

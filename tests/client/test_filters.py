@@ -76,7 +76,11 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({"tenant_id": 7}, TypeError, "tenant_id: 7 must be a string or a list of strings"),
         ({"collection_ids": ["a", 7]}, TypeError, "collection_ids: ['a', 7] must be a string or a list of strings"),
         ({"collection_ids": {"a"}}, TypeError, "collection_ids: {'a'} must be a string or a list of strings"),
-        ({"document_id": ""}, ValueError, "document_id: '' must hold no empty string: leave the name out to admit all"),
+        (
+            {"document_id": ""},
+            ValueError,
+            "document_id: '' must hold no empty string: leave the name out to allow every value",
+        ),
         ({"case_ids": ["a", ""]}, ValueError, "case_ids: ['a', ''] must hold no empty string"),
         ({"is_latest": "true"}, TypeError, "is_latest: 'true' must be True, False or None"),
         ({"is_latest": 1}, TypeError, "is_latest: 1 must be True, False or None"),

@@ -66,7 +66,7 @@ async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Run
     A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`.
 
     Raises:
-        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not admit.
+        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not allow.
     """
     if settings.protocol == "answer":
         return _take_answer(state)

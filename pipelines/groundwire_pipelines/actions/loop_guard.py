@@ -9,7 +9,7 @@ from groundwire_pipelines.state import PipelineState
 
 
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` admits it, else by `on_limit`.
+    """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` allows it, else by `on_limit`.
 
     A request that was made before leaves by `on_limit` as well: the same search finds the same. Requests are the same
     when they ask for the same filters and their words are the same but for case, white space and a full stop. On the

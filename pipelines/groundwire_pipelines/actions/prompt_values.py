@@ -18,7 +18,7 @@ Variables: TypeAlias = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
     Field(
         description="What the prompt is given; it must use each of them, and no other: `question` in English, "
-        "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings admit), "
+        "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings allow), "
         "`mode` and `rewritten_question` (what the router chose), `filters` (what searches are restricted to, and how "
         "a query may narrow them further), `error` (what `on_error` was taken for last), `repository`, `branch`, or "
         "the `output` of a step before, of which `plan.query` is a field."

@@ -93,7 +93,7 @@ def show_texts(
 
 
 async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
-    """Adds every edge among the nodes with texts, and among those chosen, that caller, filter and settings admit.
+    """Adds every edge among the nodes with texts, and among those chosen, that access, filter and settings allow.
 
     A walk has only those that lead on from a node before its last step, and a search has none.
     """

@@ -48,7 +48,7 @@ CALLER_NAMES = frozenset(
 
 
 def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
-    """The filter that admits what both admit; None when no value of some field satisfies both.
+    """The filter that passes what both pass; None when no value of some field satisfies both.
 
     Of a metadata key that both name, the values in both are kept. For a node with several values under the key that may
     be narrower than both; it is never wider.

@@ -167,7 +167,7 @@ def _end_in_any_folders(tokens: Sequence[_Token]) -> bool:
 
 
 def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
-    """The bytes that the bracket expression admits whose content starts at `at`, and where it ends."""
+    """The bytes that a bracket expression matches whose content starts at `at`, and where it ends."""
     negated = pattern[at : at + 1] in (b"!", b"^")
     at += negated
     members: set[int] = set()
@@ -218,8 +218,8 @@ def _escaped(pattern: bytes, at: int) -> bytes:
 
 def _one_of(members: frozenset[int]) -> bytes:
     """The expression of any of these bytes but the slash, which no wildcard matches."""
-    admitted = members - {ord("/")}
-    starts = (byte for byte in sorted(admitted) if byte - 1 not in admitted)
-    ends = (byte for byte in sorted(admitted) if byte + 1 not in admitted)
+    allowed = members - {ord("/")}
+    starts = (byte for byte in sorted(allowed) if byte - 1 not in allowed)
+    ends = (byte for byte in sorted(allowed) if byte + 1 not in allowed)
     ranges = b"".join(b"\\x%02x-\\x%02x" % pair for pair in zip(starts, ends, strict=True))
     return b"[" + ranges + b"]" if ranges else b"(?!)"

@@ -1,6 +1,6 @@
 """Edges across a source tree: what the names in code, and the strings that it shares with other code, refer to.
 
-Names are resolved within what a file's imports admit. An edge's confidence says how sure that is, and a
+Names are resolved within what a file's imports allow. An edge's confidence says how sure that is, and a
 chain of steps (a call on a field of an imported type) is as sure as its weakest:
 
 1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of

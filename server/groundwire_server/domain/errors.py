@@ -104,7 +104,7 @@ class RerankerUnavailableError(GroundwireError):
 
 
 class PermissionDeniedError(GroundwireError):
-    """The server's configuration, or what the caller's identity grants, does not admit the call."""
+    """The server's configuration, or what the caller's identity grants, does not allow the call."""
 
 
 class PreconditionError(GroundwireError):

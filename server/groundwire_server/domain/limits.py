@@ -36,7 +36,7 @@ _BYTES_FOR_EACH = 64
 def request_memory(size: int) -> int:
     """The most memory, in bytes, that a request of `size` bytes takes as a message and decoded beside it.
 
-    Its strings stand in both. Its entries are objects, of which the counts above admit some megabytes, and one byte
+    Its strings stand in both. Its entries are objects, of which the counts above allow some megabytes, and one byte
     makes no more than 64 bytes of them.
     """
     return min(_BYTES_FOR_EACH * size, 2 * size + _OBJECTS_BYTES)

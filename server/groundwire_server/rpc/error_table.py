@@ -107,7 +107,7 @@ def _pack(detail: Message) -> AnyMessage:
 
 
 def _bad_request(violations: tuple[FieldViolation, ...]) -> error_details_pb2.BadRequest:
-    """The first violations, as many as the size limit admits; always at least one."""
+    """The first violations, as many as the size limit allows; always at least one."""
     bad_request = error_details_pb2.BadRequest()
     for violation in violations:
         bad_request.field_violations.add(

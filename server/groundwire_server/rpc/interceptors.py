@@ -173,7 +173,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 
 def _counted(handler: "Handler[Request, Response]", body: bytes) -> Request:
-    """The request as a message, which has no more entries than the contract admits."""
+    """The request as a message, which has no more entries than the contract allows."""
     request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
     check_counts(cast("Message", request))
     return request

@@ -60,9 +60,9 @@ class SqlCatalog:
         found = None if parsed is None else self._objects.find(parsed)
         return None if found is None else found.object.key
 
-    def find(self, name: SqlName, admitted: frozenset[ObjectType], home_schema: str | None = None) -> Resolved | None:
-        """The object of an admitted type that `name` means; see `ObjectIndex.find`."""
-        return self._objects.find(name, admitted, home_schema)
+    def find(self, name: SqlName, allowed: frozenset[ObjectType], home_schema: str | None = None) -> Resolved | None:
+        """The object of an allowed type that `name` means; see `ObjectIndex.find`."""
+        return self._objects.find(name, allowed, home_schema)
 
     def knows(self, bare_name: str) -> bool:
         """Whether an object of any schema has this name, given without quotes; case does not matter."""

@@ -61,9 +61,9 @@ class ObjectIndex:
         return bare_name.casefold() in self._by_name
 
     def find(
-        self, name: SqlName, admitted: frozenset[ObjectType] = _ANY, home_schema: str | None = None
+        self, name: SqlName, allowed: frozenset[ObjectType] = _ANY, home_schema: str | None = None
     ) -> Resolved | None:
-        """The object of an admitted type that `name` means; None for none, and for several with equal claim.
+        """The object of an allowed type that `name` means; None for none, and for several with equal claim.
 
         A stated schema must be the object's, or a default one where the object's is unknown, or the name of
         the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the home schema comes
@@ -71,7 +71,7 @@ class ObjectIndex:
         then the only schema that has the name (ASSUMED_SCHEMA_CONFIDENCE).
         """
         schema, bare = name.folded
-        objects = [found for found in self._by_name.get(bare, {}).values() if found.object_type in admitted]
+        objects = [found for found in self._by_name.get(bare, {}).values() if found.object_type in allowed]
         stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
         searched = [{home_schema}, _DEFAULT_SCHEMAS, {""}]
         if schema:

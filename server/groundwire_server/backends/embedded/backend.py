@@ -66,7 +66,7 @@ class EmbeddedBackend:
             checkpoint()
             if repository not in ("", scope.repository) or branch not in ("", scope.branch):
                 continue
-            if not scopes.admit(scope.repository, scope.branch):
+            if not scopes.includes(scope.repository, scope.branch):
                 continue
             for version in self._store.versions(scope):
                 checkpoint()

@@ -25,7 +25,7 @@ class Scopes:
         pairs = [split_scope(pattern) for pattern in patterns]
         return cls(patterns=tuple((Names.parse([repository]), Names.parse([branch])) for repository, branch in pairs))
 
-    def admit(self, repository: str, branch: str) -> bool:
+    def includes(self, repository: str, branch: str) -> bool:
         """Whether the pair is in this set."""
         return (repository, branch) in self.listed or any(
             repository in repositories and branch in branches for repositories, branches in self.patterns

@@ -1,1 +1,1 @@
-"""Who calls, what that grants, and how a request narrows it."""
+"""Who the caller is, what its identity grants, and how a request narrows that."""

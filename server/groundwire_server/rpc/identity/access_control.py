@@ -1,4 +1,4 @@
-"""The choke point of every request: what its caller may name, and what it may see."""
+"""Authorises every request: which scopes its caller may name, and which nodes it may see."""
 
 from typing import TypeAlias
 
@@ -24,17 +24,17 @@ AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.De
 
 
 class AccessControl:
-    """Admits requests. What it refuses depends on the caller and the request alone, never on what is indexed.
+    """Authorises requests. What it refuses depends on caller and request alone, never on what is indexed.
 
-    The caller is that of the call which the current task works on. Every method raises InvalidRequestError and
+    The caller is that of the call that the current task serves. Every method raises InvalidRequestError and
     PermissionDeniedError.
     """
 
     def __init__(self, *, allow_admin: bool) -> None:
         self._allow_admin = allow_admin
 
-    def admit(self, request: ScopedRequest) -> AccessContext:
-        """The access to answer a request with that names a scope."""
+    def authorise(self, request: ScopedRequest) -> AccessContext:
+        """The access that applies to a request that names a scope."""
         grant = current_call().caller.grant
         access = _narrowed(grant, request)
         _check_granted(
@@ -45,12 +45,12 @@ class AccessControl:
         )
         return access
 
-    def admit_listing(self, request: index_pb2.ListIndexesRequest) -> tuple[AccessContext, Scopes]:
-        """The access to answer a listing with, and the scopes to leave in it."""
+    def authorise_listing(self, request: index_pb2.ListIndexesRequest) -> tuple[AccessContext, Scopes]:
+        """The access that applies to a listing, and the scopes that it may show."""
         grant = current_call().caller.grant
         return _narrowed(grant, request), grant.scopes
 
-    def admit_administration(self, request: AdministrationRequest) -> Scope:
+    def authorise_administration(self, request: AdministrationRequest) -> Scope:
         """The index version that may be changed."""
         grant = current_call().caller.grant
         if not self._allow_admin:
@@ -76,7 +76,7 @@ def _narrowed(grant: Grant, request: ScopedRequest | index_pb2.ListIndexesReques
 
 
 def _check_granted(granted: Scopes, scope: Scope, reason: Reason, message: str) -> None:
-    if granted.admit(scope.repository, scope.branch):
+    if granted.includes(scope.repository, scope.branch):
         return
     violations = Violations()
     check_scope(scope, violations)  # a name that nobody could be granted is malformed, not forbidden

@@ -26,7 +26,7 @@ def make_authenticator(settings: Settings, revocation_period_seconds: float = PE
 
     Raises SettingsError when a file that the settings name cannot be used.
 
-    A URL is not asked here: that it is out of reach for a while must not keep a server from starting again.
+    A URL of keys is not read here: a server must be able to start while the issuer cannot be reached.
     """
     authorities = settings.tls_client_ca
     if authorities is None:
@@ -38,7 +38,7 @@ def make_authenticator(settings: Settings, revocation_period_seconds: float = PE
 def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticator:
     if settings.access_mode == "trusted":
         return TrustedCallers()
-    mapping_file = cast("Path", settings.access_mapping)  # which all other modes demand
+    mapping_file = cast("Path", settings.access_mapping)  # which all other modes require
     if settings.access_mode == "mtls":
         return CertifiedCallers(read_mapping(mapping_file, CertificateMapping), certificates)
     mapping = read_mapping(mapping_file, ClaimMapping)
@@ -53,7 +53,7 @@ def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticato
 
 
 def read_mapping(path: Path, form: type[Model]) -> Model:
-    """What a file says that callers are granted. Raises SettingsError naming every problem, one a line."""
+    """The mapping file at `path`. Raises SettingsError naming every problem, one a line."""
     try:
         return read_model(path, form, "docs/identity.md")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What every access mode does: from a call to what its caller is granted."""
+"""The interface of all access modes: from a call to its caller and what that caller is granted."""
 
 from abc import ABC, abstractmethod
 from typing import TypeVar
@@ -16,11 +16,11 @@ class Authenticator(ABC):
     """Identifies the caller. Use it in one event loop, which it must never block."""
 
     async def start(self) -> None:  # noqa: B027 - most modes have nothing to keep up to date
-        """Begins to keep up to date what callers are verified with."""
+        """Begins to refresh the keys or lists that callers are verified with."""
 
     @abstractmethod
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """Who calls, by the call's headers and connection alone.
+        """The caller, by the call's headers and connection alone.
 
         Raises UnauthenticatedError, IdentityUnavailableError.
         """
@@ -38,5 +38,5 @@ class TrustedCallers(Authenticator):
 
 
 def refused(rule: str, message: str) -> UnauthenticatedError:
-    """The error for an identity that breaks `rule`; what was presented must have no part in the message."""
+    """The error for an identity that breaks `rule`; `message` must hold no part of a token or certificate."""
     return UnauthenticatedError(Reason.IDENTITY_REFUSED, message, {"rule": rule})

@@ -11,7 +11,7 @@ _SCHEME = "bearer"
 
 
 def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
-    """The one token, of which nothing but its length is known. Raises UnauthenticatedError."""
+    """The call's only token, of which nothing but the length is checked here. Raises UnauthenticatedError."""
     given = [value for key, value in metadata or () if key == AUTHORIZATION_KEY]
     if not given:
         raise UnauthenticatedError(

@@ -1,4 +1,4 @@
-"""Which certificates are known, and what they grant, by the operator's file (access mode `mtls`)."""
+"""What client certificates grant: the operator's mapping file of the access mode `mtls`."""
 
 import re
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ def _check_dns(name: str) -> str:
 
 
 class CertificatePattern(BaseModel):
-    """A URI, of which the end may be left open, or a DNS name, of which the first label may be.
+    """A URI whose end may be a wildcard, or a DNS name whose first label may be one.
 
-    A wildcard never covers the part of a name that says which authority gave it.
+    A wildcard never covers the part of a name that says which authority issued it.
     """
 
     model_config = STRICT
@@ -54,7 +54,7 @@ class CertificatePattern(BaseModel):
         return self
 
     def matches(self, names: CertificateNames) -> bool:
-        """Whether one of the names is meant."""
+        """Whether one of the names matches."""
         if self.uri is not None:
             uris = Names.parse([self.uri])
             return any(uri in uris for uri in names.uris)
@@ -66,9 +66,9 @@ class CertificatePattern(BaseModel):
 
 
 class _Caller(BaseModel):
-    """A caller, or all whose certificates match, and what they are granted.
+    """The callers whose certificates match a pattern, and what they are granted.
 
-    `collections`, `cases`, `documents` and `workflows` bind by being there, without a name as well.
+    `collections`, `cases`, `documents` and `workflows` are bounds if they are present, even without a value.
     """
 
     model_config = STRICT
@@ -107,7 +107,7 @@ class _Caller(BaseModel):
 
 
 class CertificateMapping(BaseModel):
-    """The file. Of several callers whose certificates match, the first counts."""
+    """The file. The first caller whose pattern matches applies."""
 
     model_config = STRICT
 

@@ -1,4 +1,4 @@
-"""What the claims of a verified token grant, by the operator's file (access mode `jwt`)."""
+"""What the claims of a verified token grant: the operator's mapping file of the access mode `jwt`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Self, cast
@@ -45,7 +45,7 @@ class _Claim(BaseModel):
         return value
 
     def wrong(self, wanted: str) -> UnauthenticatedError:
-        """The error for a value of another form."""
+        """The error for a value of another type."""
         path = self.claim if isinstance(self.claim, str) else ".".join(self.claim)
         return refused("claims", f"the token's claim {path} must be {wanted}")
 
@@ -162,9 +162,9 @@ class LevelRule(BaseModel):
 
 
 class ClaimMapping(BaseModel):
-    """The file. A claim that a token lacks grants nothing; one of another form than is asked for refuses the token.
+    """The file. A claim that a token lacks grants nothing; a token with a claim of another type is refused.
 
-    A rule of `collections`, `cases`, `documents` or `workflows` binds by being there, whatever it grants.
+    A rule for `collections`, `cases`, `documents` or `workflows` is a bound if it is present, whatever it grants.
     """
 
     model_config = STRICT

@@ -2,8 +2,8 @@
 
 Its form is that of Envoy's documentation (HTTP header manipulation, x-forwarded-client-cert): pairs `Key=value` between
 semicolons. A value that holds one of `,;=` should stand in double quotes, in which `\"` is a quote. A proxy that
-appends to what it was sent puts a comma between, but so does a name with a comma in it, since Envoy does not quote
-names. The two cannot be told apart, so the header must be of one proxy alone, which sets it (`SANITIZE_SET`).
+appends to a header puts a comma between, and Envoy does not quote names, so a name with a comma in it looks the same.
+Therefore the header must come from one proxy alone, which replaces it (`SANITIZE_SET`).
 """
 
 import re
@@ -27,7 +27,7 @@ class ForwardedCertificate:
 
 
 def forwarded_certificate(header: str) -> ForwardedCertificate:
-    """What a header holds. Raises ValueError when it is not of that form, or has two elements or certificates."""
+    """The parsed header. Raises ValueError for another form, or for two elements or certificates."""
     pairs = _pairs(header)
     certificates = [value for key, value in pairs if key == "cert"]
     if len(certificates) > 1:

@@ -29,7 +29,7 @@ class KeySetError(Exception):
 
 
 class _Key(BaseModel):
-    """The public members of a key; all others, private ones among them, are left where they are."""
+    """The public members of a key; all others, private ones among them, are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -53,9 +53,9 @@ class _KeySet(BaseModel):
 def parse_keys(content: bytes, algorithms: Sequence[str]) -> KeyTable:
     """The usable keys of a set for each of `algorithms` that they may be used with.
 
-    Keys that are symmetric, for encryption, too short, without an id or otherwise not to be understood are passed over,
-    as RFC 7517 §5 asks. Raises KeySetError for anything but a set, for one without a usable key, and for two keys that
-    one token could mean.
+    Keys that are symmetric, for encryption, too short, without an id or otherwise unusable are ignored, as RFC 7517 §5
+    asks. Raises KeySetError for anything but a set, for one without a usable key, and for two keys of the same id and
+    algorithm.
     """
     try:
         listed = _KeySet.model_validate_json(content).keys

@@ -33,7 +33,7 @@ class TokenCallers(Authenticator):
         self._verifier = TokenVerifier(rules, self._keys)
 
     async def start(self) -> None:
-        """Reads the keys, and keeps reading them."""
+        """Reads the keys, and goes on reading them periodically."""
         await self._keys.start()
 
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
@@ -50,7 +50,7 @@ class TokenCallers(Authenticator):
         return caller
 
     async def stop(self) -> None:
-        """Reads the keys no more."""
+        """Stops reading the keys."""
         await self._keys.stop()
 
     def _until(self, claims: Claims) -> float:
@@ -58,6 +58,6 @@ class TokenCallers(Authenticator):
 
 
 def _subject(claims: Claims) -> str:
-    """The claim `sub`; an issuer may leave it out (RFC 7519 §4.1.2), and then all such callers are one."""
+    """The claim `sub`; an issuer may leave it out (RFC 7519 §4.1.2), and all such callers count as one."""
     subject = claims.get("sub")
     return subject if isinstance(subject, str) and subject else NO_SUBJECT

@@ -1,4 +1,4 @@
-"""The keys that tokens are verified with, kept up to date beside the calls."""
+"""The keys that tokens are verified with, refreshed in the background."""
 
 import asyncio
 import time
@@ -16,12 +16,12 @@ MAX_WAITING = 256
 
 
 class KeyRing:
-    """Keys by id and algorithm, from a source that is read again and again.
+    """Keys by id and algorithm, from a source that is read periodically.
 
-    A key that the source no longer holds is no longer known after the next reading. While the source cannot be read,
-    the last keys that could be stay. A key that is not known has the source read at once, for issuers publish a key
-    before they sign with it. One reading serves all who wait, and none begins before the source's pause is over:
-    unknown key ids cannot make this server read more often than that.
+    A key that was removed from the source is forgotten at the next reading. While the source cannot be read, the last
+    keys stay in use. A token with an unknown key has the source read at once, because issuers publish a key before they
+    sign with it. One reading serves all calls that wait, and none begins before the source's pause is over, so unknown
+    key ids cannot make this server read more often than that.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class KeyRing:
         self._waiting = 0
 
     async def start(self) -> None:
-        """Reads the keys once, whether or not that succeeds, and keeps reading them until `stop`."""
+        """Reads the keys once, whether or not that succeeds, and then periodically until `stop`."""
         await self._refreshed()
         self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
-        """Reads no more."""
+        """Stops reading."""
         if self._keeper is not None:
             self._keeper.cancel()
             with suppress(asyncio.CancelledError):

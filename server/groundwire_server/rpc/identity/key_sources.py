@@ -1,4 +1,4 @@
-"""Where a JSON Web Key Set comes from. Reading blocks, within bounds: run it beside the event loop."""
+"""Where a JSON Web Key Set comes from. Reading blocks for a bounded time: run it in a thread."""
 
 import ssl
 import time
@@ -26,7 +26,7 @@ _CHUNK_BYTES = 65_536
 
 
 class KeySource(Protocol):
-    """A place to read keys from: every `period_seconds`, and for unknown keys not before `pause_seconds` are over."""
+    """Read every `period_seconds`; for an unknown key at once, but at least `pause_seconds` after the last reading."""
 
     period_seconds: float
     pause_seconds: float
@@ -37,7 +37,7 @@ class KeySource(Protocol):
 
 
 class KeyFile:
-    """A file; a change to it counts within seconds."""
+    """A file; a change to it takes effect within seconds."""
 
     period_seconds = 2.0
     pause_seconds = 1.0
@@ -57,7 +57,7 @@ class KeyFile:
 
 
 class KeyUrl:
-    """An HTTP resource. It must answer itself: a redirect is not followed."""
+    """An HTTP resource. Redirects are not followed."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class KeyUrl:
         read_seconds: float = READ_SECONDS,
         pause_seconds: float = URL_PAUSE_SECONDS,
     ) -> None:
-        """One read of a socket may take `read_seconds`, and so may all of an answer."""
+        """`read_seconds` limits each read of the socket, and also the whole response."""
         self.period_seconds = period_seconds
         self.pause_seconds = pause_seconds
         self._max_bytes = max_bytes
@@ -81,8 +81,8 @@ class KeyUrl:
         request = Request(self._url, headers={"Accept": "application/jwk-set+json, application/json"})
         content = bytearray()
         try:
-            with self._opener.open(request, timeout=self._read_seconds) as answer:
-                while len(content) <= self._max_bytes and (chunk := answer.read1(_CHUNK_BYTES)):
+            with self._opener.open(request, timeout=self._read_seconds) as response:
+                while len(content) <= self._max_bytes and (chunk := response.read1(_CHUNK_BYTES)):
                     content += chunk
                     if time.monotonic() > end:
                         raise KeySetError(f"takes longer than {self._read_seconds:g} s to answer")
@@ -94,7 +94,7 @@ class KeyUrl:
 
 
 def _opener() -> OpenerDirector:
-    """Without a handler of redirects, which might lead to plain HTTP, and without a proxy between it and localhost."""
+    """Follows no redirect, which might lead to plain HTTP, and uses no proxy for localhost."""
     opener = OpenerDirector()
     https_proxies = {scheme: proxy for scheme, proxy in getproxies().items() if scheme == "https"}
     for handler in (

@@ -21,19 +21,19 @@ Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 _REMEMBERED = 4_096
-"""How many certificates' names are kept with what they grant."""
+"""For how many certificates the grant is remembered."""
 
 
 class CertifiedCallers(Authenticator):
     """Grants by the peer's certificate, or by the one that a trusted proxy forwards.
 
-    A trusted proxy is nobody by itself: a call that it forwards without a certificate is refused, or callers that show
-    none would have the proxy's access. A certificate that any other peer forwards is refused too, and not passed over:
-    who sends one takes itself for a proxy, and would be answered with its own access for those it speaks for.
+    A trusted proxy is no caller itself: a call that it forwards without a certificate is refused, since callers without
+    a certificate would otherwise get the proxy's access. A certificate that any other peer forwards is refused, not
+    ignored: such a peer is a proxy that the mapping does not list, and all its callers would get its own access.
     """
 
     def __init__(self, mapping: CertificateMapping, certificates: PeerCertificates) -> None:
-        """`certificates` judges those that are forwarded; whoever shows its own is judged before."""
+        """`certificates` checks forwarded certificates; that of the peer itself was checked before."""
         self._certificates = certificates
         self._grant = lru_cache(_REMEMBERED)(mapping.grant)
         self._is_proxy = lru_cache(_REMEMBERED)(mapping.is_proxy)
@@ -84,7 +84,7 @@ def _forwarded(headers: list[str | bytes]) -> ForwardedCertificate:
 
 
 def _checked(names: CertificateNames) -> CertificateNames:
-    """The names, of which at most one may be a URI, as SPIFFE demands (X.509-SVID §2)."""
+    """The names, of which at most one may be a URI, as SPIFFE requires (X.509-SVID §2)."""
     if len(names.uris) > 1:
-        raise refused("certificate", "the certificate has more than one URI as its name; SPIFFE admits one")
+        raise refused("certificate", "the certificate has more than one URI as its name; SPIFFE allows one")
     return names

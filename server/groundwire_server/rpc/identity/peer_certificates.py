@@ -1,7 +1,7 @@
 """Whether a certificate is still valid, checked at each call.
 
-The TLS handshake verifies a certificate once. A connection outlasts that, and a session that is resumed repeats nothing
-of it, so neither an expiry nor a revocation would be noticed.
+The TLS handshake verifies a certificate once. A connection may last longer, and a resumed session does not repeat the
+check, so neither an expiry nor a revocation would be noticed.
 """
 
 import hashlib
@@ -17,27 +17,27 @@ from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import IdentityUnavailableError, Reason
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
-from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, Standing
+from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, RevocationStatus
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 MAX_REMEMBERED = 4_096
-_ALWAYS = Standing(revoked=False, until=datetime.max.replace(tzinfo=UTC))
+_ALWAYS = RevocationStatus(revoked=False, until=datetime.max.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     not_before: datetime
     not_after: datetime
-    standing: Standing
+    status: RevocationStatus
 
 
 class PeerCertificates:
     """Refuses certificates that have expired, are not valid yet, or were revoked.
 
-    There is no leeway: certificates have none. Certificates are known by their digest, so that each is read once while
-    the revocation lists stay the same. Use it in one event loop.
+    Clocks have no leeway. Certificates are remembered by their digest, so each is parsed once until the lists change.
+    Use it in one event loop.
     """
 
     def __init__(self, revocations: RevocationFile | None) -> None:
@@ -46,7 +46,7 @@ class PeerCertificates:
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
 
     def start(self) -> None:
-        """Begins to keep the revocation lists up to date."""
+        """Begins to read the revocation lists periodically."""
         if self._revocations is not None:
             self._revocations.start()
 
@@ -63,9 +63,9 @@ class PeerCertificates:
         )
 
     def check_pem(self, certificate: bytes, intermediates: bytes = b"") -> None:
-        """Checks a certificate in PEM, which somebody else has verified, with those of its issuers that came along.
+        """Checks a certificate in PEM whose signature was verified elsewhere; `intermediates` are its issuers'.
 
-        Raises UnauthenticatedError, and IdentityUnavailableError when no list can tell whether it was revoked.
+        Raises UnauthenticatedError, and IdentityUnavailableError when no current list says whether it was revoked.
         """
         known = self._read_once(certificate, intermediates)
         now = datetime.now(UTC)
@@ -73,9 +73,9 @@ class PeerCertificates:
             raise refused("certificate_expired", "the certificate has expired; connect with a new one")
         if now < known.not_before:
             raise refused("certificate_not_yet_valid", "the certificate is not valid yet; compare the clocks")
-        if known.standing.revoked:
+        if known.status.revoked:
             raise refused("certificate_revoked", "the certificate was revoked; connect with a new one")
-        if now >= known.standing.until:
+        if now >= known.status.until:
             raise IdentityUnavailableError(
                 Reason.IDENTITY_UNAVAILABLE,
                 "no revocation list of the certificate's authority is there and up to date; try again later",
@@ -98,8 +98,8 @@ class PeerCertificates:
         try:
             own = x509.load_pem_x509_certificate(certificate)
             others = x509.load_pem_x509_certificates(intermediates) if intermediates else []
-            standing = _ALWAYS if self._judged_by is None else self._judged_by.standing(own, others)
-            return _Known(own.not_valid_before_utc, own.not_valid_after_utc, standing)
+            status = _ALWAYS if self._judged_by is None else self._judged_by.status(own, others)
+            return _Known(own.not_valid_before_utc, own.not_valid_after_utc, status)
         except UNREADABLE:
             raise refused("certificate", "there is no certificate that can be read; connect with another one") from None
 
@@ -112,12 +112,12 @@ class CheckedPeers(Authenticator):
         self._callers = callers
 
     async def start(self) -> None:
-        """Begins to keep up to date what certificates and callers are verified with."""
+        """Begins to refresh the lists and keys that certificates and callers are verified with."""
         self._certificates.start()
         await self._callers.start()
 
     async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
-        """Who calls, if the peer's certificate holds. Raises UnauthenticatedError, IdentityUnavailableError."""
+        """The caller, if the peer's certificate is valid. Raises UnauthenticatedError, IdentityUnavailableError."""
         self._certificates.check(context)
         return await self._callers.authenticate(context)
 

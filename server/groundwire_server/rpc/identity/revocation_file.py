@@ -1,4 +1,4 @@
-"""The file of revocation lists, kept up to date beside the calls."""
+"""The file of revocation lists, read periodically in the background."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ PERIOD_SECONDS = 2.0
 
 
 class RevocationFile:
-    """Holds the lists of a file, and reads it again and again.
+    """Holds the lists of a file, which is read periodically.
 
-    When the file cannot be used any more the last lists stay; they are out of date soon enough. What is wrong is logged
+    While the file cannot be used, the last lists stay in effect until they are out of date. A problem is logged once,
     when it begins, not at every reading.
     """
 
@@ -36,11 +36,11 @@ class RevocationFile:
         self.lists = self._read()
 
     def start(self) -> None:
-        """Keeps reading the file until `stop`."""
+        """Reads the file periodically until `stop`."""
         self._keeper = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
-        """Reads no more."""
+        """Stops reading."""
         if self._keeper is not None:
             self._keeper.cancel()
             with suppress(asyncio.CancelledError):

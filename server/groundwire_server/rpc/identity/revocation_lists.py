@@ -1,4 +1,4 @@
-"""X.509 certificate revocation lists (RFC 5280 §5): which certificates their authorities have taken back."""
+"""X.509 certificate revocation lists (RFC 5280 §5): which certificates their authorities have revoked."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ UNREADABLE = (
     x509.InvalidVersion,
     x509.UnsupportedGeneralNameType,
 )
-"""What cryptography raises for what it cannot read."""
+"""What the library `cryptography` raises for data that it cannot parse."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -33,8 +33,8 @@ class RevocationListError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the lists say of a certificate, and until when; the beginning of time where no list covers it."""
+class RevocationStatus:
+    """What the lists say of a certificate, and until when that holds; `datetime.min` where no list covers it."""
 
     revoked: bool
     until: datetime
@@ -48,7 +48,7 @@ class _List:
     point: x509.IssuingDistributionPoint | None
 
     def covers(self, certificate: x509.Certificate) -> bool:
-        """Whether a certificate that is not in the list is good: a list may be about some of an authority's alone."""
+        """Whether the list is about this certificate: one list may cover only some certificates of its issuer."""
         if certificate.issuer != self.issuer:
             return False
         if self.point is None:
@@ -63,7 +63,7 @@ class _List:
 
 
 class RevocationLists:
-    """Lists that authorities of `authorities` have signed, by the certificates that they are about."""
+    """Revocation lists that some of `authorities` have signed."""
 
     def __init__(self, lists: Sequence[_List], authorities: Sequence[x509.Certificate]) -> None:
         self._lists = lists
@@ -71,10 +71,10 @@ class RevocationLists:
 
     @classmethod
     def parse(cls, content: bytes, authorities: Sequence[x509.Certificate], now: datetime) -> Self:
-        """The lists of a file: one in DER, or any number in PEM. One past its next update is taken.
+        """The lists of a file: one in DER, or any number in PEM. One past its next update is accepted.
 
-        Raises RevocationListError when one is broken, not signed by any of `authorities`, not yet valid, or says less
-        or more than is understood here.
+        Raises RevocationListError when one is broken, not signed by any of `authorities`, not yet valid, or of a
+        kind that is not supported.
         """
         return cls([_checked(each, authorities, now) for each in _loaded(content)], authorities)
 
@@ -92,26 +92,26 @@ class RevocationLists:
             if each.next_update <= now
         ]
 
-    def standing(self, certificate: x509.Certificate, intermediates: Sequence[x509.Certificate]) -> Standing:
-        """What holds of a certificate: it is revoked when it or one of its issuers is.
+    def status(self, certificate: x509.Certificate, intermediates: Sequence[x509.Certificate]) -> RevocationStatus:
+        """Whether a certificate, or one of its issuers, was revoked.
 
-        Its own authority must have a list. Of the authorities above it only those lists count that are there: roots
-        often publish none. Raises one of UNREADABLE.
+        The certificate's own issuer must have a list. Lists of the issuers above it are used if they are there, since
+        roots often publish none. Raises one of UNREADABLE.
         """
         own = [each for each in self._lists if each.covers(certificate)]
         if not own:
-            return Standing(revoked=False, until=_NEVER)
+            return RevocationStatus(revoked=False, until=_NEVER)
         issuers = _issuers(certificate, [*intermediates, *self._authorities])
         above = [(each, issuer) for issuer in issuers for each in self._lists if each.covers(issuer)]
         judged = [*((each, certificate) for each in own), *above]
-        return Standing(
+        return RevocationStatus(
             revoked=any(subject.serial_number in each.serial_numbers for each, subject in judged),
             until=min(each.next_update for each, _ in judged),
         )
 
 
 def _issuers(certificate: x509.Certificate, candidates: Sequence[x509.Certificate]) -> list[x509.Certificate]:
-    """All candidates that have signed the certificate, or one that has."""
+    """All candidates that have signed the certificate, directly or through other candidates."""
     found = [certificate]
     for subject in found:  # which grows
         found.extend(each for each in candidates if each not in found and _has_signed(each, subject))

@@ -1,4 +1,4 @@
-"""Verifies a token (RFC 7519, under the advice of RFC 8725)."""
+"""Verifies a token (RFC 7519, following the advice of RFC 8725)."""
 
 import re
 import time
@@ -17,8 +17,8 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 """Header, claims and signature; the last is empty for unsigned tokens, which are refused for that."""
 _NEEDED = ("iss", "aud", "exp")
 _TYPES = ("jwt", "at+jwt", "application/at+jwt")
-"""Of any other type are tokens for another purpose, such as logout, that an issuer signs with the same key (RFC 8725
-§3.11). Most access tokens are still of the type JWT, which is why not only that of RFC 9068 is admitted."""
+"""Tokens of other types serve other purposes, such as logout, and may be signed with the same key (RFC 8725 §3.11).
+Most access tokens still have the type JWT, so not only the type of RFC 9068 is accepted."""
 _RULES: Mapping[type[Exception], tuple[str, str]] = {
     broken.ExpiredSignatureError: ("expired", "the token has expired; get a new one"),
     broken.ImmatureSignatureError: ("not_yet_valid", "the token is not valid yet"),
@@ -32,7 +32,7 @@ _MALFORMED = ("malformed", "the token is not a signed JSON Web Token in compact 
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What a token must be.
+    """The rules that a token must keep.
 
     `leeway_seconds` is how far the clocks of issuer and server may differ, `max_lifetime_seconds` how far from now a
     token may expire.
@@ -46,12 +46,12 @@ class TokenRules:
 
 
 def expires(claims: Claims) -> int:
-    """When a token that was verified ends, in seconds since 1970, as the library has read it."""
+    """When a verified token expires, in seconds since 1970, as the library has read it."""
     return int(cast("float | str", claims["exp"]))
 
 
 class TokenVerifier:
-    """Accepts tokens that keep the rules and are signed with a key of the ring."""
+    """Accepts tokens that keep the rules and are signed with one of the keys."""
 
     def __init__(self, rules: TokenRules, keys: KeyRing) -> None:
         self._rules = rules
@@ -60,7 +60,7 @@ class TokenVerifier:
     async def claims(self, token: str) -> Claims:
         """The token's claims, `exp` among them. Raises UnauthenticatedError, IdentityUnavailableError.
 
-        Waits only for a key that is not known yet; of the verdict nothing is awaited after the key was looked up.
+        Awaits nothing but the look-up of a key that is not known yet.
         """
         key_id, algorithm = self._header(token)
         key = await self._keys.find(key_id, algorithm)
@@ -85,13 +85,13 @@ class TokenVerifier:
         return claims
 
     def _check_lifetime(self, end: int) -> None:
-        """A token that never ends could only be taken back by withdrawing the key it is signed with."""
+        """Limits the lifetime: an endless token could be revoked only by withdrawing the key that signed it."""
         longest = self._rules.max_lifetime_seconds
         if end > time.time() + longest + self._rules.leeway_seconds:
             raise refused("lifetime", f"the token must expire within {longest:g} seconds; get one that does")
 
     def _header(self, token: str) -> tuple[str, str]:
-        """The key id and the algorithm that the token names, the latter one of those that are admitted."""
+        """The key id and the algorithm that the token names, the latter one that the rules allow."""
         if not _COMPACT.fullmatch(token):
             raise refused(*_MALFORMED)
         try:

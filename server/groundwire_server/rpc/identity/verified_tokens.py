@@ -1,4 +1,4 @@
-"""Remembers which tokens were verified, and whose they are."""
+"""Remembers which tokens were verified, and their callers."""
 
 import hashlib
 import time
@@ -17,10 +17,10 @@ class _Verified:
 
 
 class VerifiedTokens:
-    """Whose the tokens are that were used last, until each expires.
+    """The callers of the most recently used tokens, each until its token expires.
 
-    Tokens are known by their digest, so that none lies in memory longer than its call. Only tokens that were verified
-    get in: those that are refused cannot push others out.
+    Tokens are kept as digests, so none stays in memory longer than its call. Only verified tokens are added: refused
+    ones cannot push others out.
     """
 
     def __init__(self, most: int = MAX_TOKENS) -> None:
@@ -29,7 +29,7 @@ class VerifiedTokens:
         self._tokens: OrderedDict[bytes, _Verified] = OrderedDict()
 
     def find(self, token: str) -> Caller | None:
-        """Whose the token is, if that is known and the token has not expired."""
+        """The token's caller; None when it is not known, or the token has expired."""
         digest = _digest(token)
         known = self._tokens.get(digest)
         if known is None:
@@ -47,7 +47,7 @@ class VerifiedTokens:
             self._tokens.popitem(last=False)
 
     def clear(self) -> None:
-        """Forgets all: the keys that they were verified with may be withdrawn."""
+        """Forgets all tokens: the keys that they were verified with may have been withdrawn."""
         self._tokens.clear()
 
 

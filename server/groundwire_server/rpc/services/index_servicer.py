@@ -19,7 +19,7 @@ from groundwire_server.rpc.identity.access_control import AccessControl
 
 
 class IndexServicer(index_pb2_grpc.IndexServiceServicer):
-    """What is indexed; changing it only where the configuration admits that."""
+    """Lists index versions; activates and deletes them only if the configuration allows it."""
 
     def __init__(self, indexes: IndexDirectory, access: AccessControl, calls: CallRunner) -> None:
         self._indexes = indexes
@@ -32,7 +32,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.ListIndexesRequest, index_pb2.ListIndexesResponse],
     ) -> index_pb2.ListIndexesResponse:
         """See the contract."""
-        access, scopes = self._access.admit_listing(request)
+        access, scopes = self._access.authorise_listing(request)
 
         async def list_indexes(names: tuple[str, str], call: Call) -> tuple[IndexSummary, ...]:
             return await call.wait_for(partial(self._indexes.list_indexes, *names, access, scopes, call.checkpoint))
@@ -48,7 +48,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         context: grpc.aio.ServicerContext[index_pb2.GetIndexRequest, index_pb2.GetIndexResponse],
     ) -> index_pb2.GetIndexResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
 
         async def get_index(scope: Scope, call: Call) -> IndexSummary:
             return await call.wait_for(partial(self._indexes.get_index, scope, access))
@@ -71,7 +71,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         def encode(previous: str) -> index_pb2.ActivateIndexResponse:
             return index_pb2.ActivateIndexResponse(previous_version=previous)
 
-        decode = partial(self._access.admit_administration, request)
+        decode = partial(self._access.authorise_administration, request)
         return await self._calls.run("ActivateIndex", context, decode, activate, encode)
 
     async def DeleteIndex(
@@ -84,5 +84,5 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         async def delete(scope: Scope, call: Call) -> None:
             await call.wait_for(partial(self._indexes.delete, scope))
 
-        decode = partial(self._access.admit_administration, request)
+        decode = partial(self._access.authorise_administration, request)
         return await self._calls.run("DeleteIndex", context, decode, delete, lambda _: index_pb2.DeleteIndexResponse())

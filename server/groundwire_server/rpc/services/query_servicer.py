@@ -38,6 +38,6 @@ class QueryServicer(query_pb2_grpc.QueryServiceServicer):
         context: grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse],
     ) -> query_pb2.QueryResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
         decode = partial(decode_query, request, access, datetime.now(UTC))
         return await self._calls.run("Query", context, decode, self._engine.query, encode_query)

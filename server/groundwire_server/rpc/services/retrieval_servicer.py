@@ -53,7 +53,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse],
     ) -> retrieval_pb2.SearchNodesResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
         decode = partial(decode_search, request, access)
         return await self._calls.run("SearchNodes", context, decode, self._engine.search, encode_search)
 
@@ -65,7 +65,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         ],
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
         decode = partial(decode_expand, request, access)
         return await self._calls.run("ExpandDependencyTree", context, decode, self._engine.expand, encode_expansion)
 
@@ -75,7 +75,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.FindPathsRequest, retrieval_pb2.FindPathsResponse],
     ) -> retrieval_pb2.FindPathsResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
         decode = partial(decode_paths, request, access)
         return await self._calls.run("FindPaths", context, decode, self._engine.find_paths, encode_paths)
 
@@ -85,6 +85,6 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         context: grpc.aio.ServicerContext[retrieval_pb2.FetchNodeTextsRequest, retrieval_pb2.FetchNodeTextsResponse],
     ) -> retrieval_pb2.FetchNodeTextsResponse:
         """See the contract."""
-        access = self._access.admit(request)
+        access = self._access.authorise(request)
         decode = partial(decode_fetch, request, access)
         return await self._calls.run("FetchNodeTexts", context, decode, self._engine.fetch, encode_fetch)

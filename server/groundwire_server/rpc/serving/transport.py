@@ -81,7 +81,7 @@ def reserve_files(settings: Settings) -> None:
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < needed:
         raise SettingsError(
-            f"max_connections: {settings.max_connections}: needs {needed} open files; the system admits {most}; "
+            f"max_connections: {settings.max_connections}: needs {needed} open files; the system allows {most}; "
             "give fewer connections, or raise the limit (ulimit -n)"
         )
     if limit != resource.RLIM_INFINITY and limit < needed:

@@ -182,13 +182,13 @@ def test_a_star_is_a_letter_unless_an_operator_ends_with_it(names: Names) -> Non
     ],
 )
 def test_scopes_are_pairs(patterns: list[str], repository: str, branch: str, admitted: bool) -> None:
-    assert Scopes.parse(patterns).admit(repository, branch) is admitted
+    assert Scopes.parse(patterns).includes(repository, branch) is admitted
 
 
 def test_scopes_of_a_token_are_taken_by_the_letter() -> None:
     scopes = Scopes(frozenset({("shop", "*")}))
-    assert not scopes.admit("shop", "main")
-    assert scopes.united(Scopes.parse(["shop::main"])).admit("shop", "main")
+    assert not scopes.includes("shop", "main")
+    assert scopes.united(Scopes.parse(["shop::main"])).includes("shop", "main")
 
 
 @pytest.mark.parametrize("pattern", ["shop", "shop:main", "::main", "shop::", "a::b::c", ""])

@@ -179,8 +179,8 @@ async def test_a_listing_is_asked_for_what_may_be_named_alone(
     assert [index.repository for index in listed.indexes] == ["shop"]
     *asked, scopes, _ = indexes.list_indexes.call_args.args
     assert asked == ["", "", HELD]
-    assert scopes.admit("shop", "main")
-    assert not scopes.admit("secret", "main")
+    assert scopes.includes("shop", "main")
+    assert not scopes.includes("secret", "main")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from groundwire_server.rpc.identity.revocation_lists import RevocationListError, RevocationLists, Standing
+from groundwire_server.rpc.identity.revocation_lists import RevocationListError, RevocationLists, RevocationStatus
 from support.certificates import Authority, Certificate
 
 HERE, ELSEWHERE = (x509.UniformResourceIdentifier(f"http://pki.example/{name}.crl") for name in ("here", "elsewhere"))
@@ -38,7 +38,7 @@ def parse(authority: Authority, *lists: bytes, of: Sequence[Authority] = ()) -> 
 
 def standing(lists: RevocationLists, certificate: Certificate, *intermediates: Authority) -> str:
     """`good`, `revoked` or `unknown`."""
-    found: Standing = lists.standing(certificate.content, [each.certificate for each in intermediates])
+    found: RevocationStatus = lists.status(certificate.content, [each.certificate for each in intermediates])
     if found.revoked:
         return "revoked"
     return "good" if found.until > datetime.now(UTC) else "unknown"

@@ -36,7 +36,7 @@ _GENERIC = frozenset({"Generic", "Protocol"})
 
 
 class PythonSyntax(Syntax):
-    """Python 3, and Python 2 as far as the grammar admits it."""
+    """Python 3, and Python 2 as far as the grammar allows."""
 
     kind = "py"
     language = "python"
