@@ -1,7 +1,7 @@
-"""The frequent terms of a lexical table: for each a column of its frequencies by row, beside its postings.
+"""The frequent terms of a lexical table: each has, beside its postings, a column with its frequency in every row.
 
-A scan of a column reads memory in order and a look-up in it is one access, where postings as long would be scattered
-or searched. Columns are mapped like everything else, so all workers share them (docs/adr/0015).
+Scanning a column reads memory in order, and looking up a row is one access; in a posting list a row must be searched
+for. Columns are memory-mapped like all tables, so all workers share them (docs/adr/0015).
 """
 
 from pathlib import Path
@@ -14,11 +14,12 @@ from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import byte_size, map_array, write_array
 
 ROWS_A_HOLDER = 16
-"""A term is frequent when at least one row in this many holds it; then a scan costs no more than its postings."""
+"""A term is frequent if at least one row in this many contains it: scanning its column then costs no more than its
+postings."""
 LEAST_HOLDERS = 4_096
-"""Fewer rows than this are no burden in any case."""
+"""A term in fewer rows than this is never frequent: its postings are short in any case."""
 SATURATED = 255
-"""What a column holds for this frequency and all above."""
+"""The value in a column for this frequency and all larger ones."""
 
 
 def write_frequent_terms(
@@ -30,7 +31,7 @@ def write_frequent_terms(
     rows_a_holder: float = ROWS_A_HOLDER,
     least_holders: int = LEAST_HOLDERS,
 ) -> None:
-    """Writes the columns of the frequent ones among the terms; `frequencies` stand in the order of the postings."""
+    """Writes the columns of the frequent terms; `frequencies` are in the order of the postings."""
     holders = np.diff(postings.starts)
     frequent = np.flatnonzero(holders >= max(least_holders, node_count / rows_a_holder))
     saturated = np.zeros(node_count, dtype=np.bool_)
@@ -47,19 +48,19 @@ def write_frequent_terms(
 
 
 class FrequentTerms:
-    """The mapped columns. `saturated` are the rows, ascending, that hold a frequent term SATURATED times or more."""
+    """The mapped columns. `saturated` are the rows, ascending, that contain a frequent term SATURATED times or more."""
 
     def __init__(self, directory: Path, name: str, node_count: int) -> None:
         """Maps the columns. Raises IndexDamagedError."""
         terms = _map_int32(directory / f"{name}.frequent.terms.bin")
         self.saturated = _map_int32(directory / f"{name}.frequent.saturated.bin")
         if len(self.saturated) and not 0 <= int(self.saturated[0]) <= int(self.saturated[-1]) < node_count:
-            raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that there are not")
+            raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that do not exist")
         self._columns = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), node_count))
         self._numbers = {term: number for number, term in enumerate(terms.tolist())}
 
     def column(self, term: int) -> NDArray[np.uint8] | None:
-        """How often each row [n] holds the term at a position, or None for one that is not frequent."""
+        """The frequency in each row [n] of the term at a position; None for a term that is not frequent."""
         number = self._numbers.get(term)
         return None if number is None else self._columns[number]
 

@@ -1,7 +1,7 @@
-"""The frequent trigrams of an index's names: for each a bitmap of the names that hold it, beside its postings.
+"""The frequent trigrams of an index's names: each has, beside its postings, a bitmap of the names that contain it.
 
-A bitmap is no larger than the postings that it stands beside, and many are counted up in far less time than as many
-lists would take to go through (docs/adr/0015).
+A bitmap is no larger than the posting list of the same trigram, and adding up bitmaps is much faster than going
+through the lists (docs/adr/0015).
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,12 @@ from groundwire_index.lexical.postings import Postings
 from groundwire_index.store.files import byte_size, map_array, write_array
 
 NAMES_A_HOLDER = 32
-"""A trigram is frequent when at least one name in this many holds it: then four bytes a holder are a bit a name."""
+"""A trigram is frequent if at least one name in this many contains it: its postings (4 bytes each) are then at least as
+large as its bitmap."""
 LEAST_HOLDERS = 4_096
-"""Fewer names than this are no burden in any case."""
+"""A trigram of fewer names than this is never frequent: its postings are short in any case."""
 BLOCK_BYTES = 1 << 15
-"""So much of every bitmap is counted at a time: the counts stay in the processor's cache."""
+"""How much of every bitmap is added up at a time, so that the counts stay in the processor's cache."""
 
 
 def write_frequent_trigrams(
@@ -29,7 +30,7 @@ def write_frequent_trigrams(
     names_a_holder: int = NAMES_A_HOLDER,
     least_holders: int = LEAST_HOLDERS,
 ) -> None:
-    """Writes the bitmaps of the frequent ones among the trigrams."""
+    """Writes the bitmaps of the frequent trigrams."""
     holders = np.diff(postings.starts)
     frequent = np.flatnonzero(holders >= max(least_holders, name_count / names_a_holder))
     with (directory / f"{name}.frequent.bin").open("wb") as file:
@@ -51,7 +52,7 @@ class FrequentTrigrams:
         self._numbers = {term: number for number, term in enumerate(terms.tolist())}
 
     def bitmap(self, term: int) -> NDArray[np.uint8] | None:
-        """Which names hold the trigram at a position, as packed bits, or None for one that is not frequent."""
+        """The names that contain the trigram at a position, as packed bits; None for a trigram that is not frequent."""
         number = self._numbers.get(term)
         return None if number is None else self._bitmaps[number]
 
@@ -59,7 +60,7 @@ class FrequentTrigrams:
 def add_bitmaps(
     counts: NDArray[np.unsignedinteger], bitmaps: Sequence[NDArray[np.uint8]], block_bytes: int = BLOCK_BYTES
 ) -> None:
-    """Adds 1 to the count of a name [names] for each bitmap that has it."""
+    """Adds 1 to a name's count [names] for each bitmap in which the name is set."""
     for start in range(0, (len(counts) + 7) // 8, block_bytes):
         block = counts[start * 8 : (start + block_bytes) * 8]
         for bitmap in bitmaps:

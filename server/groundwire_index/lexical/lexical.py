@@ -1,7 +1,7 @@
-"""BM25 artifacts: term frequencies by term, and document lengths. No statistic of the whole index is stored.
+"""The tables of BM25: term frequencies by term, and document lengths. No statistic of the whole index is stored.
 
-Document frequencies and the mean length are those of the documents a caller may see, so they are computed at
-query time from these raw counts; the impact scores that BM25 libraries store would hold hidden ones.
+Document frequencies and the mean length are those of the documents that a caller may see, so they are computed from
+these raw counts at query time; the impact scores that BM25 libraries store would include hidden documents.
 """
 
 from array import array
@@ -21,11 +21,11 @@ from groundwire_index.store.segment import Parts, Segment, whole_column
 
 CODE = "code"
 PROSE = "prose"
-"""The names of an index's two lexical tables: what their files start with."""
+"""The names of an index's two lexical tables; their files start with them."""
 
 
 class LexicalRun:
-    """Collects the tokens of one row's document after the other."""
+    """Collects the tokens of one row after another."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -33,7 +33,7 @@ class LexicalRun:
         self._frequencies, self._lengths = array("i"), array("i")
 
     def add(self, tokens: Sequence[str]) -> None:
-        """Notes the tokens of the next row."""
+        """Adds the tokens of the next row."""
         counts = Counter(tokens)
         self._run.add(counts)
         self._frequencies.extend(counts.values())
@@ -56,9 +56,9 @@ def write_lexical(directory: Path, name: str, segments: Sequence[Segment]) -> tu
 
 @dataclass(frozen=True, slots=True)
 class TermPostings:
-    """The rows that hold a term, ascending, and how often each does; none for an unknown term.
+    """The rows that contain a term, ascending, with the frequency in each; none for an unknown term.
 
-    A frequent term also has a column: its frequencies by row [n], cut to SATURATED.
+    A frequent term also has a column: its frequency in every row [n], at most SATURATED.
     """
 
     rows: NDArray[np.int32]
@@ -66,7 +66,7 @@ class TermPostings:
     column: NDArray[np.uint8] | None
 
     def frequencies_at(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How often each of several rows [m] holds the term, 0 for one that does not."""
+        """The term's frequency in each of rows [m]; 0 where it does not occur."""
         if self.column is None:
             return self._looked_up(rows)
         found = self.column.take(rows).astype(np.float64)
@@ -78,15 +78,15 @@ class TermPostings:
     def _looked_up(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         if not len(self.rows):
             return np.zeros(len(rows), dtype=np.float64)
-        # Searched for as 32 bits: numbers of 64 would have the whole list copied to their width first.
+        # As 32 bits: with 64-bit rows, searchsorted would first copy the whole list to 64 bits.
         places = np.minimum(np.searchsorted(self.rows, rows.astype(np.int32)), len(self.rows) - 1)
         return np.where(self.rows.take(places) == rows, self.frequencies.take(places), 0).astype(np.float64)
 
 
 class LexicalTable:
-    """The mapped BM25 artifacts of one tokeniser. `lengths` [n] are the documents' lengths in tokens.
+    """The mapped BM25 tables of one tokeniser. `lengths` [n] are the documents' lengths in tokens.
 
-    `saturated` are the rows, ascending, of which a column tells less than how often they hold its term.
+    `saturated` are the rows, ascending, in which a frequent term occurs SATURATED times or more.
     """
 
     def __init__(self, directory: Path, name: str, node_count: int, term_count: int, posting_count: int) -> None:
@@ -98,7 +98,7 @@ class LexicalTable:
         self.saturated = self._frequent.saturated
 
     def postings(self, term: str) -> TermPostings:
-        """What the table holds of a term."""
+        """The postings of a term."""
         position = self._postings.terms.find(term)
         if position is None:
             return TermPostings(self._postings.rows[:0], self._frequencies[:0], None)

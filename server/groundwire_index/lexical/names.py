@@ -1,4 +1,4 @@
-"""The names of an index: which rows bear each, which each row bears, and which names hold each trigram."""
+"""The names of an index: the rows of each name, the names of each row, and the names that contain each trigram."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -27,13 +27,13 @@ NAMES_A_RUN = 1 << 16
 
 
 class NameRun:
-    """Collects the names of one row after the other."""
+    """Collects the names of one row after another."""
 
     def __init__(self) -> None:
         self._run = TermRun()
 
     def add(self, node: Node) -> None:
-        """Notes the distinct normalised names of the next row."""
+        """Adds the distinct normalised names of the next row."""
         self._run.add(node_names(node.symbol, node.location.path))
 
     def parts(self) -> Parts:
@@ -42,7 +42,7 @@ class NameRun:
 
 
 def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, names_a_run: int = NAMES_A_RUN) -> None:
-    """Writes the names of all rows and the trigrams of all names; runs of trigrams wait in the folder `scratch`."""
+    """Writes the names of all rows and the trigrams of all names; `scratch` is a folder for intermediate runs."""
     write_merged_postings(directory, _NAMES, segments, _NAMES)
     bearers = Postings(directory, _NAMES)
     _write_names_of_rows(directory, bearers, sum(segment.row_count for segment in segments))
@@ -60,7 +60,7 @@ def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, nam
 
 
 class NameTable:
-    """The mapped names of an index. A name is known by its position among the distinct names, which are sorted.
+    """The mapped names of an index. A name is identified by its position among the sorted distinct names.
 
     `sizes` [names] is the number of distinct trigrams of each.
     """
@@ -81,7 +81,7 @@ class NameTable:
         return self._bearers.terms
 
     def shared(self, trigrams: Collection[str]) -> NDArray[np.unsignedinteger]:
-        """How many of several distinct trigrams each name holds [names]."""
+        """How many of the given distinct trigrams each name contains [names]."""
         counts = np.zeros(len(self.sizes), dtype=np.min_scalar_type(len(trigrams)))
         bitmaps: list[NDArray[np.uint8]] = []
         for term in map(self._holders.terms.find, trigrams):
@@ -94,17 +94,17 @@ class NameTable:
         return counts
 
     def rows_of(self, positions: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The rows that bear the names at several positions [m], ascending for each."""
+        """The rows of the names at positions [m], name by name, ascending for each name."""
         return self._bearers.rows.take(positions_of(self._bearers.starts, positions)[0])
 
     def of_rows(self, rows: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The positions of the names that rows [m] bear, one row after the other, and how many each row bears [m]."""
+        """The positions of the names of rows [m], row by row, and how many names each row has [m]."""
         positions, counts = positions_of(self._starts_of_rows, rows)
         return self._of_rows.take(positions), counts
 
 
 def _write_names_of_rows(directory: Path, bearers: Postings, node_count: int) -> None:
-    """Writes the names that each row bears, the other way round than `bearers` has them."""
+    """Writes the names of each row: the inverse of `bearers`, which has the rows of each name."""
     positions = np.repeat(np.arange(len(bearers.terms), dtype=np.int32), np.diff(bearers.starts))
     starts = np.zeros(node_count + 1, dtype=np.int64)
     np.cumsum(np.bincount(bearers.rows, minlength=node_count), out=starts[1:])

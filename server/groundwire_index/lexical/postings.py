@@ -1,4 +1,4 @@
-"""Postings: for every term the rows that hold it. Terms are sorted, and the rows of each term ascend."""
+"""Postings: for every term the rows that contain it. Terms are sorted, and so are the rows of each term."""
 
 from pathlib import Path
 
@@ -10,27 +10,27 @@ from groundwire_index.store.files import map_array
 
 
 class Postings:
-    """Mapped postings. `terms` are sorted; the rows of the term at a position lie between two of `starts`."""
+    """Mapped postings. `terms` are sorted; `rows[starts[p]:starts[p + 1]]` are the rows of the term at position `p`."""
 
     def __init__(self, directory: Path, name: str, term_count: int | None = None) -> None:
-        """Maps postings, of `term_count` terms if that is known. Raises IndexDamagedError."""
+        """Maps postings; `term_count` is checked if it is given. Raises IndexDamagedError."""
         self.terms = StringColumn.open(directory, f"{name}.terms", term_count)
         self.starts = map_array(directory / f"{name}.starts.bin", np.int64, (len(self.terms) + 1,))
         self.rows = map_array(directory / f"{name}.rows.bin", np.int32, (int(self.starts[-1]),))
 
     def span(self, term: str) -> slice:
-        """The span of the term's rows; empty for an unknown term."""
+        """Where the term's rows are in `rows`; empty for an unknown term."""
         position = self.terms.find(term)
         return slice(0, 0) if position is None else self.span_at(position)
 
     def span_at(self, position: int) -> slice:
-        """The span of the rows of the term at a position."""
+        """Where the rows of the term at a position are in `rows`."""
         return slice(int(self.starts[position]), int(self.starts[position + 1]))
 
     def rows_with(self, term: str) -> NDArray[np.int32]:
-        """The rows that hold the term, ascending; none for an unknown term."""
+        """The rows that contain the term, ascending; none for an unknown term."""
         return self.rows[self.span(term)]
 
     def rows_of(self, positions: range) -> NDArray[np.int32]:
-        """The rows of all terms at some positions, those of one after those of the other."""
+        """The rows of the terms at consecutive positions, term by term."""
         return self.rows[int(self.starts[positions.start]) : int(self.starts[positions.stop])]

@@ -1,7 +1,7 @@
-"""Postings that do not fit in memory: runs of them, sorted one by one, and merged into the postings of an index.
+"""Postings that do not fit in memory: sorted runs of them, which are merged into the postings of an index.
 
-A run holds the terms of a segment's rows. Merging reads the vocabularies of all runs term by term and their pairs in
-blocks, so memory holds one run while collecting, and while merging the vocabularies of all runs and a block.
+A run has the (term, row) pairs of one segment. Merging reads the vocabularies of all runs term by term and their pairs
+in blocks. So memory holds one run while collecting, and the vocabularies of all runs and one block while merging.
 """
 
 from array import array
@@ -23,7 +23,7 @@ PAIRS_A_BLOCK = 1 << 21
 
 
 class TermRun:
-    """Collects the terms of one row after the other."""
+    """Collects the terms of one row after another."""
 
     def __init__(self) -> None:
         # Flat machine integers: a list of pairs would need ten times the memory.
@@ -32,15 +32,15 @@ class TermRun:
         self._codes.default_factory = self._codes.__len__
 
     def add(self, terms: Iterable[str]) -> None:
-        """Notes the distinct terms of the next row."""
+        """Adds the distinct terms of the next row."""
         before = len(self._pairs)
         self._pairs.extend(map(self._codes.__getitem__, terms))
         self._degrees.append(len(self._pairs) - before)
 
     def parts(self, name: str, frequencies: "array[int] | None" = None) -> Parts:
-        """The run as parts of a segment: `<name>.terms`, `.sizes` and `.counts` a term, `.rows` a pair.
+        """The run as parts of a segment: `<name>.terms`, `.sizes` and `.counts` per term, `.rows` per pair.
 
-        `frequencies` belong to the pairs in the order in which they were added; they become `<name>.frequencies`.
+        `frequencies` are one per pair, in the order in which pairs were added; they become `<name>.frequencies`.
         """
         terms = sorted(self._codes)
         ranks = np.empty(len(terms), dtype=np.int32)
@@ -66,7 +66,7 @@ def vocabulary_parts(name: str, terms: Sequence[str]) -> Parts:
 
 
 def merged_terms(vocabularies: Sequence[Iterable[bytes]], ranks: Sequence["array[int]"]) -> Iterator[bytes]:
-    """The distinct terms of sorted vocabularies, sorted; fills each one's `ranks`: where its terms stand among them."""
+    """The sorted distinct terms of sorted vocabularies; fills `ranks` with the positions of each one's terms."""
     last, rank = None, -1
     labelled = (zip(vocabulary, repeat(number)) for number, vocabulary in enumerate(vocabularies))
     for term, number in merge(*labelled):
@@ -91,7 +91,7 @@ def write_merged_postings(
 ) -> tuple[int, int]:
     """Merges the runs of a name into the files that `Postings` maps; returns the counts of terms and of pairs.
 
-    Runs with frequencies have them written to `frequencies_file`, in the order of the pairs.
+    Frequencies, if the runs have them, are written to `frequencies_file` in the order of the pairs.
     """
     ranks = [array("i") for _ in segments]
     StringColumn.write_encoded(directory, f"{file_name}.terms", merged_vocabulary(segments, name, ranks))
@@ -110,9 +110,9 @@ def write_merged_postings(
 
 
 class _Run:
-    """The pairs of one segment: those of its term `t` stand from `starts[t]` to `starts[t + 1]`.
+    """The pairs of one segment: those of its term `t` are from `starts[t]` to `starts[t + 1]`.
 
-    `ranks` [terms] are the places of its terms among those of all runs.
+    `ranks` [terms] are the positions of its terms among those of all runs.
     """
 
     def __init__(self, segment: Segment, name: str, ranks: NDArray[np.int32]) -> None:
@@ -121,7 +121,7 @@ class _Run:
         self._segment, self._name = segment, name
 
     def pairs(self, first: int, last: int, part: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Term and value of the pairs whose terms' ranks are from `first` up to `last`."""
+        """Rank of the term, and value, of all pairs with ranks from `first` up to, not including, `last`."""
         start, end = np.searchsorted(self.ranks, (first, last)).tolist()
         degrees = np.diff(self.starts[start : end + 1])
         values = self._segment.part(f"{self._name}.{part}", int(self.starts[start]), int(self.starts[end]))
@@ -130,7 +130,7 @@ class _Run:
 
 
 def _write_pairs(path: Path, blocks: Sequence[int], runs: Sequence[_Run], part: str) -> None:
-    """Writes one value a pair, by term and then by run, which is by row."""
+    """Writes one value per pair, sorted by term and then by run, and so by row."""
     with path.open("wb") as file:
         for first, last in pairwise(blocks):
             pairs = [run.pairs(first, last, part) for run in runs]

@@ -1,6 +1,6 @@
-"""The trigrams of many names at once: what `text.names.trigrams` gives for each, sorted into a run of postings.
+"""The trigrams of many names at once, as a sorted run of postings; the same ones as `text.names.trigrams` gives.
 
-Every trigram is packed into one integer, 21 bits a character, which sorts as the characters do.
+Every trigram is packed into one integer of 21 bits per character, so integers sort as their trigrams do.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ _BEFORE, _AFTER = "  ", " "
 
 
 def trigram_parts(name: str, names: Sequence[str]) -> tuple[Parts, NDArray[np.int32]]:
-    """The run of the trigrams of names that are not empty, and how many distinct ones each [names] has.
+    """The run of the trigrams of names, none of them empty, and how many distinct trigrams each name has [names].
 
-    The parts are those of `TermRun.parts`, where the rows are the names' positions.
+    The parts are those of `TermRun.parts`; the rows are the positions of the names.
     """
     padded = "".join(f"{_BEFORE}{own}{_AFTER}" for own in names)
     characters = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4").astype(np.uint64)

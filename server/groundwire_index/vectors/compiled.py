@@ -1,9 +1,9 @@
-"""Functions compiled to machine code: loops over codes and vectors that no library has.
+"""Functions compiled to machine code by numba: loops over codes and vectors that no library has.
 
-They run without the interpreter's lock, on the thread that calls them. Compiled once, they are kept beside the module
-or, where that cannot be written, in the user's cache folder (`NUMBA_CACHE_DIR` names another). Where none of these can
-be written, every process compiles them anew, which takes seconds. Arithmetic is as the source has it: nothing is
-reordered or fused, so results have the same bits on every machine.
+They run on the calling thread without the interpreter's lock. Compiled code is cached beside the module or, if that
+folder is read-only, in the user's cache folder (`NUMBA_CACHE_DIR` names another). If none of these can be written,
+every process compiles anew, which takes seconds. Floating-point operations are neither reordered nor fused, so results
+have the same bits on every machine.
 """
 
 import logging
@@ -17,10 +17,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def compiled(function: Compiled) -> Compiled:
-    """The function, compiled when it is first called with arrays of some types."""
+    """The function, compiled at the first call with arguments of given types."""
     try:
         return cast(Compiled, numba.njit(nogil=True, cache=True)(function))
     except RuntimeError as error:
-        # Numba says this of a file system that is read-only; what it compiles is the same without a cache.
+        # Numba raises this on a read-only file system; without a cache it compiles the same code.
         _LOG.warning("%s is compiled in every process: %s; let NUMBA_CACHE_DIR name a folder", function.__name__, error)
         return cast(Compiled, numba.njit(nogil=True)(function))

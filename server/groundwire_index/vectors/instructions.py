@@ -1,4 +1,4 @@
-"""Machine instructions that numba has no name for, for use inside compiled functions."""
+"""Machine instructions that numba does not offer, for use inside compiled functions."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
@@ -43,4 +43,4 @@ def _prefetch(_typing: Context, address: types.Type) -> _Generated:
 ones_in = cast("Callable[[np.uint64], int]", intrinsic(_ones_in))
 """How many bits of a uint64 are 1, as int64."""
 prefetch = cast("Callable[[np.uint64], None]", intrinsic(_prefetch))
-"""Asks the processor for the cache line at an address that is read soon. An address of nothing does nothing."""
+"""Loads the cache line at an address that will be read soon; an invalid address is ignored."""

@@ -1,4 +1,4 @@
-"""The two loops over the codes of vectors. Sums are of integers: their order and rounding cannot show."""
+"""The two loops over the codes of vectors. Sums are of integers, so no order or rounding can change a result."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ _ROWS_AHEAD = 12
 _CACHE_LINE = 64
 _BYTES_OF_BOUNDS = 8
 _ROWS_A_BLOCK = 2_048
-"""So many rows' agreements stay in the first-level cache while the words of their signs pass by."""
+"""The agreements of this many rows fit into the first-level cache while the words of their signs are read."""
 
 
 @compiled
@@ -22,12 +22,12 @@ def similarity_bounds(
     scale: float,
     error_of_scale: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the similarities of rows [m] to a query are at least [m] and at most [m].
+    """Lower bounds [m] and upper bounds [m] of the similarities of rows [m] to a query.
 
-    Similarities end at -1 and 1: what rounding takes beyond is equal there, so bounds end there as well.
+    Similarities are clipped to [-1, 1], so no bound is above 1, and no upper bound below -1.
 
     `codes` [n, dimension] and `bounds` [n, 2] are those of the index. The query is `components` [dimension] times
-    `scale`, but for a difference that can matter up to `error_of_scale` times a row's scale.
+    `scale`; this approximation changes a similarity by at most `error_of_scale` times the row's scale.
     """
     products = _inner_products(codes, rows, components)
     least, most = np.empty(len(rows), dtype=np.float64), np.empty(len(rows), dtype=np.float64)
@@ -46,7 +46,7 @@ def _inner_products(codes: NDArray[np.int8], rows: NDArray[np.int64], query: NDA
     dimension = codes.shape[1]
     products = np.empty(len(rows), dtype=np.int32)
     for place in range(len(rows)):
-        # Rows far apart would each be waited for: the processor foresees none of them by itself.
+        # The processor cannot predict rows that are far apart; without prefetching each would be waited for.
         if place + _ROWS_AHEAD < len(rows):
             ahead = codes.ctypes.data + np.uint64(rows[place + _ROWS_AHEAD] * dimension)
             for line in range(0, dimension, _CACHE_LINE):
@@ -69,11 +69,11 @@ def most_agreeing(
     visible: int,
     least: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The `least` rows of a mask [n] whose signs agree most with a query's, and all that agree as much as the last.
+    """The `least` rows of a mask [n] whose signs agree most with the query's, and all rows that tie with the last.
 
-    A row's agreement is the sum of the query's weights, 0 to 3, of the components whose sign is the query's. `signs`
-    are [words, n]; `opposite` [words] are the signs that the query has not, `low` and `high` [words] the bits of its
-    weights; `visible` is how many rows the mask has. Returns ascending rows [m] and their agreements [m].
+    A row's agreement is the sum of the query's weights, 0 to 3, over the components whose signs are equal. `signs`
+    are [words, n]; `opposite` [words] are the query's signs inverted, `low` and `high` [words] the two bits of its
+    weights; `visible` is the number of rows in the mask. Returns ascending rows [m] and their agreements [m].
     """
     words, count = signs.shape
     # Flags are read eight at a time, so up to seven places beyond the last row are written to.
@@ -88,7 +88,7 @@ def most_agreeing(
         _agree(signs, start, len(allowed), opposite, low, high, block)
         first = found
         found = _collect(block, allowed, threshold, flags, start, rows, agreements, found)
-        # `passed` rows reach the threshold; it rises as long as enough of them are above it.
+        # `passed` rows reach the threshold, which is raised as long as at least `least` rows are above it.
         for place in range(first, found):
             histogram[agreements[place]] += 1
         passed += found - first
@@ -109,7 +109,7 @@ def _agree(
     high: NDArray[np.uint64],
     sums: NDArray[np.int32],
 ) -> None:
-    """The agreements of `count` rows from row `start`, into the first sums; three words at a time cost least."""
+    """Writes the agreements of `count` rows from row `start` into `sums`; three words at a time are fastest."""
     words = len(signs)
     end = start + count
     sums[:] = 0
@@ -142,10 +142,10 @@ def _collect(
     agreements: NDArray[np.int32],
     found: int,
 ) -> int:
-    """Appends the allowed rows of a block from row `start` that reach a threshold; returns how many rows there are.
+    """Appends the allowed rows of a block from row `start` that reach a threshold; returns the new count of rows.
 
-    Few do: eight that all fail are passed over at once, and a row is appended without a branch, which could not be
-    foreseen.
+    Few rows reach it, so eight rows that all fail are skipped at once, and a row is appended without a branch, which
+    the processor would mispredict.
     """
     flags[len(allowed) :] = 0
     for place in range(len(allowed)):

@@ -1,9 +1,10 @@
 """A fixed rotation that spreads a vector's length evenly over its components, whatever the vector.
 
-Codes of few bits a component (`vector_codes`) lose least where no component matters more than another. The rotation
-is made of signs, Hadamard transforms of the longest power of two, in turn over the first and the last components, and
-turns of one half of the components against the other (Ailon & Chazelle 2009; Gao & Long, RaBitQ Library, 2025). It
-knows nothing of the data, so what becomes of a vector depends on that vector alone, to the last bit.
+Codes of few bits per component (`vector_codes`) lose least when all components are of similar size. The rotation
+consists of sign changes, Hadamard transforms over the largest power of two of components (alternately the first and
+the last ones), and rotations of one half of the components against the other (Ailon & Chazelle 2009; Gao & Long,
+RaBitQ Library, 2025). It does not depend on the data, so a rotated vector depends on that vector alone, to the last
+bit.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ _ROUNDS = 4
 
 
 def rotated(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Vectors [m, dimension] turned by the rotation of their dimension; lengths and inner products stay."""
+    """Vectors [m, dimension], rotated; lengths and inner products are preserved."""
     turned = vectors.astype(np.float64, order="C")
     _rotate(turned, _signs(turned.shape[1]))
     return turned
@@ -26,7 +27,7 @@ def rotated(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 
 @cache
 def _signs(dimension: int) -> NDArray[np.float64]:
-    """The signs [rounds, dimension], from a hash: unlike a generator of random numbers, it never changes."""
+    """The signs [rounds, dimension], from a hash: a library's random numbers might change between versions."""
     seed = f"groundwire rotation {dimension}".encode()
     digest = hashlib.shake_256(seed).digest(_ROUNDS * dimension)
     odd = np.frombuffer(digest, dtype=np.uint8).reshape(_ROUNDS, dimension) & 1
@@ -52,7 +53,7 @@ def _rotate(vectors: NDArray[np.float64], signs: NDArray[np.float64]) -> None:
 
 @compiled
 def _hadamard(components: NDArray[np.float64]) -> None:
-    """Transforms a power of two of components in place."""
+    """The Hadamard transform, in place, of components whose number is a power of two."""
     width = 1
     while width < len(components):
         for start in range(0, len(components), 2 * width):

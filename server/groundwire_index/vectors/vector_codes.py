@@ -1,11 +1,13 @@
-"""Codes of the vectors: a sign and a byte a component of the rotated vector. Each depends on its own vector alone.
+"""Codes of the vectors: one sign bit and one byte per component of the rotated vector.
 
-Signs tell which vectors are likely near a query, at 1/32 of the bytes of the vectors (RaBitQ, Gao & Long 2024). Bytes
-tell it with a bound on their error, at 1/4 of the bytes, so that what they rule out is ruled out for certain.
+A code depends on its own vector alone. Signs, 1/32 of the size of the vectors, show which vectors are likely to be
+similar to a query (RaBitQ, Gao & Long 2024). Bytes, 1/4 of the size, give a similarity with a proven error bound, so
+they can exclude vectors with certainty.
 
-Files: `codes.signs.bin` [words, n] uint64, one bit a component, 1 for at least 0, the lowest bit first; a word of
-all rows, then the next word. `codes.bytes.bin` [n, dimension] int8; times a row's scale they are its rotated vector
-but for a difference whose length is at most the row's error. `codes.bounds.bin` [n, 2] float32, scale and error.
+Files: `codes.signs.bin` [words, n] uint64, one bit per component, 1 for a component of at least 0, the lowest bit
+first; the first word of all rows, then the second word of all rows, and so on. `codes.bytes.bin` [n, dimension] int8:
+a row's bytes times its scale differ from its rotated vector by a vector no longer than its error. `codes.bounds.bin`
+[n, 2] float32: scale and error.
 """
 
 from dataclasses import dataclass
@@ -24,14 +26,14 @@ BOUNDS_FILE = "codes.bounds.bin"
 WORD_BITS = 64
 LARGEST_BYTE = 127
 ROUNDING = 1e-9
-"""More than double precision can lose in rotations and inner products of unit vectors of any dimension in use."""
+"""Larger than the rounding error of a rotation and an inner product of unit vectors, at any dimension in use."""
 
 _ROWS_A_BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True)
 class VectorCodes:
-    """The codes of vectors: `signs`, `bytes` and `bounds`, shaped as the module says."""
+    """The codes of vectors: `signs`, `bytes` and `bounds`, in the shapes of the files above."""
 
     signs: NDArray[np.uint64]
     bytes: NDArray[np.int8]
@@ -74,7 +76,7 @@ def word_count(dimension: int) -> int:
 
 
 def packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Bits [m, dimension] in words [m, words], the lowest bit first; what a last word has left over is 0."""
+    """Bits [m, dimension] as words [m, words], the lowest bit first; unused bits of the last word are 0."""
     rows, dimension = bits.shape
     padded = np.zeros((rows, word_count(dimension) * WORD_BITS), dtype=np.bool_)
     padded[:, :dimension] = bits
@@ -85,7 +87,7 @@ def _quantised(components: NDArray[np.float64]) -> tuple[NDArray[np.int8], NDArr
     """Bytes [m, dimension] of components [m, dimension], and bounds [m, 2]: their scales and errors."""
     scales = (np.abs(components).max(axis=1) / LARGEST_BYTE).astype(np.float32)
     steps = np.where(scales > 0, scales, 1.0).astype(np.float64)[:, np.newaxis]
-    # A scale that single precision made smaller could ask for 128.
+    # Rounding the scale to single precision may make it smaller, and a component then 128.
     bytes_ = np.clip(np.rint(components / steps), -LARGEST_BYTE, LARGEST_BYTE)
     lengths = np.sqrt(np.square(components - bytes_ * steps).sum(axis=1))
     errors = np.nextafter((lengths + ROUNDING).astype(np.float32), np.float32(np.inf))

@@ -16,14 +16,14 @@ VECTORS_FILE = "vectors.faiss"
 PRESENT_FILE = "vectors.present.bin"
 
 _HEADER = struct.Struct("<4siqqqBiQ")
-_UNUSED = 1 << 20  # stands twice where older versions of the format had fields
+_UNUSED = 1 << 20  # the value of two fields that the format no longer uses
 _INNER_PRODUCT = 0
 
 
 class VectorFile:
-    """The vectors [count, dimension] of an index that is being written; rows that are never put have none.
+    """The vectors [count, dimension] of an index that is being written; rows that are never written have no vector.
 
-    Use it as a context manager: at its end it notes which rows have a vector, and writes the codes of all.
+    Use it as a context manager: at its end it writes which rows have a vector, and the codes of all vectors.
     """
 
     def __init__(self, directory: Path, count: int, dimension: int) -> None:
@@ -47,7 +47,7 @@ class VectorFile:
             write_codes(self._directory, self._written())
 
     def put(self, rows: NDArray[np.integer], vectors: NDArray[np.float32]) -> None:
-        """Writes unit vectors [m, dimension] to rows [m], which ascend; neighbours are written at once."""
+        """Writes unit vectors [m, dimension] to rows [m], which ascend; consecutive rows in one write."""
         cuts = np.flatnonzero(np.diff(rows) != 1) + 1
         for own_rows, own_vectors in zip(np.split(rows, cuts), np.split(vectors, cuts), strict=True):
             if len(own_rows):

@@ -1,4 +1,4 @@
-"""The vectors of an index: a FAISS flat inner-product index, mapped, with one unit vector a row; and their codes."""
+"""The vectors of an index and their codes: a mapped FAISS flat inner-product index with one unit vector per row."""
 
 from functools import cached_property
 from pathlib import Path

@@ -203,7 +203,7 @@ def test_a_saturated_row_that_there_is_not_is_refused_at_once(version: Path) -> 
     for forged in (-1, 5):
         np.asarray([forged], dtype=np.int32).tofile(version / "code.frequent.saturated.bin")
         edit_manifest(version, files=sizes_as_they_are(version))
-        assert refused(LoadedIndex, version) == "code.frequent.saturated.bin: names rows that there are not"
+        assert refused(LoadedIndex, version) == "code.frequent.saturated.bin: names rows that do not exist"
 
 
 def test_a_change_of_the_manifest_is_refused_at_once(version: Path) -> None:
