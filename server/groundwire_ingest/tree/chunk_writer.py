@@ -1,4 +1,4 @@
-"""Turning the parts of one document or deploy file into nodes with unique ids."""
+"""Makes nodes with unique ids of the parts of one document or deployment file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +26,10 @@ class ChunkClass:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPlace:
-    """Where a text stands in its document: `section_path`, and the `context_prefix` of its first chunk.
+    """Where a text is in its document: `section_path`, and the `context_prefix` of its first chunk.
 
-    Further chunks of the text have `part_prefix`: what their readers miss from the first, such as its heading, besides.
+    Further chunks of the text have the prefix `part_prefix`, which also holds what only the first chunk shows, such as
+    the heading.
     """
 
     section_path: str = ""
@@ -58,8 +59,8 @@ class ChunkWriter:
     ) -> SourceNode | None:
         """Adds a node for each span and returns the first; None without spans.
 
-        The first has the local id `wanted_id`, with `~2`, `~3` ... when the file has used it before. The
-        others are parts of it: `@2`, `@3` ... and a Contains edge from the first.
+        The first has the local id `wanted_id`, with `~2`, `~3` ... if the file has used it before. Further nodes are
+        parts of the first: their ids end in `@2`, `@3` ..., and a Contains edge leads to them.
         """
         if not spans:
             return None
@@ -76,7 +77,7 @@ class ChunkWriter:
         self._edges.append(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
 
     def analysis(self, skipped: tuple[SkippedFile, ...] = ()) -> FileAnalysis:
-        """Everything written, in order, with what of the file could not be used."""
+        """Everything written, in order, and what could not be used of the file."""
         return FileAnalysis(tuple(self._nodes), tuple(self._edges), skipped)
 
     def _node(

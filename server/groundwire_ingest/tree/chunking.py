@@ -1,4 +1,4 @@
-"""Cutting a long text into parts at good lines. Lines end at a line feed only, as they do for tree-sitter."""
+"""Cuts a long text into parts between lines. Lines end at a line feed only, as they do for tree-sitter."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ MAX_CHUNK_CHARACTERS = 6000
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole source lines: 1-based inclusive line numbers and their exact text, less the last line's end."""
+    """Whole source lines: 1-based inclusive line numbers and their exact text, without the end of the last line."""
 
     text: str
     start_line: int
@@ -26,7 +26,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def trimmed_span(lines: Sequence[str], first: int, end: int, start_line: int) -> Span | None:
-    """The span of `lines[first:end]` without the blank lines at either end; None when all are blank.
+    """The span of `lines[first:end]` without blank lines at either end; None when all are blank.
 
     `start_line` is the number of `lines[0]`.
     """
@@ -43,10 +43,9 @@ def trimmed_span(lines: Sequence[str], first: int, end: int, start_line: int) ->
 def split_lines(text: str, start_line: int, boundaries: Sequence[int] = ()) -> tuple[Span, ...]:
     """Cuts `text`, whose first line is number `start_line`, into parts of at most MAX_CHUNK_CHARACTERS.
 
-    A part ends before the last line of `boundaries` (1-based line numbers of the file, in any order) that
-    keeps it within the limit, else after the last blank line that does, else after the last line that does.
-    A single line longer than the limit is a part of its own. Blank lines at either end of a part are left
-    out, so a blank text has no parts.
+    A part ends as late as the limit allows: before a line of `boundaries` (1-based line numbers of the file, in any
+    order), else after a blank line, else after any line. A single line longer than the limit is a part of its own.
+    Blank lines at either end of a part are left out, so a blank text has no parts.
     """
     lines = lines_of(text)
     offsets = [0, *accumulate(len(line) for line in lines)]

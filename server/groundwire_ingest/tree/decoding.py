@@ -1,4 +1,4 @@
-"""Opening a file of a source tree and making text of it; what cannot be decoded is named with the reason."""
+"""Reads and decodes a file of a source tree, or says why it cannot be read."""
 
 import codecs
 import io
@@ -23,7 +23,7 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
     UTF-8 with or without a byte order mark, UTF-16 with one; a Python file may name its encoding as PEP 263
     says. Line ends stay as they are. Skipped are files that are larger than MAX_FILE_BYTES, blank, not
     decodable, hold NUL characters, or (JavaScript, TypeScript and most files that are no code) hold a line of
-    more than MAX_LINE_CHARACTERS, which only minifiers, bundlers and other programs write.
+    more than MAX_LINE_CHARACTERS, which only programs such as minifiers write.
     """
     file = root / listed.path
     try:

@@ -1,6 +1,6 @@
-"""Deploy files as chunks: YAML by document, Compose files by service, Dockerfiles by stage, Helm templates.
+"""Deployment files as chunks, with what they state about services.
 
-With the chunks comes what they state about services.
+YAML is cut by document, a Compose file by service, a Dockerfile by stage, and a Helm template by its document marks.
 """
 
 import re
@@ -33,10 +33,10 @@ _HELM_DEFINE = re.compile(r"\s*\{\{-?\s*define\b")
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Lines of a file that make one chunk, 1-based, `end_line` included; "" as `name` means the file itself.
+    """The lines of one chunk, 1-based, `end_line` included; an empty `name` means the file itself.
 
-    `boundaries` are lines before which a long chunk is best cut. `is_inside` says that the file's own chunk
-    contains this one. `statements` are what it states about services.
+    `boundaries` are lines before which a long chunk is cut. `is_inside`: the chunk of the file itself contains this
+    one. `statements` are what the part states about services.
     """
 
     name: str
@@ -50,19 +50,19 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class DeployAnalysis:
-    """One deploy file: its nodes with their Contains edges, and those of its parts that state something."""
+    """One deployment file: its nodes and Contains edges, and its parts that state something about services."""
 
     file: FileAnalysis
     parts: tuple[DeployedPart, ...] = ()
 
 
 def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
-    """The chunks of a YAML, Helm or Dockerfile, told apart by the file's `language`; kind is the language.
+    """The chunks of a YAML file, Helm template or Dockerfile, by the file's `language`, which is also their kind.
 
-    None for YAML that deploys nothing: that is no Compose file by its name and holds no Kubernetes manifest.
-    A file of one document has the local id `<path>`, its documents, services and stages `<path>#<name>`.
-    Kubernetes manifests have `Kind/name` as symbol and name. YAML whose aliases make too much of it to be read for
-    services is named in `skipped` with the line and the reason.
+    None for YAML that deploys nothing: it is no Compose file by name and holds no Kubernetes manifest. The node of a
+    file has the local id `<path>`, those of several documents, services or stages `<path>#<name>`. Kubernetes manifests
+    have `Kind/name` as symbol and name. YAML whose aliases expand to too much to be read for services is named in
+    `skipped` with line and reason.
     """
     lines = lines_of(file.text)
     if file.language == "dockerfile":
@@ -125,7 +125,7 @@ def _is_compose(path: str, documents: Sequence[YamlDocument]) -> bool:
 
 
 def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequence[YamlDocument]) -> list[_Part]:
-    """The parts of a YAML file with what they state. Raises YamlError when the values cannot be built."""
+    """The parts of a YAML file with what they state about services. Raises YamlError if its values cannot be built."""
     if _is_compose(file.path, documents):
         services = compose_services(yaml_values(documents)[0], file.path)
         by_name = {service.name: service for service in services}
@@ -148,7 +148,7 @@ def _with_service(part: _Part, by_name: dict[str, ComposeService]) -> _Part:
 def _document_parts(
     lines: Sequence[str], path: str, starts: Sequence[int], named: Sequence[tuple[str, tuple[int, ...]]]
 ) -> Iterator[_Part]:
-    """One part for each document, given where it starts, its name ("" without one) and its good cuts."""
+    """One part for each document, by its first line, its name ("" without one) and its boundaries."""
     ends = [*(start - 1 for start in starts[1:]), len(lines)]
     for number, (start, end, (name, boundaries)) in enumerate(zip(starts, ends, named, strict=True), start=1):
         symbol = name or PurePosixPath(path).name
@@ -170,7 +170,7 @@ def _manifest_name(document: YamlDocument) -> str:
 
 
 def _service_parts(lines: Sequence[str], path: str, document: YamlDocument) -> list[_Part]:
-    """What stands before the services, each service, and what stands after them; none unless each has its own lines."""
+    """The lines before the services, each service, and the lines after them; none unless each has lines of its own."""
     services = [key for key in document.keys if len(key.path) == 2 and key.path[0] == "services"]
     after = [key.line for key in document.keys if len(key.path) == 1 and services and key.line > services[-1].line]
     starts = [_with_comments(lines, line) for line in [*(key.line for key in services), *after[:1]]]
@@ -195,7 +195,7 @@ def _with_comments(lines: Sequence[str], line: int) -> int:
 
 
 def _helm_parts(lines: Sequence[str], path: str) -> list[_Part]:
-    """The documents of a template, cut by their marks alone: with its directives in it, it is not YAML yet."""
+    """The documents of a template, cut at their `---` marks: with its directives it cannot be parsed as YAML."""
     marks = [number for number, line in enumerate(lines, start=1) if _DOCUMENT_MARK.fullmatch(line)]
     first_text = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
     starts = [1, *(mark for mark in marks if mark > first_text)]

@@ -1,4 +1,4 @@
-"""The build stages of a Dockerfile: its FROM instructions, told apart from text that only looks like one."""
+"""The build stages of a Dockerfile: its FROM instructions, but no text that only looks like one."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ def dockerfile_stages(lines: Sequence[str]) -> tuple[Stage, ...]:
 
 
 def _instructions(lines: Sequence[str]) -> Iterator[_Instruction]:
-    """The instructions: comments, continued lines and the text of here-documents passed over."""
+    """The instructions, without comments, continued lines and the text of here-documents."""
     escape = "`" if any(_ESCAPE_DIRECTIVE.fullmatch(line) for line in lines[:1]) else "\\"
     is_continued = False
     open_documents: list[str] = []

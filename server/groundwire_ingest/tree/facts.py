@@ -1,4 +1,4 @@
-"""What a code file says of itself, before names are resolved across the tree."""
+"""The facts that one code file states by itself, before names are resolved across the tree."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,12 +19,12 @@ Trait: TypeAlias = Literal[
     "local",
     "declared",
 ]
-"""What a declaration says of itself.
+"""What a declaration states about itself.
 
-`interface` and `abstract` mark types whose members others implement, and such a member; `structural` an interface that
-types satisfy without naming it (Go); `extension` a callable whose first parameter stands before the dot where it is
-called; `property` a callable that is read like a field; `variadic` one that takes any number of further arguments;
-`local` what is declared inside a callable and known only there; `declared` a callable whose body stands elsewhere.
+`interface` and `abstract` mark types whose members are implemented elsewhere, and such members; `structural` an
+interface that types satisfy without naming it (Go); `extension` a callable whose first argument is written before the
+dot of a call; `property` a callable that is read like a field; `variadic` a callable with any number of further
+arguments; `local` a declaration inside a callable, known only there; `declared` a callable whose body is elsewhere.
 """
 
 _ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})
@@ -43,12 +43,12 @@ class Parameter:
 class Definition:
     """Something with a name that other code can refer to; definition 0 of a file is the file itself.
 
-    `key` is the node whose text holds it: a field has no node of its own and shares its type's. `symbol` is dotted and
-    qualified by types and namespaces, `parent` an index into the file's definitions (-1 for the file itself). Types are
-    in the form of `languages.types`: `bases` those that a type derives from, `result` what a callable returns or a
-    value is. `parameters` is None where nothing is known of them. `owner` names the type of a member that stands
-    outside of it and is in another file (Go). With `stands_for`, the index of another definition of the file or -1, it
-    is but a further name of that one.
+    `key` is the node whose text holds it: a field has no node of its own and has that of its type. `symbol` is dotted
+    and qualified by types and namespaces; `parent` is an index into the file's definitions (-1 for the file itself).
+    Types are in the form of `languages.types`: `bases` are those that a type derives from, `result` is the return type
+    of a callable or the type of a value. `parameters` is None if they are not known. `owner` names the type of a member
+    that is written outside of it, in another file (Go). `stands_for`, unless -1, is the index of the definition of
+    this file for which this one is another name.
     """
 
     key: str
@@ -67,16 +67,16 @@ class Definition:
 
     @property
     def is_abstract(self) -> bool:
-        """Whether it says of itself that it is there to be implemented."""
+        """Whether it is declared to be implemented elsewhere."""
         return not self.traits.isdisjoint(_ABSTRACT)
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A name that a file takes from elsewhere, `alias` being what it is called here.
+    """A name that a file imports; `alias` is its name in the file.
 
-    `module` is written as the language does: dotted (leading dots: relative), a path, or empty for this
-    very file (`export default Foo`). An empty `name` is the module itself, `*` everything in it; an empty
+    `module` is as the language writes it: dotted (leading dots: relative), a path, or empty for this
+    file itself (`export default Foo`). An empty `name` is the module itself, `*` everything in it; an empty
     `alias` binds no name. `project_wide` holds for every file of the project (C# `global using`).
     """
 
@@ -89,12 +89,12 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A variable whose type the source states or makes plain; a field when `scope` is a type.
+    """A variable whose type the source states or implies; a field when `scope` is a type.
 
-    `scope` is an index into the file's definitions. Where the type is not `stated`, it is `type_name`, that of a plain
-    initialiser, or that of the expression `value`, a path as in `Call.receiver`; both are empty for any other value,
-    and such a variable still hides others of its name. With `is_item` the variable is one of the items that the value
-    or type holds. `value` is written in definition `written_in`, or in `scope` where that is -1.
+    `scope` is an index into the file's definitions. `stated`: the source states the type, `type_name`. Otherwise the
+    type is `type_name`, from a simple initialiser, or that of the expression `value`, a path as in `Call.receiver`;
+    both are empty for any other value, and such a variable still hides others of its name. `is_item`: the variable is
+    an item of the value or type. `value` is evaluated in definition `written_in`, or in `scope` if that is -1.
     """
 
     scope: int
@@ -107,19 +107,19 @@ class Binding:
 
 
 RETURNED = "()"
-"""Name of the binding that says what a callable returns, its scope being the callable, and of a call of a result."""
+"""The name of a binding for what a callable, its scope, returns; also the name of a call of a returned value."""
 
 OF_ITEMS, OF_TARGET = "[]", "="
-"""Names of a construction without a type: of what the collection `receiver` holds, of what the receiver itself is."""
+"""The names of a construction without a type: of an item of the collection `receiver`; of the receiver's own type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call site inside definition `scope`, its text being in node `from_key`.
+    """A call site inside definition `scope`; its text is in node `from_key`.
 
-    `receiver` is the dotted path before the name, empty when there is none and `?` when it is some other expression; a
-    path segment that is itself called ends with `()`, and `[]` stands for an item of what is before it. `constructs`
-    marks `new Name()`. `arguments` are paths of the same form, `"` for a string and empty for any other expression;
+    `receiver` is the dotted path before the name, empty if there is none and `?` for any other expression; a segment
+    that is itself called ends with `()`, and `[]` means an item of the path before it. `constructs` marks `new Name()`.
+    `arguments` are paths of the same form, `"` for a string and empty for any other expression;
     `type_arguments` are types.
     """
 
@@ -152,13 +152,13 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A pattern of URLs and what answers requests for it.
+    """A pattern of URLs and its handler.
 
-    `pattern` starts with `/` and is complete as far as the file tells; what varies stands as `{name}`, or as `{name*}`
-    where it may hold further slashes. `prefix_of` is the path of the object that the route was given to and that may be
-    given a prefix elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty when the handler
-    is definition `scope` itself. Where it may be one of several, a route states each, the likeliest first. `method` is
-    that of HTTP in capitals, empty for any. `line` is where the pattern is.
+    `pattern` starts with `/` and is as complete as the file states; a variable part is `{name}`, or `{name*}` if it may
+    hold slashes. `prefix_of` is the path of the object that the route is registered at and that may get a prefix
+    elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty if the handler is definition
+    `scope` itself. If several handlers are possible there is a route for each, the likeliest first. `method` is the
+    HTTP method in capitals, empty for any. `line` is that of the pattern.
     """
 
     from_key: str
@@ -175,12 +175,12 @@ MountRole: TypeAlias = Literal["own", "added", "instead"]
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A prefix of the URLs of all routes that were given to an object.
+    """A prefix of the URLs of all routes of a router.
 
-    `router` is the path of the object as in `Call.receiver`, or that of a callable that is handed it as its argument
-    number n, counted from 0, with `(n)` behind it, and `within` that of the object to whose routes its own
-    are added, empty when the file tells of none. What is said where the object is made is its `own` prefix, which comes
-    last; one `instead` takes the place of it. `line` is where the prefix stands.
+    `router` is the path of the router as in `Call.receiver`, or `<path>(n)` for a router that the callable at `<path>`
+    gets as argument n, counted from 0. `within` is the path of the router that it is mounted in, empty if the file
+    names none. `role`: an `own` prefix is stated where the router is made, and is innermost; `instead` replaces the own
+    one; `added` is put before it. `line` is that of the prefix.
     """
 
     scope: int
@@ -193,11 +193,11 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A string that looks like the path of a URL, without its query; what is put in at run time stands as `{}`.
+    """A string that looks like the path of a URL, without its query; parts inserted at run time are `{}`.
 
-    `url` starts with `/`; `has_base` when something that the source does not tell stands before it. `method` is that of
-    HTTP in capitals, empty when the source does not tell. `is_sent` when a call gets the string that is named after
-    what it does with URLs, such as `get`, `fetch` or `visit`.
+    `url` starts with `/`; `has_base`: an unknown value precedes it. `method` is the HTTP method in capitals, empty if
+    unknown. `is_sent`: the string is an argument of a call whose name says that it requests URLs, such as `get`,
+    `fetch` or `visit`.
     """
 
     from_key: str
@@ -210,10 +210,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What stands behind a name for those who ask for it, or, when it `asks`, a place that does.
+    """A registration in a dependency injection container, or, if it `asks`, a place that requests one from it.
 
-    What is asked for is a string, `name`, or what the path `path` leads to. `given` is a path as in `Call.receiver`,
-    empty when what is given is definition `scope` itself.
+    The token is a string, `name`, or what the path `path` leads to. `given`, what is registered, is a path as in
+    `Call.receiver`, empty if it is definition `scope` itself.
     """
 
     from_key: str
@@ -227,10 +227,10 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A message that is sent or, where it `handles` it, waited for.
+    """A message that is sent or, if `handles`, handled.
 
-    It is told by a string, `name`, or by a constant or type that the path `path` leads to. `handler` is a path as in
-    `Call.receiver`, empty when the handler is definition `scope` itself.
+    It is identified by a string, `name`, or by a constant or type that the path `path` leads to. `handler` is a path as
+    in `Call.receiver`, empty if the handler is definition `scope` itself.
     """
 
     from_key: str
@@ -244,7 +244,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TableMapping:
-    """An ORM's word that the node `from_key` maps to a table, and so does the type `entity` unless that is empty."""
+    """An ORM's statement that the node `from_key`, and the type `entity` unless empty, map to a table."""
 
     from_key: str
     scope: int
@@ -255,7 +255,7 @@ class TableMapping:
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """A migration's step that creates a table or, unless `creates`, changes one; `table` is its name as written."""
+    """A migration step that creates a table if `creates`, else changes one; `table` is the name as written."""
 
     from_key: str
     table: str
@@ -265,10 +265,10 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """All that name resolution needs of one file.
+    """All that name resolution needs from one file.
 
-    `imported_as` are further modules that the file stands for, such as one that is generated from it: paths of files,
-    or names of packages. `is_test` when it is there to test others, `is_generated` when a program wrote it.
+    `imported_as` are further modules that imports find in this file, such as one generated from it: paths of files, or
+    names of packages. `is_test`: it tests other files. `is_generated`: a program wrote it.
     """
 
     path: str

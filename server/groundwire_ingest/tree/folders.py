@@ -1,4 +1,4 @@
-"""Folders of paths, and which of several files are the nearest to another one by the folders that they share."""
+"""Folders of paths, and which of several files are nearest to another file by the folders that they share."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 def nearest(path: str, items: Sequence[T], path_of: Callable[[T], str]) -> Sequence[T]:
-    """Of items sorted by path those of the file `path` itself, or else those that share the most folders with it.
+    """Of items sorted by path, those of the file `path` itself, or else those that share the most folders with it.
 
-    All that lies below one folder stands together in a sorted list, and what is nearest beside the place where the path
-    itself would stand. So only a few items are looked at, however many there are: trees have thousands of files and of
-    types of one name.
+    In the sorted list, items below one folder are adjacent, and the nearest ones are adjacent to where `path` itself
+    would be. So only a few items are compared, however many there are: a tree may have thousands of files, or types,
+    of one name.
     """
     first, after = bisect_left(items, path, key=path_of), bisect_right(items, path, key=path_of)
     if first < after:
@@ -35,12 +35,12 @@ def nearest(path: str, items: Sequence[T], path_of: Callable[[T], str]) -> Seque
 
 
 def _end_of(folders: str, items: Sequence[T], path_of: Callable[[T], str]) -> int:
-    """The place after the last of the sorted items whose paths begin so."""
+    """The position after the last of the sorted items whose paths start with `folders`."""
     return bisect_right(items, folders, key=lambda item: path_of(item)[: len(folders)])
 
 
 def _shared(left: str, right: str) -> str:
-    """The folders at the start of two paths that are the same, with a slash at the end."""
+    """The leading folders that two paths have in common, with a slash at the end."""
     length = next((at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), None)
     common = left[: min(len(left), len(right)) if length is None else length]
     return common[: common.rfind("/") + 1]

@@ -1,6 +1,6 @@
 """Front matter: the YAML at the top of a document that says what it is, who wrote it and when.
 
-Its values are those of YAML 1.2's JSON schema: `no` and `1:30` are texts, as their authors mean them.
+Values are read by YAML 1.2's JSON schema, so `no` and `1:30` are texts, as authors expect.
 """
 
 import json
@@ -23,7 +23,7 @@ _TIMES = ("updated", "date")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What front matter says of its document. `metadata` holds every key whose value is not the author or the time."""
+    """The front matter of a document. `metadata` holds every key that is not used for author or timestamp."""
 
     author: str = ""
     timestamp: datetime | None = None
@@ -31,11 +31,11 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """The front matter of `text`, which holds the lines between the fences. YAML that is no mapping has no keys.
+    """The front matter of `text`, the lines between the fences. YAML that is no mapping has no keys.
 
-    `author` is taken when it is a text that is not blank, the time from `updated`, else from `date`, when it is a full
-    date (midnight UTC) or a time with a zone. Raises YamlError for what is no YAML or is longer than a chunk, gives a
-    key twice, or uses aliases, which can multiply without end.
+    `author` is used if it is a text that is not blank; the timestamp is `updated`, else `date`, if that is a full date
+    (midnight UTC) or a time with a zone. Raises YamlError for text that is no YAML or longer than a chunk, for a key
+    given twice, and for aliases, which may expand without limit.
     """
     if len(text) > MAX_CHUNK_CHARACTERS:
         raise YamlError(f"it has {len(text)} characters; at most {MAX_CHUNK_CHARACTERS} are read for keys", 1)

@@ -1,4 +1,4 @@
-"""What a tree's .gitignore files leave out, each with force below its own folder."""
+"""What a tree's .gitignore files exclude, each below its own folder."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ _SHOWN_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The patterns of one .gitignore, the last first, and, through `outer`, of those in the folders around it.
+    """The patterns of one .gitignore, the last one first; `outer` has those of the folders around it.
 
     `folder` is the path of the .gitignore's folder with a trailing slash, empty for the tree's root.
     """
@@ -21,7 +21,7 @@ class IgnoreRules:
     outer: "IgnoreRules | None"
 
     def ignores(self, path: str) -> bool:
-        """Whether `path` is left out; a folder's path ends with a slash. The innermost match decides, as in git."""
+        """Whether `path` is excluded; a folder's path ends with a slash. The innermost match decides, as in git."""
         is_folder = path.endswith("/")
         whole = path.removesuffix("/")
         name = _bytes(whole.rpartition("/")[2])
@@ -36,7 +36,7 @@ class IgnoreRules:
 
 
 def read_rules(folder: str, content: bytes, outer: IgnoreRules | None) -> tuple[IgnoreRules, tuple[SkippedFile, ...]]:
-    """The rules of a .gitignore, and a note for each line that is no pattern (git passes over those too)."""
+    """The rules of a .gitignore, and a note for each line that is no pattern, which git ignores too."""
     patterns: list[IgnorePattern] = []
     notes: list[SkippedFile] = []
     for number, line in enumerate(content.removeprefix(_BYTE_ORDER_MARK).split(b"\n"), 1):
@@ -44,7 +44,7 @@ def read_rules(folder: str, content: bytes, outer: IgnoreRules | None) -> tuple[
             pattern = ignore_pattern(line.removesuffix(b"\r"))
         except ValueError:
             shown = repr(line[:_SHOWN_BYTES].decode(errors="backslashreplace"))
-            why = f"line {number} is not a pattern and is passed over: {shown}"
+            why = f"line {number} is not a pattern and is ignored: {shown}"
             notes.append(SkippedFile(f"{folder}.gitignore", why))
         else:
             if pattern is not None:

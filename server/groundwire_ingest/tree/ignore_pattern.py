@@ -1,8 +1,8 @@
 """One line of a .gitignore as git reads it (dir.c and wildmatch.c), matched without backtracking.
 
-Patterns come from whoever wrote the tree. Where each star of a regular expression may try every place anew, a line of
-many stars takes time exponential in them. Here, what stands between two stars is matched at the first place where it
-fits and nowhere else (atomic groups), which for wildcards finds a match whenever there is one.
+Patterns are untrusted input. With backtracking, a line of many stars would take time exponential in their number. Here
+the text between two stars is matched at the first place where it fits and nowhere else (atomic groups), which is enough
+for wildcards: it finds a match whenever there is one.
 """
 
 import re
@@ -41,8 +41,8 @@ _NAMED_CLASSES: Final = {
 class IgnorePattern:
     """A pattern over paths as bytes, relative to the folder of its .gitignore.
 
-    `includes` when the line starts with `!`; `folders_only` when it ends with a slash. One that is `of_names` has no
-    other slash and is compared with the last part of a path alone.
+    `includes`: the line starts with `!`. `folders_only`: it ends with a slash. `of_names`: it has no other slash and is
+    compared with the last part of a path alone.
     """
 
     includes: bool
@@ -60,8 +60,8 @@ class IgnorePattern:
 def ignore_pattern(line: bytes) -> IgnorePattern | None:
     """The pattern of a line without its line end; None for a blank line and a comment.
 
-    Raises ValueError for what git passes over as well: a `!` or a backslash before nothing, a bracket that nothing
-    closes, a class that POSIX does not name.
+    Raises ValueError for a line that git ignores as well: a `!` or a backslash before nothing, a bracket that is not
+    closed, a character class that POSIX does not define.
     """
     text = _without_trailing_spaces(line)
     if not text or text.startswith(b"#"):
@@ -78,16 +78,16 @@ def ignore_pattern(line: bytes) -> IgnorePattern | None:
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:
-    """A space after a backslash stays."""
+    """The line without trailing spaces, except one that a backslash escapes."""
     kept = line.rstrip(b" ")
     backslashes = len(kept) - len(kept.rstrip(b"\\"))
     return line[: len(kept) + 1] if backslashes % 2 else kept
 
 
 def _path(pattern: bytes) -> bytes:
-    """`**` between slashes stands for any number of folders, at the end for all that is below.
+    """The expression of a pattern of whole paths. `**` between slashes is any number of folders, at the end everything.
 
-    git compares what stands before the first wildcard as it is and reads the rest by itself: `a**/b` is `a` and `**/b`.
+    git compares the text before the first wildcard literally and parses the rest by itself: `a**/b` is `a` and `**/b`.
     """
     special = _SPECIAL.search(pattern)
     start = special.start() if special else len(pattern)
@@ -105,7 +105,7 @@ def _path(pattern: bytes) -> bytes:
 
 
 def _blocks(segments: Iterable[Sequence[_Token]]) -> list[list[bytes]]:
-    """The expressions of the segments that stand together, from one `**` to the next."""
+    """The expressions of adjacent segments, from one `**` to the next."""
     blocks: list[list[bytes]] = [[]]
     for segment in segments:
         if len(segment) > 1 and not any(segment):
@@ -116,7 +116,7 @@ def _blocks(segments: Iterable[Sequence[_Token]]) -> list[list[bytes]]:
 
 
 def _segment(tokens: Sequence[_Token]) -> bytes:
-    """Without slashes inside, so its stars end where the segment does."""
+    """The expression of one segment, whose stars match no slash."""
     first, *others = (b"".join(token for token in part if token) for part in _split(tokens, None))
     if not others:
         return first
@@ -159,7 +159,7 @@ def _tokens(pattern: bytes) -> list[_Token]:
 
 
 def _end_in_any_folders(tokens: Sequence[_Token]) -> bool:
-    """Whether what stands after the last slash is `**`, or more stars."""
+    """Whether two or more stars, and nothing else, follow the last slash."""
     stars = 0
     while stars < len(tokens) and tokens[-1 - stars] is None:
         stars += 1

@@ -1,4 +1,4 @@
-"""Edges from code into the SQL half of a tree: SQL and procedure names in string literals, ORM entities."""
+"""Edges from code to SQL objects: by SQL and procedure names in string literals, and by ORM entities."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ _CALLS = keyword_set("EXEC EXECUTE CALL")
 _BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
     ("JOIN", "INNER", "LEFT", "RIGHT"), "SELECT 1 FROM (SELECT 1) AS a"
 )
-"""What makes a query of a piece that begins with the word."""
+"""What to put before a fragment that begins with the word, to make it a query."""
 
 
 def literal_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> tuple[SourceEdge, ...]:
@@ -50,9 +50,9 @@ def literal_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> tup
     Confidence, each lowered to that of the name's resolution: PARSED_CONFIDENCE for SQL that parses;
     PIECE_CONFIDENCE for SQL that does not, such as the first half of a concatenation;
     QUALIFIED_PROCEDURE_CONFIDENCE for a literal that is the name of a procedure with its schema, and
-    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more. Prose that happens to
-    hold a verb of SQL makes no edge: only names that `catalog` resolves, in the place of a statement where
-    such a name stands, count.
+    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more. Prose that
+    contains a verb of SQL makes no edge: only names that `catalog` resolves count, where the syntax of a
+    statement has a name.
     """
     return unique_edges(edge for literal in literals for edge in _edges_of(catalog, literal))
 

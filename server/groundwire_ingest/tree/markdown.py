@@ -1,4 +1,4 @@
-"""Markdown files as sections."""
+"""Markdown files as nodes, one for each section."""
 
 import re
 from collections.abc import Sequence
@@ -27,8 +27,7 @@ def markdown_analysis(file: SourceFile) -> FileAnalysis:
     """The sections of a Markdown file: nodes of kind `md`, named and nested as `write_sections` does.
 
     Headings are those of CommonMark outside of lists and quotes, so none is found in a code block. Every node has the
-    author, the time and the other keys that the front matter gives; front matter that cannot be read for keys is named
-    in `skipped`.
+    author, timestamp and other keys of the front matter; front matter that cannot be parsed is named in `skipped`.
     """
     lines = lines_of(file.text)
     body_start = _front_matter_lines(lines)

@@ -1,4 +1,4 @@
-"""Files and settings of a tree that strings in its code name."""
+"""Edges from strings in code to the files and settings of the tree that they name."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ from groundwire_ingest.tree.model import StringLiteral
 SETTING_PATH = 0.9
 SETTING_NAME = 0.8
 MAX_SETTINGS = 4
-"""A key that more files have, as seen from the code that reads it, is not told."""
+"""A key that more files than this have, all equally near to the code that reads it, gets no edge."""
 
 _PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
 _KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
@@ -36,7 +36,7 @@ class Mentions:
         self._settings: defaultdict[str, dict[tuple[str, str], None]] = defaultdict(dict)
 
     def add_settings(self, path: str, settings: Iterable[Setting], keys: Sequence[str]) -> None:
-        """Notes the settings of a file; `keys` has the node at each of its lines."""
+        """Adds the settings of a file; `keys` is the key of the node at each line."""
         for setting in settings:
             node = keys[setting.line - 1]
             if node:
@@ -46,7 +46,7 @@ class Mentions:
                     self._settings[names[1]][path, node] = None
 
     def add(self, path: str, literals: Iterable[StringLiteral]) -> None:
-        """Notes the strings of a file of code that have the form of a path whose name the tree has, or of a key."""
+        """Adds the strings of a code file that look like a path to a file of the tree, or like a key of settings."""
         for literal in literals:
             text = literal.text.strip()
             if _PATH.fullmatch(text) and re.split(r"[/\\]", text)[-1].lower() in self._names:
@@ -55,18 +55,18 @@ class Mentions:
                 self._note(path, self._wanted(text), literal.from_key, literal.line)
 
     def add_variables(self, path: str, references: Iterable[Reference]) -> None:
-        """Notes variables of the environment that code reads as members, `process.env.DB_HOST`."""
+        """Adds environment variables that code reads as members, `process.env.DB_HOST`."""
         for reference in references:
             name = reference.name.rpartition(".")[2]
             if _ENVIRONMENT.fullmatch(reference.name):
                 self._note(path, name.lower(), reference.from_key, reference.line)
 
     def edges(self, first_keys: Mapping[str, str]) -> Iterator[SourceEdge]:
-        """`References` to the first node of a file that is named, `ReadsSetting` to the node that holds a setting.
+        """`References` edges to the first node of a named file, `ReadsSetting` edges to the node that holds a setting.
 
-        A key counts with all of its parts (`Identity:Url`, `Identity__Url`, `server.port`) at SETTING_PATH; the name of
-        a variable of the environment (`DB_HOST`) or of a connection string at SETTING_NAME. Of equal keys those count
-        whose files share the most folders with the code's.
+        A key with all of its parts (`Identity:Url`, `Identity__Url`, `server.port`) has confidence SETTING_PATH, the
+        name of an environment variable (`DB_HOST`) or of a connection string SETTING_NAME. Of equal keys only those of
+        the nearest files count, which share the most folders with the code's.
         """
         paths = TreePaths(first_keys)
         for path, literal in self._files:
@@ -85,7 +85,7 @@ class Mentions:
             self._keys.append((path, setting, from_key, line))
 
     def _wanted(self, text: str) -> str:
-        """The setting that a string may name, empty when it has no such form."""
+        """The setting that a string may name; empty if it does not look like one."""
         if _VARIABLE.fullmatch(text) and text.lower() in self._settings:
             return text.lower()
         if _KEY.fullmatch(text):

@@ -13,14 +13,14 @@ from groundwire_ingest.tree.model import EntityMapping
 CREATED = 0.9
 CHANGED = 0.7
 MAX_CHANGES = 16
-"""Of more changes to a table than this, only those that create it are told."""
+"""With more changes of a table than this, only those that create it get edges."""
 
 
 def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping]) -> Iterator[SourceEdge]:
     """MapsTo edges from what maps to a table to the nodes that create or change a table of that name.
 
-    Names are compared without case, quotes and schema. Where several projects of a tree have a table of the name, the
-    changes count whose paths share the most folders with the entity's.
+    Names are compared without case, quotes and schema. If several projects of a tree have a table of the
+    name, only the nearest changes count, which share the most folders with the entity.
     """
     changes: defaultdict[str, list[tuple[str, TableChange]]] = defaultdict(list)
     for facts in files:

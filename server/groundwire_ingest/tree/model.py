@@ -1,4 +1,4 @@
-"""What readers of a tree hand each other: a decoded file, what one file says of itself, and edges, each kept once."""
+"""The data that the readers of a tree share: a decoded file, what one file yields, and a set of edges."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """A string literal's value inside a code node; the raw material for SQL named in code."""
+    """A string literal's value inside a code node, in which SQL, settings and paths are looked for."""
 
     from_key: str
     text: str
@@ -38,7 +38,7 @@ class EntityMapping:
 
 @dataclass(frozen=True, slots=True)
 class FileAnalysis:
-    """The nodes of one file, the edges that need no other file to resolve, and the parts that could not be used."""
+    """The nodes of one file, the edges that follow from it alone, and what could not be used of it."""
 
     nodes: tuple[SourceNode, ...] = ()
     edges: tuple[SourceEdge, ...] = ()
@@ -46,13 +46,13 @@ class FileAnalysis:
 
 
 class TreeEdges:
-    """Edges by their ends and type, none from a node to itself; of several alike the surest, then the first line."""
+    """Edges, one for each pair of ends and type: the most confident, then that of the first line; none to itself."""
 
     def __init__(self) -> None:
         self._edges: dict[tuple[str, str, str], SourceEdge] = {}
 
     def add(self, edges: Iterable[SourceEdge]) -> None:
-        """Notes edges."""
+        """Adds edges."""
         for edge in edges:
             place = (edge.from_key, edge.to_key, edge.edge_type)
             known = self._edges.get(place)
@@ -60,7 +60,7 @@ class TreeEdges:
                 self._edges[place] = edge
 
     def sorted(self) -> Iterator[SourceEdge]:
-        """The edges by their ends and type."""
+        """The edges, sorted by their ends and type."""
         for place in sorted(self._edges):
             yield self._edges[place]
 
@@ -73,7 +73,7 @@ class FileEdges(TreeEdges):
         self._path = path
 
     def note(self, from_key: str, to_key: str, edge_type: str, line: int, confidence: float) -> None:
-        """Notes an edge that stands on a line of the file."""
+        """Adds an edge that is written on a line of the file."""
         self.add((SourceEdge(from_key, to_key, edge_type, f"{self._path}:{line}", confidence, line),))
 
 

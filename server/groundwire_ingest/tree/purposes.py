@@ -1,4 +1,4 @@
-"""What a file is there for: to test others, or written by a program."""
+"""Which files are tests, and which a program generated."""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ _GENERATED_HEAD = re.compile(
 
 
 class Purposes:
-    """Gathers what is said of the files of one tree, and answers once all have been read."""
+    """Collects the signs of all files of one tree; ask it once all have been read."""
 
     def __init__(self) -> None:
         self._test_folders: set[str] = set()
@@ -45,44 +45,44 @@ class Purposes:
         self._generated: set[str] = set()
 
     def note_test_folder(self, folder: str) -> None:
-        """Notes the folder of a project that is made to run tests."""
+        """Adds the folder of a test project."""
         self._test_folders.add(folder)
 
     def note_imports(self, path: str, modules: Iterable[str]) -> None:
-        """Notes what a file imports: a test framework makes it a file of tests."""
+        """Adds the imports of a file: one of a test framework makes it a test."""
         if any(map(_is_test_framework, modules)):
             self._importing_tests.add(path)
 
     def note_generated(self, path: str) -> None:
-        """Notes a file that a program wrote."""
+        """Adds a generated file."""
         self._generated.add(path)
 
     def is_test(self, path: str) -> bool:
-        """By the folders that a file is in, its name, its project, or a test framework that it imports."""
+        """Whether a file is a test, by its folders, its name, its project, or a test framework that it imports."""
         *folders, name = PurePosixPath(path).parts
         if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
             return True
         return any("/".join(folders[:depth]) in self._test_folders for depth in range(1, len(folders) + 1))
 
     def is_generated(self, path: str) -> bool:
-        """Whether a program wrote a file."""
+        """Whether a program generated the file."""
         return path in self._generated
 
 
 def is_test_project(project: ProjectFacts) -> bool:
-    """Whether an MSBuild project says that it is one of tests, or uses a test SDK."""
+    """Whether an MSBuild project states that it is a test project, or uses a test SDK."""
     says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
     return says_so or any(map(_TEST_PACKAGE.match, project.packages))
 
 
 def is_generated(path: str, text: str) -> bool:
-    """Whether a file says that a program wrote it: by its name, or within its first lines."""
+    """Whether a program generated the file, by its name or by a statement in its first characters."""
     name = path.rpartition("/")[2]
     return bool(_GENERATED_FILE.fullmatch(name)) or _GENERATED_HEAD.search(text[:_HEAD_CHARACTERS]) is not None
 
 
 def _is_test_framework(module: str) -> bool:
-    """Whether an import is of a test framework or something inside of one."""
+    """Whether an import is of a test framework or of a module in one."""
     name = module.lower()
     while name:
         if name in _TEST_FRAMEWORKS:

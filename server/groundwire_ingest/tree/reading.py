@@ -1,4 +1,4 @@
-"""What one pass over the files of a tree gathers for the edges that cross them."""
+"""One pass over the files of a tree, which collects what edges between files need."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from groundwire_ingest.tree.sql.catalog import SqlCatalog
 
 @dataclass(frozen=True, slots=True)
 class TreeMap:
-    """What is known of a tree's nodes once all of its files have been read."""
+    """What is known about a tree's nodes once all of its files have been read."""
 
     edges: TreeEdges
     purposes: Purposes
@@ -40,7 +40,7 @@ class TreeMap:
     implemented: Mapping[str, Sequence[str]]
 
     def completed(self, node: SourceNode) -> SourceNode:
-        """A node with what it is there for; its `context_prefix` also says what it implements or overrides."""
+        """The node with `is_test` and `is_generated`; `context_prefix` also names what it implements or overrides."""
         symbols = self.implemented.get(node.key)
         lines = (node.context_prefix, f"implements {', '.join(symbols)}" if symbols else "")
         return replace(
@@ -52,7 +52,7 @@ class TreeMap:
 
 
 class TreeReading:
-    """Reads files one by one, those of code after all others; `paths` are those of all files of the tree."""
+    """Reads files one by one, code after all others; `paths` are those of all files of the tree."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = tuple(paths)
@@ -73,7 +73,7 @@ class TreeReading:
         self._root_namespaces: dict[str, str] = {}
 
     def analyse(self, file: SourceFile) -> FileAnalysis:
-        """The nodes of a file and the edges that need no other; what is needed for others is kept."""
+        """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
         if is_generated(file.path, file.text):
             self._purposes.note_generated(file.path)
         if is_project_file(file.path):
@@ -103,13 +103,13 @@ class TreeReading:
         return analysis.file
 
     def keep(self, path: str, analysis: FileAnalysis) -> None:
-        """Adds the edges of a file; its first node stands for it where another file names its path."""
+        """Adds the edges of a file; edges to its path lead to its first node."""
         self._edges.add(analysis.edges)
         if analysis.nodes:
             self._first_keys[path] = analysis.nodes[0].key
 
     def component_nodes(self) -> Iterator[SourceNode]:
-        """The nodes of code in markup, which is read when all files of imports are known."""
+        """The nodes of code in markup files, which are read once all files that they import are known."""
         for code in ComponentReader(self._components, self._root_namespaces).read():
             if code.facts is not None:
                 self._keep_facts(code.facts)
@@ -117,7 +117,7 @@ class TreeReading:
             yield from code.nodes
 
     def resolved(self) -> TreeMap:
-        """What the files say of each other."""
+        """All edges between files, once every file has been read."""
         facts = [
             replace(
                 item,
@@ -144,7 +144,7 @@ class TreeReading:
         self._purposes.note_imports(facts.path, (item.module for item in facts.imports))
 
     def _other_file(self, file: SourceFile, reading: FileReading) -> FileAnalysis:
-        """Keeps what a file that is no code says of others; code blocks of components give way to what is in them."""
+        """Keeps what a file that is no code says about others; nodes of a component's code replace its code blocks."""
         if isinstance(reading.facts, ComponentFacts):
             component, rest = split_component(file, reading, reading.facts)
             self._components.append(component)

@@ -1,7 +1,7 @@
 """Edges across a source tree: what the names in code, and the strings that it shares with other code, refer to.
 
-Names are resolved within what a file's imports allow. An edge's confidence says how sure that is, and a
-chain of steps (a call on a field of an imported type) is as sure as its weakest:
+Names are resolved within what a file's imports allow. An edge's confidence says how certain that is; a chain of
+steps (a call on a field of an imported type) has the confidence of its least certain step:
 
 1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of
      the type that `self` or `this` is;
@@ -9,14 +9,14 @@ chain of steps (a call on a field of an imported type) is as sure as its weakest
      states, or a module found below another folder than the importing file's own; of a call through an
      interface, the implementation that is registered for it;
 0.8  the receiver is a variable whose type is that of the expression it was set to; of a call through an
-     interface, the only implementation; both ends have the same telling name, such as a test and its type;
-0.6  what is likely by a weaker sign: a message that is made and perhaps sent, a field known by its name alone;
+     interface, the only implementation; both ends share a specific name, such as a test and its type;
+0.6  weaker evidence: a message that is made and perhaps sent, a field known by its name alone;
 0.5  two or three definitions fit, such as overloads, or several implementations; or the receiver is unknown and
-     just one type among the file's own and its imports has a method of that name.
+     exactly one type among the file's own and its imports has a method of that name.
 
-There is no edge where more than three definitions fit, to what overrides a member that more than eight others
-override, where the receiver is known to come from outside the tree, or for a guess by a name that collections and
-strings of the language have too.
+There is no edge where more than three definitions fit, to the overrides of a member that has more than eight, where
+the receiver is known to come from outside the tree, or for a guess by a method name that the language's collections
+and strings have too.
 
 `Imports` edges lead from file to file. An import of a whole namespace or package (C#, Java, Go) leads to those
 of its files whose types and functions the importing file names.
@@ -45,7 +45,7 @@ from groundwire_ingest.tree.names.table import SymbolTable
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """What name resolution must know of a tree beside its code.
+    """What name resolution needs to know about a tree besides its code.
 
     `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
     holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
@@ -62,10 +62,10 @@ class TreeLayout:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What the files of a tree say of each other.
+    """The edges between the files of a tree.
 
-    Edges are sorted within a file, none is there twice; `mappings` are the nodes that an ORM maps to tables.
-    `implemented` has for the key of a member the names of those that it implements or overrides, with their types'.
+    Edges are sorted within a file and unique; `mappings` are the nodes that an ORM maps to tables. `implemented` has,
+    for the key of a member, the names of the members that it implements or overrides, with the names of their types.
     """
 
     edges: tuple[SourceEdge, ...]
@@ -74,7 +74,7 @@ class Resolution:
 
 
 def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
-    """Resolves the files of code of a tree, by language and path."""
+    """Resolves the names in the code files of a tree, by language and path."""
     by_path = sorted(files, key=lambda facts: facts.path)
 
     def table(languages: frozenset[str]) -> SymbolTable:

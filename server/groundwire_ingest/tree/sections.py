@@ -1,4 +1,4 @@
-"""Prose as sections: one node a heading, its text up to the next heading of any level."""
+"""Prose as sections: one node for each heading, with the text up to the next heading of any level."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -21,7 +21,7 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its level, 1 at the top, its plain title and the 0-based line with which its section begins."""
+    """A heading: its level, 1 at the top, its plain title and the 0-based line where its section begins."""
 
     level: int
     title: str
@@ -30,10 +30,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A stretch of lines, 0-based and end-exclusive; its heading is the first of them.
+    """The lines of a section, 0-based and end-exclusive; its heading is the first of them.
 
-    `above` are the titles of the sections around it, from the top down, `titles` the same with its own. Titles without
-    text are left out; both are empty for what has no heading.
+    `above` are the titles of the sections around it, from the top down; `titles` also has its own. Titles without text
+    are left out; both are empty for text before the first heading.
     """
 
     first: int
@@ -54,8 +54,8 @@ def write_sections(
 ) -> None:
     """Writes a node for each section, and a Contains edge from each to its subsections.
 
-    A section's local id is `<path>#<slug>`; what stands before the first heading is `<path>`, and the lines before
-    `body_start`, front matter, are `<path>#front-matter`. The section path is the titles from the top down to the
+    A section's local id is `<path>#<slug>`; the text before the first heading has `<path>`, and the front matter, the
+    lines before `body_start`, `<path>#front-matter`. The section path is the titles from the top down to the
     section's own, joined by PATH_SEPARATOR, and the symbol is the same, or the file's name where there are none. The
     context prefix is the file's name and the titles above the text. A long section is cut before one of the sorted
     1-based `block_lines`.
@@ -77,7 +77,7 @@ def plain_title(text: str) -> str:
 
 
 def corpus_type_of(path: str) -> str:
-    """DOC_README for a readme, DOC_RUNBOOK where the path speaks of runbooks, playbooks or ops, else DOC_GENERAL."""
+    """DOC_README for a readme, DOC_RUNBOOK if the path names runbooks, playbooks or ops, else DOC_GENERAL."""
     if PurePosixPath(path).stem.lower().startswith("readme"):
         return "DOC_README"
     return "DOC_RUNBOOK" if _OPERATIONS.search(path.lower()) else "DOC_GENERAL"
@@ -122,6 +122,6 @@ def _sections(headings: Sequence[Heading], body_start: int, end: int) -> list[tu
 
 
 def _slug(title: str) -> str:
-    """The anchor that code hosts give a heading: lower case, punctuation left out, hyphens for spaces."""
+    """The anchor of a heading as code hosting sites make it: lower case, no punctuation, hyphens for spaces."""
     slug = _NOT_IN_SLUG.sub("", title.lower()).strip().replace(" ", "-")
     return slug[:MAX_SLUG_CHARACTERS] or "section"

@@ -1,4 +1,4 @@
-"""A folder of source code as something that can be indexed."""
+"""A folder of source code as a source of nodes and edges."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,10 +21,10 @@ _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 class TreeSource:
     """The files below a folder: code, SQL, prose, deployment files and all others, with the edges between them.
 
-    `read` yields what cannot be read, then the nodes file by file, then every edge once, sorted. Deployment files are
-    read first, for they tell which service a file belongs to, and code last, for it may name what any other file
-    defines. Nodes wait on disk until all files have been read, for what a member implements stands in others. Nothing
-    depends on the order in which the operating system lists folders.
+    `read` yields files that cannot be read, then the nodes file by file, then every edge once, sorted. Deployment files
+    are read first, because they say which service a file belongs to, and code last, because it may name what any other
+    file defines. Nodes are spooled to disk until all files have been read, because what a member implements may be in
+    another file. Nothing depends on the order in which the operating system lists folders.
     Raises IngestError when `root` is no folder.
     """
 
@@ -66,7 +66,7 @@ class TreeSource:
         yield from compiled.join(map_.edges.sorted(), map_.facts)
 
     def _deployments(self, files: Iterable[ListedFile]) -> dict[str, DeployAnalysis]:
-        """What the files that deploy something say, by path; a YAML file that deploys nothing is read with the rest."""
+        """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
         found: dict[str, DeployAnalysis] = {}
         for item in files:
             if item.language in _DEPLOY_LANGUAGES:

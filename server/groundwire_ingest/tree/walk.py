@@ -1,4 +1,4 @@
-"""Which files of a folder are read, and as which language. Lists only; `decoding` opens them."""
+"""Lists the files of a folder that are read, each with its language; `decoding` opens them."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
 COMPILER_INDEX_SUFFIX = ".scip"
 MAX_IGNORE_FILE_BYTES = 1_000_000
-"""The largest .gitignore that is read: every file below it is compared with each of its lines."""
+"""The largest .gitignore that is read, since every file below it is compared with each of its lines."""
 
 _LANGUAGE_OF_SUFFIX = {
     ".py": "python",
@@ -105,7 +105,7 @@ def list_tree(root: Path) -> tuple[Listing, ...]:
 
 
 def language_of(path: str, in_chart_templates: bool = False) -> str:
-    """The language that a file's name stands for; plain text when nothing else fits.
+    """The language of a file by its name; plain text if nothing else fits.
 
     YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
     """
@@ -119,7 +119,7 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
 
 
 def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
-    """The files of one folder and the folders below it that are to be listed."""
+    """The files of one folder, and the folders in it that are to be listed."""
     try:
         with os.scandir(root / folder.path) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
@@ -146,7 +146,7 @@ def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreR
 
 
 def _ignore_file(file: Path) -> bytes:
-    """Raises OSError also for a larger one. Half of it would not do: what it leaves out may be secret."""
+    """Its content. Raises OSError also for a larger file: reading a part of it could index files that it excludes."""
     with file.open("rb") as stream:
         content = stream.read(MAX_IGNORE_FILE_BYTES + 1)
     if len(content) > MAX_IGNORE_FILE_BYTES:

@@ -1,6 +1,6 @@
-"""YAML as a tree of nodes with their lines, read in one pass over the parser's events.
+"""YAML as a tree of nodes with line numbers, read in one pass over the parser's events.
 
-Aliases stay what they are, so those that multiply cost no more than their length.
+Aliases are not expanded, so the size of the tree is that of the text.
 """
 
 import re
@@ -21,8 +21,8 @@ _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 class YamlNode:
     """A node of a document; `line` is the 1-based line where it begins, `end_line` that where a collection ends.
 
-    `text` is the value of a scalar, "" otherwise; `is_plain` when it stands without quotes. `anchor` is the node's own
-    one, of an alias the one that it names. The children of a mapping are its keys and values in turn.
+    `text` is the value of a scalar, "" otherwise; `is_plain`: it has no quotes. `anchor` is the node's own anchor, or
+    the one that an alias names. The children of a mapping are its keys and values in turn.
     """
 
     kind: Literal["scalar", "alias", "mapping", "sequence"]
@@ -120,7 +120,7 @@ def _documents(events: Iterator[yaml.Event]) -> Iterator[YamlDocument]:
 
 
 def _end_line(event: yaml.Event) -> int:
-    """The line where a collection ends; that of a block has a mark without length, at what comes next."""
+    """The line where a collection ends. The end mark of a block collection is empty and at the next token."""
     if event.start_mark is None or event.end_mark is None:
         return 0
     return event.end_mark.line + (event.start_mark.index != event.end_mark.index)

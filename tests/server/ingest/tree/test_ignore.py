@@ -98,7 +98,7 @@ def test_a_line_that_is_no_pattern_is_named(line: bytes) -> None:
     rules, (note,) = read_rules("shop/", b"x\n" + line + b"\r\n", None)
     assert len(rules.patterns) == 1
     assert note.path == "shop/.gitignore"
-    assert note.why.startswith("line 2 is not a pattern and is passed over: ")
+    assert note.why.startswith("line 2 is not a pattern and is ignored: ")
 
 
 def test_a_name_that_is_no_utf_8_is_compared_byte_by_byte() -> None:

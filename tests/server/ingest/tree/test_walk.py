@@ -87,7 +87,7 @@ def test_line_of_gitignore_that_is_no_pattern_is_named_and_the_others_hold(make_
     root = make_tree({".gitignore": "!\na.py\n", "a.py": "x", "b.py": "x"})
     assert listed_paths(root) == ["b.py"]
     notes = [item.why for item in list_tree(root) if item.path == ".gitignore" and isinstance(item, SkippedFile)]
-    assert "line 1 is not a pattern and is passed over: '!'" in notes
+    assert "line 1 is not a pattern and is ignored: '!'" in notes
 
 
 def test_version_control_folders_are_passed_over(make_tree: TreeMaker) -> None:
