@@ -1,6 +1,5 @@
-"""YAML pipelines that drive a Groundwire server: load, validate, run, and extend by actions of your own.
-
-`OpenAIModel` needs the extra `models`; it is imported when it is first asked for.
+"""YAML pipelines that drive a Groundwire server: load and validate them, run them, and add actions of your own.
+`OpenAIModel` needs the extra `models`; it is imported on first use.
 """
 
 from typing import TYPE_CHECKING

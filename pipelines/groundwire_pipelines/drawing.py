@@ -1,4 +1,4 @@
-"""A pipeline as a drawing for others to render: Mermaid, which code hosts show in Markdown, and DOT of Graphviz."""
+"""A pipeline as a diagram: Mermaid, which code hosting sites render in Markdown, or DOT for Graphviz."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -9,17 +9,17 @@ from groundwire_pipelines.definition.model import PipelineDefinition, StepDefini
 
 
 class Language(StrEnum):
-    """What a drawing is written in."""
+    """The language of a diagram."""
 
     MERMAID = "mermaid"
     DOT = "dot"
 
 
 def drawing(definition: PipelineDefinition, actions: Mapping[str, Action[Any]], language: Language) -> str:
-    """The steps, each with its action, and the ways between them, in the order of the merged file.
+    """The steps, each with its action, and the transitions between them, in the order of the merged file.
 
-    The step that a run starts at is round, one that ends it has a bar at its sides (in DOT a second frame). A way has
-    its name where a step has several. Names and ids hold nothing that either language reads otherwise.
+    The entry step is round; a step that ends the run has bars at its sides (in DOT a second frame). A transition has
+    its name if its step has several. Names and ids hold no character with a meaning in either language.
     """
     lines = _mermaid(definition, actions) if language is Language.MERMAID else _dot(definition, actions)
     return "".join(f"{line}\n" for line in lines)
@@ -61,7 +61,7 @@ def _dot(definition: PipelineDefinition, actions: Mapping[str, Action[Any]]) -> 
 
 
 def _ways(steps: Mapping[str, StepDefinition]) -> Iterator[tuple[str, str, str]]:
-    """Source, target and name of each way; no name where it is the only one."""
+    """Source, target and name of each transition; no name if it is the only one of its step."""
     for step in steps.values():
         for name, target in step.transitions.items():
             yield step.id, target, name if len(step.transitions) > 1 else ""

@@ -1,11 +1,11 @@
-"""What can go wrong with a pipeline: in its files, and while it runs."""
+"""The errors of pipelines: in their files, and while they run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a pipeline's files: where, under which key, and what to do. `line` is 1-based."""
+    """One problem in a pipeline's files: the place, the key, and what to do. `line` is 1-based."""
 
     file: str
     line: int
@@ -17,7 +17,7 @@ class Problem:
 
 
 class PipelineError(Exception):
-    """Base of everything a pipeline can fail with."""
+    """Base of all errors of pipelines."""
 
 
 class DefinitionError(PipelineError):
@@ -29,13 +29,11 @@ class DefinitionError(PipelineError):
 
 
 class StepError(PipelineError):
-    """A step broke a rule of its action's contract, or what it calls failed.
+    """A step broke a rule of its action, or a call that it made failed. The run ends there, unless the step has a
+    transition for the error.
 
-    The run ends there, unless the step has a way out for it.
-
-    `step_id` is "" until the engine that ran the step puts it there; `rule` is a stable name for tests and logs.
-    `may_pass` is for what may succeed a moment later, such as a call of a server that is overloaded: a step with
-    `retry` is then tried again.
+    `step_id` is "" until the engine sets it; `rule` is a stable name for tests and logs. `may_pass`: the step may
+    succeed a moment later, for example when the server was overloaded; a step with `retry` is then tried again.
     """
 
     def __init__(self, rule: str, message: str, step_id: str = "", *, may_pass: bool = False) -> None:
@@ -47,4 +45,4 @@ class StepError(PipelineError):
 
 
 class RunCancelledError(PipelineError):
-    """The run's deadline passed. (A run cancelled as an asyncio task raises `asyncio.CancelledError` as ever.)"""
+    """The run's deadline passed. (A run that is cancelled as an asyncio task raises `asyncio.CancelledError`.)"""

@@ -1,4 +1,4 @@
-"""A filter as pipeline files have it: the setting `filter`, and the key `filter` of steps that ask the server."""
+"""The filter of a pipeline file: the setting `filter`, and the key `filter` of steps that call the server."""
 
 from typing import Annotated, Self, TypeAlias
 
@@ -27,14 +27,14 @@ class FilterKeys(BaseModel):
     tenant_ids: Annotated[_Texts, Field(description="Tenants that nodes belong to.")] = ()
     case_ids: Annotated[_Texts, Field(description="Cases.")] = ()
     document_version_ids: Annotated[_Texts, Field(description="Versions of documents.")] = ()
-    is_latest: Annotated[bool | None, Field(description="The latest versions of documents alone, or none of them.")] = (
+    is_latest: Annotated[bool | None, Field(description="Only the latest versions of documents, or only others.")] = (
         None
     )
-    is_test: Annotated[bool | None, Field(description="Tests alone, or none.")] = None
-    is_generated: Annotated[bool | None, Field(description="What tools wrote alone, or none of it.")] = None
+    is_test: Annotated[bool | None, Field(description="Only tests, or only other nodes.")] = None
+    is_generated: Annotated[bool | None, Field(description="Only generated code, or only other nodes.")] = None
     metadata: Annotated[
         dict[str, _Scalar | tuple[_Scalar, ...]],
-        Field(description="What nodes' own metadata must have: a value for each key, or alternatives."),
+        Field(description="Values that the metadata of nodes must have: for each key one value, or alternatives."),
     ] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -43,12 +43,12 @@ class FilterKeys(BaseModel):
         return self
 
     def as_filter(self) -> NodeFilter:
-        """The filter of a request. Raises ValueError for a number that does not fit the wire."""
+        """The filter of a request. Raises ValueError for a number that the protobuf field cannot hold."""
         return node_filter(self.model_dump())
 
 
 FilterKey: TypeAlias = Annotated[
     FilterKeys | None,
-    Field(description="Narrows what this step asks, besides the filters of the pipeline and of the run."),
+    Field(description="Narrows the calls of this step, in addition to the filters of the pipeline and of the run."),
 ]
 """The key of a step; None for a step without it."""

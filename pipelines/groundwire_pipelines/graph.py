@@ -1,4 +1,4 @@
-"""What is known of the code that a question is about: the nodes of all its retrievals, and the edges between them."""
+"""The nodes that all retrievals of a question found, and the edges between them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,9 +15,8 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceGraph:
-    """The nodes that were found or reached, the best first, and every edge that is known between two of them.
-
-    A node's `handle` is that of its text in the evidence, None where the evidence shows none of it.
+    """The nodes that were found or reached, best first, and all known edges between two of them. A node's `handle` is
+    that of its text in the evidence, None if the evidence shows no text of it.
     """
 
     nodes: tuple[EvidenceNode, ...] = ()
@@ -32,7 +31,8 @@ def graph_of(state: PipelineState) -> EvidenceGraph:
 
 
 def texts_of(state: PipelineState) -> list[NodeText]:
-    """The texts of all retrievals, none twice: the best of each, the newest first, then the second best, and so on."""
+    """The texts of all retrievals, each once: the best of each retrieval, the newest retrieval first, then the second
+    best of each, and so on."""
     first: dict[str, NodeText] = {}
     for text in in_turn([retrieval.texts for retrieval in reversed(state.retrievals())]):
         first.setdefault(text.id, text)
@@ -40,9 +40,8 @@ def texts_of(state: PipelineState) -> list[NodeText]:
 
 
 def nodes_of(state: PipelineState) -> list[EvidenceNode]:
-    """All nodes, none twice: those of `texts_of`, then the others in the same way.
-
-    A node's symbol and place are those of its text, else those that the walk or the paths told; empty where none did.
+    """All nodes, each once: those of `texts_of`, then the others in the same order. A node's symbol and location are
+    those of its text, else those of the walk or the paths; empty if none of these has it.
     """
     newest_first = state.retrievals()[::-1]
     texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}
@@ -54,17 +53,17 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
 
 
 def edges_of(state: PipelineState) -> tuple[GraphEdge, ...]:
-    """The edges of all retrievals, none twice, oldest first."""
+    """The edges of all retrievals, each once, oldest first."""
     return tuple(distinct(edge for retrieval in state.retrievals() for edge in retrieval.edges))
 
 
 def paths_of(state: PipelineState) -> list[DependencyPath]:
-    """The paths of all retrievals, none twice, those of the newest first."""
+    """The paths of all retrievals, each once, those of the newest first."""
     return distinct(path for retrieval in reversed(state.retrievals()) for path in retrieval.paths)
 
 
 def services_of(state: PipelineState) -> list[ServiceContext]:
-    """The services around the matches of all retrievals, none twice, those of the newest first."""
+    """The services around the matches of all retrievals, each once, those of the newest first."""
     first: dict[str, ServiceContext] = {}
     for service in (one for retrieval in reversed(state.retrievals()) for one in retrieval.services):
         first.setdefault(service.service_name, service)
@@ -76,5 +75,5 @@ def _ids(retrieval: Retrieval) -> list[str]:
 
 
 def in_turn(lists: Iterable[Iterable[_Item]]) -> Iterable[_Item]:
-    """The first of each, then the second of each, and so on; no item is None."""
+    """The first item of each, then the second of each, and so on; items must not be None."""
     return (item for item in chain.from_iterable(zip_longest(*lists)) if item is not None)

@@ -1,4 +1,4 @@
-"""What messages of the contract lack as values of a run: they cannot be hashed."""
+"""Protobuf messages cannot be hashed; this compares them by their bytes."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -9,5 +9,5 @@ _Message = TypeVar("_Message", bound=Message)
 
 
 def distinct(messages: Iterable[_Message]) -> list[_Message]:
-    """The messages in order, none twice."""
+    """The messages in order, each once."""
     return list({message.SerializeToString(deterministic=True): message for message in messages}.values())

@@ -38,28 +38,27 @@ from groundwire_pipelines.state import PipelineState
 
 
 class RunOptions(TypedDict, total=False):
-    """What a run may be given besides its question; everything has a default.
+    """The options of a run besides its question; all have a default.
 
     Attributes:
-        repository: The repository to ask; that of the pipeline's settings when absent or empty.
-        branch: The branch to ask; that of the pipeline's settings when absent or empty.
-        active_index: The index version to ask; that of the settings, else the active one, pinned for the whole run.
-        access: What the caller may see; public nodes only when absent, whatever default the client has. None states
-            nothing: then the client's own access holds, or what the server grants to the token or certificate.
-        filter: Narrows every search, walk and fetch, besides the pipeline's setting `filter`; nothing that a step has
-            or a model writes widens it.
-        is_english: False for a question in another language, in which the answer then is too.
-        session_id: The conversation that the question belongs to; none when absent.
-        user_id: Whose conversation it is: a session needs one, and is theirs alone. Whoever starts the run vouches for
-            it.
-        model: The language model, for pipelines that ask one; when absent, the one that the environment's
-            GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and GROUNDWIRE_MODEL_KEY name. None forbids to ask any.
-        history: Where conversations are kept, for runs with a session.
-        on_answer: Told pieces of a model's final answer as they come, without its prefix and the model's reasoning. A
-            reply may still break off: when its step ends as failed, which `sinks` are told, the pieces that came
-            since it started are void. A translated answer comes whole.
-        sinks: Told the run's events as they happen, besides OpenTelemetry where the process has it.
-        trace_texts: Whether events hold the texts of user, model and sources, besides names, counts and ids.
+        repository: The repository to search; that of the pipeline's settings when absent or empty. branch: The branch
+        to search; that of the pipeline's settings when absent or empty. active_index: The index version to search; that
+        of the settings, else the active one, pinned for the whole run. access: What the caller may see; public nodes
+        only when absent, whatever default the client has. With None the request states no access: then the client's own
+        access applies, or what the server grants to the token or certificate. filter: Narrows every search, walk and
+        fetch, in addition to the pipeline's setting `filter`; neither a step nor a model can widen it. is_english:
+        False for a question in another language; the answer is then in that language too. session_id: The conversation
+        that the question belongs to; none when absent. user_id: The user whose conversation it is; required with a
+        session. It is not verified: the program that starts the run must know it. model: The language model, for
+        pipelines that call one; when absent, the one that the environment variables
+            GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and GROUNDWIRE_MODEL_KEY name. With None, a step that calls a
+            model fails.
+        history: Where conversations are kept, for runs with a session. on_answer: Called with pieces of a model's final
+        answer as they arrive, without its prefix and the model's reasoning. A reply may still break off: if its step
+        fails, which `sinks` receive as an event, the pieces since the step started are invalid. A translated answer
+        comes in one piece. sinks: Called with the run's events as they happen, in addition to OpenTelemetry if it is
+        installed. trace_texts: Whether events also hold the texts of user, model and sources, not only names, counts
+        and ids.
     """
 
     repository: str
@@ -79,13 +78,13 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """How a run ended.
+    """The result of a run.
 
-    `answer` is for the user: the model's answer, or the evidence where the pipeline asks no model. `context_blocks` are
-    the evidence that it rests on, of all retrievals of the question, and `evidence` the texts in it, by handle; a
-    summary may stand in their place in `context_blocks`. `graph` is all that was found or reached, with or without a
-    text in the evidence, and the edges between. `index` is the index version that the run was pinned to, empty when
-    it asked the server nothing. `state` is all that the run knew at its end.
+    `answer` is for the user: the model's answer, or the evidence if the pipeline calls no model. `context_blocks` are
+    the evidence behind it, from all retrievals of the question, and `evidence` the texts in it, by handle; in
+    `context_blocks` a summary may replace them. `graph` has all nodes that were found or reached, with or without a
+    text in the evidence, and the edges between them. `index` is the index version that the run was pinned to, empty if
+    it never called the server. `state` is the state at the end of the run.
     """
 
     answer: str
@@ -99,18 +98,17 @@ class PipelineResult:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A pipeline that passed every check. Immutable: any number of runs may share it, at the same time as well."""
+    """A pipeline that passed every check. Immutable: any number of runs may share it, also concurrently."""
 
     definition: PipelineDefinition
 
     @classmethod
     def load(cls, name_or_path: str | Path, search_path: Sequence[Path] = (), **settings: JsonValue) -> Self:
-        """The pipeline of a file, or that of a name in the folders of `search_path` or the library.
-
-        `settings` take the place of those in its files.
+        """The pipeline of a file, or of a name in the folders of `search_path` or the library. `settings` override
+        those in its files.
 
         Raises:
-            DefinitionError: The pipeline's files are wrong; it names every problem with its place.
+            DefinitionError: The pipeline's files have problems; it names each with its place.
         """
         return cls(load_pipeline(str(name_or_path), search_path, settings))
 
@@ -120,9 +118,8 @@ class Pipeline:
         """Answers a question over an open client.
 
         Raises:
-            StepError: A step broke a rule or what it called failed; `filters-exclude-each-other` when the filters of
-                the pipeline and the run do.
-            RunCancelledError: The run's deadline passed.
+            StepError: A step broke a rule or a call failed; `filters-exclude-each-other` if no node can pass the
+            filters of both the pipeline and the run. RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
         state = PipelineState(
@@ -175,17 +172,15 @@ class Pipeline:
         plaintext_token: bool = False,
         **options: Unpack[RunOptions],
     ) -> PipelineResult:
-        """Answers a question over a connection of its own; not for code that runs in an event loop.
+        """Answers a question over a connection of its own. Not for code that runs in an event loop.
 
-        `server` is an address such as `localhost:50051`; None takes the environment's GROUNDWIRE_SERVER. `metadata`
-        goes with every call; a token in it needs `credentials` or `plaintext_token`, as `AsyncGroundwireClient` says.
-        The run's deadline bounds each of its calls too.
+        `server` is an address such as `localhost:50051`; None means the environment variable GROUNDWIRE_SERVER.
+        `metadata` is sent with every call; a token in it needs `credentials` or `plaintext_token`, as
+        `AsyncGroundwireClient` says. The run's deadline also limits each of its calls.
 
         Raises:
-            StepError: A step broke a rule or what it called failed.
-            RunCancelledError: The run's deadline passed.
-            ValueError: There is no address, or a token would travel in the clear.
-            OSError: A TLS file cannot be read.
+            StepError: A step broke a rule or what it called failed. RunCancelledError: The run's deadline passed.
+            ValueError: There is no address, or a token would be sent unencrypted. OSError: A TLS file cannot be read.
         """
 
         async def connected() -> PipelineResult:
@@ -220,7 +215,7 @@ def _span_sinks() -> tuple[TraceSink, ...]:
 
 @functools.cache
 def _span_sink_type() -> Callable[[], TraceSink] | None:
-    """Makes spans of runs; None where OpenTelemetry, the extra `telemetry`, is not installed."""
+    """The sink that makes spans; None if OpenTelemetry, the extra `telemetry`, is not installed."""
     try:
         from groundwire_pipelines.engine.telemetry import SpanSink
     except ImportError:

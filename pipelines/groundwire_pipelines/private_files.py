@@ -1,4 +1,4 @@
-"""Files that hold what users asked and sources say: theirs who run the pipeline, whatever the umask."""
+"""Files with questions and source texts: readable only by the user who runs the pipeline, whatever the umask."""
 
 import errno
 import os
@@ -11,10 +11,9 @@ _MODE = 0o600
 
 
 def open_private(path: Path) -> TextIO:
-    """Opens a text file for writing, emptied, that its owner alone may read; one that was there before becomes so.
-
-    A symbolic link is refused: in a folder that others may write to, it could lead to a file of the user's. Raises
-    OSError, also for a file of somebody else, who could read what is written.
+    """Opens a text file for writing, emptied, that only its owner may read; the mode of an existing file is changed. A
+    symbolic link is refused: in a folder that others may write to, it could lead to another file of the user. Raises
+    OSError, also for a file that another user owns, who could read what is written.
     """
     flags = os.O_WRONLY | os.O_CREAT
     if sys.platform != "win32":

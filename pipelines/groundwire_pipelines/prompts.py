@@ -1,7 +1,7 @@
 """Prompt files: Markdown beside a pipeline, with strict variables.
 
 A prompt `answer` is the file `answer.md` of the nearest of the pipeline's prompt folders that has one. It is UTF-8 text
-in which `{{question}}` stands for a variable, and `{{plan.query}}` for a field of one; there is nothing else to it. A
+in which `{{question}}` stands for a variable, and `{{plan.query}}` for a field of one; there is no other syntax. A
 prompt must use every variable that it is given and no other. The JSON Schema `plan` of an answer is the file
 `plan.json` beside the prompts.
 """
@@ -21,13 +21,13 @@ from groundwire_pipelines.parsing.structured import schema_problem
 
 _PROMPT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 VARIABLE_NAME = r"[a-z][a-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
-"""A variable, or a field of one."""
+"""The form of a variable, or of a field of one."""
 _VARIABLE = re.compile(rf"\{{\{{({VARIABLE_NAME})\}}\}}")
 
 PROMPT: Final = ".md"
-"""What the file of a prompt ends with."""
+"""The suffix of a prompt's file."""
 SCHEMA: Final = ".json"
-"""What the file of a JSON Schema ends with."""
+"""The suffix of a JSON Schema's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PromptFolders:
     folders: tuple[Path, ...]
 
     def render(self, name: str, variables: Mapping[str, str]) -> str:
-        """The prompt with its variables filled in; a value is never read for variables of its own.
+        """The prompt with its variables filled in. Values are inserted as they are: variables in them are not replaced.
 
         Raises:
             StepError: `prompt-missing`, `prompt-unreadable`, or `prompt-variables` where the file and the variables
@@ -50,7 +50,7 @@ class PromptFolders:
         return _VARIABLE.sub(lambda match: variables[match[1]], text)
 
     def problems(self, name: str, variables: Iterable[str]) -> tuple[str, ...]:
-        """What is wrong with a prompt that is to be given these variables; () when `render` can fill it in."""
+        """The problems of a prompt with these variables; () if `render` can fill it in."""
         try:
             return _variable_problems(self.text(name), variables)
         except StepError as error:
@@ -73,7 +73,7 @@ class PromptFolders:
         return schema
 
     def schema_problem(self, name: str) -> str:
-        """What is wrong with a schema's file; empty when `schema` can read it."""
+        """The problem of a schema's file; empty if `schema` can read it."""
         try:
             self.schema(name)
         except StepError as error:
@@ -81,7 +81,7 @@ class PromptFolders:
         return ""
 
     def text(self, name: str, ending: str = PROMPT) -> str:
-        """A prompt, or a JSON Schema where `ending` is SCHEMA, as its file has it.
+        """The text of a prompt's file, or of a JSON Schema's if `ending` is SCHEMA.
 
         Raises:
             StepError: `prompt-missing`, `prompt-unreadable`.

@@ -1,4 +1,4 @@
-"""What the steps of a run may reach besides its state: the server, the model, the history, the counter."""
+"""The services that the steps of a run may use: the server, the model, the history, the token counter."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Counter(Protocol):
     """The system-wide token counter."""
 
     def count(self, text: str) -> int:
-        """How many tokens a text takes of a budget."""
+        """The number of tokens of a text."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to a model: rules of its work (`system`), or what it is to answer (`user`)."""
+    """One message to a model: general instructions (`system`), or what to answer (`user`)."""
 
     role: Literal["system", "user"]
     text: str
@@ -30,7 +30,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ResponseSchema:
-    """A JSON Schema that an answer must match, with the name that the endpoint is told for it."""
+    """A JSON Schema that an answer must match, and the name under which the endpoint gets it."""
 
     name: str
     schema: Mapping[str, JsonValue]
@@ -38,10 +38,10 @@ class ResponseSchema:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.
+    """A request to a model.
 
-    `model` names one of the endpoint's models, empty for the one that the endpoint was configured with. What is None
-    is not sent, and the endpoint's own default holds. `max_tokens` bounds the answer, reasoning included, in the
+    `model` names one of the endpoint's models, empty for the one that the endpoint was configured with. A field that is
+    None is not sent, so the endpoint's default applies. `max_tokens` limits the answer, reasoning included, in the
     model's own tokens.
     """
 
@@ -54,9 +54,9 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A model's whole answer and what it cost, in the model's own tokens where it tells them, else counted.
+    """A model's whole answer and its tokens: as the endpoint reports them, else counted with the token counter.
 
-    `text` may begin with the model's reasoning between `<think>` tags; those who ask cut it off.
+    `text` may begin with the model's reasoning between `<think>` tags; the caller removes it.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Model(Protocol):
     """A language model, such as one behind an OpenAI-compatible endpoint. Raises StepError when it gives no answer."""
 
     async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """Answers a request; with `on_text`, pieces of the answer are told as they come."""
+        """Answers a request; calls `on_text`, if given, with pieces of the answer as they arrive."""
         ...
 
 
@@ -101,9 +101,8 @@ class History(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The services of a run. `model` and `history` are None where the run has none; an action that needs one fails.
-
-    `on_answer` is told pieces of what begins as the final answer as they come; None when nobody watches.
+    """The services of a run. `model` and `history` are None in a run without one; an action that needs it fails.
+    `on_answer` is called with pieces of a final answer as they arrive; None if no one wants them.
     """
 
     retrieval: AsyncGroundwireClient

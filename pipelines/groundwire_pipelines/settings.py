@@ -11,10 +11,8 @@ RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
 
 
 class PipelineSettings(BaseModel):
-    """The settings that have a meaning of their own, besides any others that a pipeline's steps refer to.
-
-    Absent ones that a step's action needs are errors of the validator. Counts of tokens are in the unit of the shared
-    token counter.
+    """The settings with a predefined meaning; a pipeline may have any others for its steps to refer to. The validator
+    reports absent ones that a step's action needs. Counts of tokens are in the unit of the shared token counter.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)
@@ -22,15 +20,15 @@ class PipelineSettings(BaseModel):
     entry_step_id: Annotated[str, Field(min_length=1)]
     """The step that a run starts at."""
     repository: str = ""
-    """The repository to ask; a run may name another."""
+    """The repository to search; a run may name another."""
     branch: str = ""
-    """The branch to ask; a run may name another."""
+    """The branch to search; a run may name another."""
     active_index: str = ""
-    """The index version to ask; empty for the active one, which is then pinned for the whole run."""
+    """The index version to search; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None
-    """Narrows every search, walk and fetch, besides what the run and its steps narrow."""
+    """Narrows every search, walk and fetch, in addition to the filters of the run and of its steps."""
     lifecycle: Literal["active", "all", "deleted"] = "active"
-    """Which nodes every search, walk and fetch is about; deleted ones need the server's leave."""
+    """The lifecycle of the nodes that searches, walks and fetches see; deleted ones need the server's permission."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""
     retrieval_modes: tuple[RetrievalMode, ...] = ("semantic", "semantic_rerank", "bm25", "hybrid")
@@ -42,37 +40,37 @@ class PipelineSettings(BaseModel):
     max_turn_loops: Annotated[int | None, Field(ge=0)] = None
     """The most follow-up retrievals for one question."""
     graph_max_depth: Annotated[int | None, Field(ge=0)] = None
-    """How many edges an expansion may walk away from a seed."""
+    """The most edges between a seed and a node of a walk."""
     graph_max_nodes: Annotated[int | None, Field(ge=1)] = None
-    """The most nodes of an expansion, seeds included."""
+    """The most nodes of a walk, seeds included."""
     graph_edge_allowlist: tuple[str, ...] | None = None
-    """The edge types an expansion follows; exactly `["*"]` follows all."""
+    """The edge types that a walk follows; exactly `["*"]` follows all."""
     graph_min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
-    """The least confidence of an edge that an expansion follows."""
+    """The least confidence of an edge that a walk follows."""
     path_from: str = ""
-    """Where paths begin, in words; empty where the question says it."""
+    """Where paths begin, in words; empty if the question says it."""
     path_to: str = ""
-    """Where paths end, in words; empty where the question says it."""
+    """Where paths end, in words; empty if the question says it."""
     max_hops: Annotated[int | None, Field(ge=1)] = None
     """The most edges on a path."""
     max_paths: Annotated[int | None, Field(ge=1)] = None
     """The most paths between the two ends of a question."""
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
-    """The most nodes to choose, and the most texts to fetch, seeds as well as graph nodes; a fetch takes the first ones
-    in the order of its `prioritization_mode`. Absent for no limit but the budget."""
+    """The most nodes to choose, and the most texts to fetch, seeds and graph nodes together; a fetch takes the first
+    ones in the order of its `prioritization_mode`. If absent, only the budget limits them."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"
     """How a history over its budget is shortened."""
     max_steps: Annotated[int, Field(ge=1, le=10_000)] = 200
-    """The most steps of one run; more is taken for a loop without end."""
+    """The most steps of one run; more are considered an endless loop."""
     deadline_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """How long a whole run may take."""
 
     @property
     def wire_lifecycle(self) -> Lifecycle.ValueType:
-        """`lifecycle` as the contract has it."""
+        """`lifecycle` as an enum value of the contract."""
         return choices(Lifecycle)[self.lifecycle]
 
     @property
     def values(self) -> dict[str, JsonValue]:
-        """All settings by name, those of the pipeline's own included, as plain values; None for absent ones."""
+        """All settings by name, also those without a predefined meaning, as plain values; None for absent ones."""
         return self.model_dump(mode="json")

@@ -44,10 +44,10 @@ RETRIEVED: Final = (
     "shown",
     "context_blocks",
 )
-"""The fields of a run's state that hold what a retrieval brought."""
+"""The fields of a run's state that hold the results of a retrieval."""
 
 _EVIDENCE: Final = ("shown", "handles", "context_blocks")
-"""Those of them that are of all retrievals of a question."""
+"""Those of them that belong to all retrievals of a question."""
 
 Extension = TypeVar("Extension")
 
@@ -64,12 +64,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """How a search went.
+    """A search in brief.
 
-    `reason` is empty, or says why nothing was asked: `filters_exclude_each_other`. `is_filtered` when a filter narrowed
-    the search. `similarity` is that of the best hit to the query where the search tells one that means the same from
-    query to query, else None: the cosine of a semantic search, for `query` the best reranker's score or else cosine.
-    `is_cut` when the response held less than was found.
+    `reason` is empty, or says why no search was made: `filters_exclude_each_other`. `is_filtered`: a filter narrowed
+    the search. `similarity` is that of the best hit if it is comparable between queries, else None: for a semantic
+    search the cosine, for `query` the best score of the reranker or else the best cosine. `is_cut`: the response held
+    less than was found.
     """
 
     hits: int
@@ -81,7 +81,8 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What one retrieval found: the nodes selected, walked to and chosen, best first, and what belongs to them."""
+    """The results of one retrieval: the nodes that were selected, reached and chosen, best first, and what belongs to
+    them."""
 
     seeds: tuple[str, ...]
     walked: tuple[ReachedNode, ...]
@@ -95,7 +96,7 @@ class Retrieval:
 
 @dataclass(slots=True)
 class PipelineState:
-    """What a run knows so far. `repository`, `branch`, `access` and the ordinary filters come from its caller."""
+    """The state of a run. `repository`, `branch`, access and the caller's filter come from its caller."""
 
     user_question: str
     repository: str
@@ -107,20 +108,21 @@ class PipelineState:
     """The pinned index version: the caller's, or that of the first response."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
-    """What the caller may see: set by the caller, never by a step; None for what its token or certificate grants."""
+    """What the caller may see: set by the caller, never by a step; None for the access that its token or certificate
+    grants."""
     retrieval_filter: NodeFilter = field(default_factory=NodeFilter)
-    """The ordinary part, for every search, walk and fetch: set by the caller; a parsed query may only add to it."""
+    """The caller's filter, for every search, walk and fetch; a parsed query may only narrow it further."""
 
     user_question_en: str = ""
     last_model_response: str = ""
     """The last model answer, stripped of its prefix once `handle_prefix` has run."""
     retrieval_mode: str = ""
-    """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name of a step's own prefix
-    table; "" before it chose."""
+    """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name from a step's own table
+    of prefixes; "" before the choice."""
     rewritten_question: str = ""
-    """The query that the router wrote behind its prefix; "" before it did, or where it left it empty."""
+    """The query that the router wrote after its prefix; "" before that, or if it wrote none."""
     outputs: Mapping[str, JsonValue] = field(default_factory=dict)
-    """What model steps answered, by the names that they give it: a text, or the value of an answer in JSON."""
+    """The answers of model steps, by their names: texts, or the values of JSON answers."""
 
     history: list[Turn] = field(default_factory=list)
     """The newest turns that the summary does not cover, oldest first."""
@@ -136,49 +138,50 @@ class PipelineState:
     graph_edges: list[GraphEdge] = field(default_factory=list)
     graph_debug: ExpandDebug | None = None
     chosen_nodes: list[str] = field(default_factory=list)
-    """The ids of the nodes whose texts are wanted, the best first; empty where no step chooses among them."""
+    """The ids of the nodes whose texts are wanted, best first; empty if no step chooses among the nodes."""
     paths: list[DependencyPath] = field(default_factory=list)
     """The shortest paths between the two ends of a question, best first."""
     path_nodes: list[PathNode] = field(default_factory=list)
-    """The nodes of the paths, as they first occur."""
+    """The nodes of the paths, in the order of their first occurrence."""
     services: list[ServiceContext] = field(default_factory=list)
     """The services around the matches of a query, and who calls whom."""
     node_texts: list[NodeText] = field(default_factory=list)
     skipped_texts: list[SkippedNode] = field(default_factory=list)
-    """The nodes whose texts were asked for and did not come, and why."""
+    """The nodes whose texts were requested but not returned, and why."""
 
     earlier_retrievals: list[Retrieval] = field(default_factory=list)
-    """What the question's earlier loops found, oldest first; the fields above are of the current one."""
+    """The results of the question's earlier retrievals, oldest first; the fields above are those of the current one."""
     data_requests: list[str] = field(default_factory=list)
-    """What the model asked to see beyond the first retrieval, oldest first: one for each later retrieval."""
+    """The model's requests for more data, oldest first: one for each retrieval after the first."""
 
     is_rendered: bool = False
-    """Whether a step has laid out the texts found so far."""
+    """Whether a step has rendered the texts found so far."""
     shown: list[ShownText] = field(default_factory=list)
-    """Which texts of all retrievals the evidence shows, in its order: their ids, places, and how much of each."""
+    """The texts of all retrievals that the evidence shows, in its order: their ids, locations, and the shown part of
+    each."""
     handles: dict[str, int] = field(default_factory=dict)
     """The handle of every text that evidence for this question has shown, by id; no other text gets it."""
     context_blocks: list[str] = field(default_factory=list)
-    """The evidence for the question, of all its retrievals: what an answer rests on."""
+    """The evidence for the question, from all its retrievals."""
 
     turn_loop_counter: int = 0
     final_answer_en: str = ""
     final_answer: str = ""
 
     extensions: dict[str, object] = field(default_factory=dict[str, object])
-    """What plug-in actions keep, by the names that they choose: frozen dataclasses, replaced as a whole by whoever
-    changes them; read them by `extension`."""
+    """Values of plug-in actions, under names of their choice: frozen dataclasses, replaced as a whole; read them with
+    `extension`."""
 
     error_step: str = ""
-    """The step whose error a way out of it for errors took last; "" before there was one."""
+    """The step with the last error that a transition for errors handled; "" before the first."""
     error_rule: str = ""
     error_message: str = ""
 
     def extension(self, name: str, kind: type[Extension]) -> Extension | None:
-        """What a plug-in keeps under a name; None before it kept anything.
+        """The value that a plug-in stored under a name; None before it stored one.
 
         Raises:
-            StepError: `extension-taken`, when another plug-in keeps something else there.
+            StepError: `extension-taken`, if another plug-in has stored a value of another type there.
         """
         value = self.extensions.get(name)
         if value is None or isinstance(value, kind):
@@ -189,9 +192,8 @@ class PipelineState:
         )
 
     def clear_retrieval(self) -> None:
-        """Empties every artifact of the retrieval that another takes the place of: the fields of RETRIEVED.
-
-        Evidence stays where earlier loops of the question found some of it, until it is laid out anew.
+        """Clears the fields of RETRIEVED, because a new retrieval replaces the current one. Evidence from earlier
+        retrievals of the question stays until it is rendered anew.
         """
         kept = _EVIDENCE if self.earlier_retrievals else ()
         empty = PipelineState("", "", "")
@@ -200,11 +202,11 @@ class PipelineState:
                 setattr(self, name, getattr(empty, name))
 
     def retrievals(self) -> list[Retrieval]:
-        """What all retrievals of the question found, oldest first, the current one last."""
+        """The results of all retrievals of the question, oldest first, the current one last."""
         return [*self.earlier_retrievals, self._current()]
 
     def keep_retrieval(self) -> None:
-        """Ends the current retrieval: the next one adds to it."""
+        """Ends the current retrieval; the results of the next one are added to it."""
         self.earlier_retrievals.append(self._current())
         self.clear_retrieval()
 

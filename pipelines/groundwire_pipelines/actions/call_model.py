@@ -35,16 +35,16 @@ class CallModelSettings(ModelSettings):
     """The name of the prompt that is sent as the user's message: the file `<name>.md` in a prompts folder."""
     variables: Variables = ()
     system: Annotated[str | None, Field(min_length=1)] = None
-    """The name of a prompt that is sent as the system's message before it."""
+    """The name of a prompt that is sent as the system message before it."""
     system_variables: Variables = ()
     output: Annotated[str, AfterValidator(_own_name), Field(pattern="^[a-z][a-z0-9_]*$")]
-    """What the answer is called: later steps name it among their `variables` or as `query_from`."""
+    """The name of the answer: later steps refer to it in `variables` or `query_from`."""
     protocol: Literal["none", "router", "answer"] = "none"
-    """Which prefixes the answer begins with, for a handle_prefix step; a final answer is told as it comes to the
-    program that runs the pipeline."""
+    """The protocol whose prefixes the answer begins with, for a handle_prefix step; the program that runs the pipeline
+    gets a final answer as it arrives."""
     response_schema: Annotated[str | dict[str, JsonValue] | None, AfterValidator(_sound)] = None
     """The JSON Schema (draft 2020-12) that the answer must match, or the name of a file `<name>.json` in a prompts
-    folder. The endpoint is told it, the answer is checked, and its fields are variables."""
+    folder. It is sent to the endpoint, the answer is checked, and its fields are variables."""
 
     @model_validator(mode="after")
     def _system_goes_with_its_variables(self) -> Self:
@@ -64,7 +64,7 @@ class CallModelSettings(ModelSettings):
 async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `last_model_response` to the model's answer, prefix included, and keeps it among `outputs`.
 
-    What begins as a final answer that needs no translation is told to `on_answer` as it comes.
+    A final answer that needs no translation is passed to `on_answer` as it arrives.
 
     Raises:
         StepError: What a model call raises; `output-missing`; `response-malformed`, `response-mismatched`.
@@ -104,7 +104,7 @@ def _prompts(settings: CallModelSettings) -> Mapping[str, frozenset[str]]:
 
 ACTION = Action(
     name="call_model",
-    summary="Asks the language model with prompt files, and keeps its answer under a name.",
+    summary="Calls the language model with prompt files, and keeps its answer under a name.",
     settings=CallModelSettings,
     run=run,
     prompts_of=_prompts,

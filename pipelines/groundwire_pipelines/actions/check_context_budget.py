@@ -8,7 +8,7 @@ from groundwire_pipelines.state import PipelineState
 
 
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Leaves by `on_ok` when all evidence takes at most `max_context_tokens`, else by `on_over_limit`.
+    """Ends with `on_ok` if all evidence takes at most `max_context_tokens`, else with `on_over_limit`.
 
     Raises:
         StepError: `max-context-tokens-missing`.

@@ -10,29 +10,28 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport
 
 _CUT_WALKS = frozenset({"limit_reached", "response_limit"})
-"""How a walk ends that reached more nodes than it may return."""
+"""The reasons of walks that reached more nodes than they may return."""
 
 
 class CheckRetrievalSettings(StepSettings):
-    """The keys of a `check_retrieval` step: each but the first way out of it needs the key that defines it."""
+    """The keys of a `check_retrieval` step; `on_few`, `on_weak` and `on_truncated` each need their key."""
 
     few_below: Annotated[int, Field(ge=2)] | None = None
-    """Fewer hits than this are few, and leave by `on_few`; not judged when absent."""
+    """Fewer hits than this end with `on_few`; not checked when absent."""
     weak_below: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Hits of which none is as similar to the query as this are weak, and leave by `on_weak`; not judged when absent.
-    The similarity is the cosine of a `semantic` search without rerank; of `query` the best score of the reranker, else
-    the best cosine. The scores of other searches mean something only beside those of the same answer: their hits are
-    never weak."""
+    """Hits that are all less similar to the query than this end with `on_weak`; not checked when absent. The similarity
+    is the cosine of a `semantic` search without rerank; after `query` the best score of the reranker, else the best
+    cosine. Scores of other searches are comparable only within one response, so their hits are never weak."""
     truncated: bool = False
-    """Whether a retrieval leaves by `on_truncated` when the response of its search, or the walk after it, could not
-    hold all that was found; a walk that ends at its depth is none such."""
+    """Whether the step ends with `on_truncated` if the response of the search, or of the walk after it, did not hold
+    all that was found; a walk that ends at its depth does not count."""
 
 
 async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Leaves by the first way that holds, in the order none, few, weak, truncated, ok.
+    """Ends with the first transition that applies, in the order none, few, weak, truncated, ok.
 
     Raises:
-        StepError: `search-missing`, when nothing was searched before.
+        StepError: `search-missing`, if there was no search before.
     """
     report = state.search_report
     if report is None:
@@ -71,6 +70,6 @@ ACTION = Action(
     run=_check,
     transitions=("on_none", "on_few", "on_weak", "on_truncated", "on_ok"),
     transitions_of=_ways,
-    # Where nothing was found there is nothing to render: the evidence is then a sentence that says so.
+    # If nothing was found there is nothing to render; the evidence is then a sentence that says so.
     data_of=lambda _: DataFlow(reads=("search_report",), writes_on={"on_none": ("context_blocks",)}),
 )

@@ -1,4 +1,4 @@
-"""`choose_nodes`: of what a search found and a walk reached, the nodes that answer best."""
+"""`choose_nodes`: chooses the best nodes of those that a search found and a walk reached."""
 
 from collections.abc import Mapping
 
@@ -9,17 +9,19 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 _SHARE_OF_NEIGHBOR = 0.1
-"""What a node gains of the match of the best one that a sure edge joins it to; Query's scores hold such a gain too."""
+"""The share of the best neighbour's match that a node gains along an edge of confidence 1; Query's scores have such a
+gain too."""
 _CONTAINS = "Contains"
-"""The edges between a whole and its parts: that a type holds a member says nothing about what the member does."""
+"""Edges between a whole and its parts are ignored: that a type contains a member says nothing about what the member
+does."""
 
 
 async def _choose(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Keeps the best `node_text_fetch_top_n` nodes, in the order in which their texts are then fetched and shown.
+    """Keeps the best `node_text_fetch_top_n` nodes, in the order in which their texts will be fetched and shown.
 
-    A hit's match is its score as a share of the best one. A node gains 0.1 times the match of the best node that an
-    edge joins it to, in either direction, times the edge's confidence. A node that is no hit has the gain alone, and
-    hands on as much of it. Edges between a whole and its parts count nothing.
+    A hit's match is its score divided by the best score. A node gains 0.1 times the match of its best neighbour, along
+    an edge in either direction, times the edge's confidence. A node that is no hit has only this gain, which its own
+    neighbours gain from in turn. `Contains` edges are ignored.
 
     Raises:
         StepError: `settings-key-missing`.
@@ -35,7 +37,8 @@ async def _choose(settings: StepSettings, state: PipelineState, runtime: Runtime
 
 
 def _matches(state: PipelineState) -> dict[str, float]:
-    """The hits' scores as shares of the best, never above that of a hit before: they may have been diversified."""
+    """The hits' scores divided by the best, each at most that of the hit before it: diversification may have reordered
+    them."""
     best = max((hit.score for hit in state.retrieval_hits), default=0.0)
     matches: dict[str, float] = {}
     ceiling = 1.0
@@ -46,7 +49,7 @@ def _matches(state: PipelineState) -> dict[str, float]:
 
 
 def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, float]:
-    """What hits and graph nodes are worth, hits first, else in the order of the walk."""
+    """The values of hits and graph nodes, hits first, then in the order of the walk."""
     neighbors: dict[str, list[GraphEdge]] = {}
     for edge in state.graph_edges:
         if edge.edge_type != _CONTAINS:
@@ -54,7 +57,7 @@ def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, flo
             neighbors.setdefault(edge.to_id, []).append(edge)
     reached = dict(matches)
     values = dict(matches)
-    for node in state.graph_expanded_nodes:  # by depth, so that what a node was reached from comes before it
+    for node in state.graph_expanded_nodes:  # by depth, so the node from which another was reached comes first
         gain = max((_gain(edge, node.id, reached) for edge in neighbors.get(node.id, ())), default=0.0)
         values[node.id] = matches.get(node.id, 0.0) + gain
         reached.setdefault(node.id, gain)

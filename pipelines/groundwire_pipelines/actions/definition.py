@@ -1,4 +1,4 @@
-"""What an action is: a name, the keys its steps may have, the ways out of it, and what it does."""
+"""The definition of an action: its name, the keys of its steps, its transitions, and its function."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ from groundwire_pipelines.state import PipelineState
 
 
 class KeyGroup(BaseModel):
-    """Keys that belong together: those of a step, or those below one of them."""
+    """A group of keys: those of a step, or those below one of its keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
 class Retry(KeyGroup):
-    """How often a step is tried again after an error that may pass, such as a server that is overloaded."""
+    """How often a step is tried again after a temporary error, such as an overloaded server."""
 
     tries: Annotated[int, Field(ge=2, le=10)]
-    """How often to try in all."""
+    """The number of tries in all."""
     pause_seconds: Annotated[float, Field(gt=0, le=600)] = 1.0
-    """How long to wait before the second try; each later pause is doubled."""
+    """The pause before the second try; each later pause is twice as long."""
 
     @property
     def pauses(self) -> tuple[float, ...]:
@@ -35,19 +35,19 @@ class StepSettings(KeyGroup):
     """The keys of a step besides `id`, `action` and its transitions; each action extends it with its own."""
 
     retry: Retry | None = None
-    """Tries the step again after errors that may pass; the first one ends it when absent."""
+    """Tries the step again after temporary errors; without it, the first error ends the step."""
 
 
-ERROR_WAY: Final = "on_error"
-"""The way out that any step may have for its errors; `on_error.<rule>` is that for one rule, and wins."""
+ON_ERROR: Final = "on_error"
+"""The transition that any step may have for its errors; `on_error.<rule>` is for one rule, and takes precedence."""
 
 ERROR_FIELDS: Final = ("error_step", "error_rule", "error_message")
-"""The fields of the state that tell of the last error that a step's `on_error` took."""
+"""The fields of the state that describe the last error that a step's `on_error` handled."""
 
 
-def is_error_way(name: str) -> bool:
-    """Whether a way out is taken after an error."""
-    return name == ERROR_WAY or name.startswith(f"{ERROR_WAY}.")
+def is_error_transition(name: str) -> bool:
+    """Whether a transition is taken after an error."""
+    return name == ON_ERROR or name.startswith(f"{ON_ERROR}.")
 
 
 Settings = TypeVar("Settings", bound=StepSettings)
@@ -55,7 +55,7 @@ Settings = TypeVar("Settings", bound=StepSettings)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a step ended: the transition it chose, and what its trace tells (names and counts, short values)."""
+    """The result of a step: the transition that it chose, and details for its trace (names, counts, short values)."""
 
     transition: str = "next"
     detail: Mapping[str, str | int | float | bool] = field(default_factory=dict)
@@ -63,12 +63,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
-    """What one step does with the run's state, for the check that all it reads was written on every way to it.
+    """What one step reads and writes of the run's state, for the check that all it reads was written on every path to
+    it.
 
     Names are fields of PipelineState, or `field.key` for one entry of a field that is a mapping (`outputs.plan`).
-    `reads` are the fields without which the step fails or makes no sense; an entry with several names needs one of
-    them. `writes` are those that it sets whatever way it leaves by, `writes_on` those that it sets on one way out
-    alone. `clears` are those that it empties first.
+    `reads` are the fields that the step needs; an entry with several names needs one of them. `writes` are those that
+    it sets with every transition, `writes_on` those that it sets with one transition only. `clears` are those that it
+    empties first.
     """
 
     reads: tuple[str | tuple[str, ...], ...] = ()
@@ -79,32 +80,31 @@ class DataFlow:
 
 @dataclass(frozen=True, slots=True)
 class Action(Generic[Settings]):
-    """An action of the registry.
-
-    `transitions` are the names of the ways out, in the order of the documentation: `next`, or `on_...` where the step's
-    outputs decide; a step must name a target for each, except that an action whose transitions are empty ends the run.
-    `transitions_of`, where an action has it, tells them for one step from its keys, which may name ways of their own
-    besides `transitions`. `idle_of` tells those that no run takes under the pipeline's settings; a step need not name
-    their targets. `modes_of` tells the retrieval modes of which a step needs one among the pipeline's
-    `retrieval_modes`. `required_settings` are the pipeline settings that must not be absent for any step of this
-    action; `settings_needed` tells more of them for one step, from its keys. `prompts_of` tells the prompt files that
-    one step uses, each with the names of the variables that it fills in, and `schemas_of` the files of JSON Schemas, so
-    that they can be checked before anything runs. `data_of` tells what
-    a step reads and writes of the state: a reader whose writer declares nothing is refused. `run` does so, and raises
-    StepError when a rule of the contract is broken.
-    """
+    """An action of the registry. The functions of an action take the keys of one step."""
 
     name: str
     summary: str
     settings: type[Settings]
+    """The model of its steps' keys."""
     run: Callable[[Settings, PipelineState, Runtime], Awaitable[Outcome]]
+    """Does what the action does. Raises StepError if a rule is broken."""
     transitions: tuple[str, ...] = ("next",)
+    """Their names, in the order of the documentation: `next`, or `on_...` if the step's result decides. A step must
+    name a target for each. An action without transitions ends the run."""
     required_settings: tuple[str, ...] = ()
+    """The pipeline's settings that every step of the action needs."""
     settings_needed: Callable[[Settings], tuple[str, ...]] = lambda _: ()
+    """Further settings that one step needs."""
     transitions_of: Callable[[Settings], tuple[str, ...]] | None = None
+    """The transitions of one step, if they depend on its keys; they may include others than `transitions`."""
     idle_of: Callable[[Settings, PipelineSettings], frozenset[str]] = lambda _, __: frozenset()
+    """The transitions that no run takes under the pipeline's settings; a step need not name their targets."""
     modes_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
+    """Retrieval modes, one of which must be among the pipeline's `retrieval_modes`."""
     prompts_of: Callable[[Settings], Mapping[str, frozenset[str]]] = lambda _: {}
+    """The prompts that one step uses, each with its variables, to be checked before a run."""
     schemas_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
+    """The files of JSON Schemas that one step uses, to be checked before a run."""
     data_of: Callable[[Settings], DataFlow] = lambda _: DataFlow()
+    """What one step reads and writes. A field that a step reads must be declared as written by steps before it."""
     guards_loops: bool = False

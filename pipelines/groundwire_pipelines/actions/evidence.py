@@ -1,4 +1,4 @@
-"""The evidence for an answer, and what to say where there is none."""
+"""The evidence for an answer, and what to say without any."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ _HANDLE = re.compile(r"\[(\d{1,9})\]")
 
 
 def evidence_text(state: PipelineState) -> str:
-    """The evidence as it goes into a prompt: blocks with an empty line between; "" where there is none."""
+    """The evidence as a prompt gets it: blocks with an empty line between them; "" if there is none."""
     return "\n\n".join(state.context_blocks)
 
 
 def evidence_or_reason(state: PipelineState, runtime: Runtime) -> str:
-    """The evidence; without any, why there is none, and what was found all the same.
+    """The evidence; without any, the reason, and the nodes that were found nevertheless.
 
-    Of what was found as many lines are told as `max_context_tokens` admits, all of them where the pipeline has no such
-    setting. The reason is told in any case.
+    As many nodes are listed as fit `max_context_tokens`, all of them if the pipeline has no such setting. The reason is
+    always included.
     """
     return evidence_text(state) or "\n".join(_reason_and_nodes(state, runtime))
 
@@ -41,7 +41,7 @@ def _reason_and_nodes(state: PipelineState, runtime: Runtime) -> Iterator[str]:
     yield reason
     left = runtime.settings.max_context_tokens
     if left is not None:
-        # That there are more is told in a line as long as the longest of its kind.
+        # Reserves room for the line that counts further nodes, at its longest.
         left -= runtime.counter.count(f"{reason}\n{_more(len(nodes))}\n")
     for number, node in enumerate(nodes):
         line = f"- {full_place(node)}"
@@ -59,7 +59,7 @@ def _more(count: int) -> str:
 
 
 def _why_no_node(state: PipelineState) -> str:
-    """Why nothing was found; "" where a step failed before any search came to its end, which says enough."""
+    """Why nothing was found; "" if a step failed before any search ended, whose error says enough."""
     where = f"{state.repository} ({state.branch})"
     report = state.search_report
     if report is None:

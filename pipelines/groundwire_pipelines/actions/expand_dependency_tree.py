@@ -17,15 +17,15 @@ class ExpandSettings(StepSettings):
     """The keys of an `expand_dependency_tree` step."""
 
     max_depth: Annotated[int, Field(ge=0)]
-    """How many edges a node may lie away from a seed."""
+    """The most edges between a seed and a node."""
     max_nodes: Annotated[int, Field(ge=1)]
-    """How many nodes to return at most, seeds included."""
+    """The most nodes to return, seeds included."""
     edge_allowlist: Annotated[tuple[str, ...], Field(min_length=1)]
     """The edge types to follow; exactly `["*"]` follows all."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """How sure an edge must be to be followed; 0 follows every edge."""
+    """The least confidence of an edge that is followed; 0 follows every edge."""
     direction: Annotated[str, OneOf(choices(EdgeDirection), "direction-unknown")] = "outgoing"
-    """Which way to follow edges."""
+    """The direction in which to follow edges."""
     filter: FilterKey = None
 
 
@@ -56,7 +56,7 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
 
 
 def _nothing(state: PipelineState, reason: str) -> Outcome:
-    """An expansion that needs no server: of no seeds, or by filters that nothing passes."""
+    """A walk that needs no server: without seeds, or with filters that nothing passes."""
     state.graph_seed_nodes = []
     state.graph_expanded_nodes = []
     state.graph_edges = []

@@ -36,7 +36,7 @@ class FetchSettings(StepSettings):
     max_chars: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
     """The most characters in all, instead of tokens."""
     prioritization_mode: Annotated[str, OneOf(choices(PrioritizationMode), "prioritization-mode-unknown")] = "balanced"
-    """In which order nodes compete for the budget, unless a step has chosen among them."""
+    """The order in which nodes get the budget, unless a step has chosen among them."""
     filter: FilterKey = None
 
     @model_validator(mode="after")
@@ -49,7 +49,7 @@ class FetchSettings(StepSettings):
 
 @dataclass(frozen=True, slots=True)
 class _Budget:
-    """What may still be fetched: tokens, or characters instead."""
+    """The remaining budget: tokens, or characters instead."""
 
     left: int
     in_tokens: bool
@@ -60,14 +60,14 @@ class _Budget:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The nodes whose texts are asked for."""
+    """The nodes whose texts are requested."""
 
     seeds: tuple[str, ...]
     nodes: tuple[ReachedNode, ...]
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The seeds, then the nodes around them, none twice."""
+        """The seeds, then the nodes around them, each once."""
         return tuple(dict.fromkeys((*self.seeds, *(node.id for node in self.nodes))))
 
     def only(self, ids: Collection[str]) -> "_Wanted":
@@ -76,7 +76,7 @@ class _Wanted:
         )
 
     def first(self, most: int | None, mode: str) -> "_Wanted":
-        """Those that come first in the order of a mode, seeds and graph nodes counted alike; None is all."""
+        """The first ones in the order of a mode, seeds and graph nodes together; None means all."""
         return self if most is None else self.only(set(list(dict.fromkeys(self._in_order(mode)))[:most]))
 
     def _in_order(self, mode: str) -> Iterable[str]:
@@ -90,7 +90,7 @@ class _Wanted:
                 return in_turn([self.seeds, nodes])
 
     def _around(self, seed: str) -> Iterator[str]:
-        """The nodes whose parents lead to a seed; a node stands behind its parent always."""
+        """The nodes whose parents lead to a seed; a node always comes after its parent."""
         known = {seed}
         for node in self.nodes:
             if node.parent_id in known:
@@ -130,7 +130,8 @@ async def _fetch_pages(
     wanted: _Wanted,
     budget: _Budget,
 ) -> tuple[list[NodeText], list[SkippedNode]]:
-    """Asks again for texts that only the size of a response kept out, while the budget and progress last."""
+    """Requests again the texts that only the response size left out, as long as budget is left and each response has
+    some."""
     texts: list[NodeText] = []
     skipped: list[SkippedNode] = []
     while wanted.seeds or wanted.nodes:
@@ -166,7 +167,7 @@ def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
 
 
 def _wanted(state: PipelineState) -> _Wanted:
-    """The nodes chosen, else the seeds, and the graph nodes around them in the order of the walk."""
+    """The chosen nodes, else the seeds and the graph nodes around them in the order of the walk."""
     if state.chosen_nodes:
         return _Wanted(tuple(state.chosen_nodes), ())
     seeds = state.graph_seed_nodes or state.retrieval_seed_nodes
@@ -174,7 +175,7 @@ def _wanted(state: PipelineState) -> _Wanted:
 
 
 def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
-    """Texts that were asked for by their order alone, each with its place in the walk."""
+    """Texts that were requested as one list of seeds, each with its parent and depth in the walk."""
     graph_nodes = {node.id: node for node in state.graph_expanded_nodes if node.depth > 0}
     return [_as_reached(text, node) if (node := graph_nodes.get(text.id)) else text for text in texts]
 

@@ -1,4 +1,4 @@
-"""The answer as its user gets it: in the user's language, tidied. Shared by the two actions that end a run."""
+"""The answer as the user gets it, in the user's language. Shared by the two actions that end a run."""
 
 from typing import Annotated
 
@@ -14,14 +14,14 @@ class FinalAnswerSettings(ModelSettings):
     """Keys of the actions that end a run."""
 
     prompt: Annotated[str | None, Field(min_length=1)] = None
-    """The prompt that translates `answer` into the language of `question`; without it, questions in other languages
+    """The prompt that translates `answer` into the language of `question`; without it, questions in languages other
     than English fail."""
 
 
 async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> str:
     """The final answer in the language of the question.
 
-    A translation is told to `on_answer` once it is whole.
+    A translation is passed to `on_answer` in one piece.
 
     Raises:
         StepError: `translation-prompt-missing`, and what a model call raises.

@@ -1,4 +1,4 @@
-"""`finalize`: ends a run with its answer, or with its evidence where no model answered."""
+"""`finalize`: ends a run with its answer, or with its evidence if no model answered."""
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_or_reason
@@ -8,7 +8,7 @@ from groundwire_pipelines.state import PipelineState
 
 
 async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Sets `final_answer`: the answer in the user's language; without one, the evidence, or why there is none.
+    """Sets `final_answer`: the answer in the user's language; without an answer, the evidence, or why there is none.
 
     Needs no model for an English question or a run that gathers evidence only.
 

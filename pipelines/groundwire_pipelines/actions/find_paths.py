@@ -1,4 +1,4 @@
-"""`find_paths`: how the two ends of a question hang together, such as "from the button to the table"."""
+"""`find_paths`: how the two ends of a question are connected, such as "from the button to the table"."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -33,9 +33,9 @@ class FindPathsSettings(StepSettings):
     """The keys of a `find_paths` step."""
 
     top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
-    """How many nodes of each end to search paths between; the pipeline's top_k when absent."""
+    """How many nodes to find for each end, between which paths are searched; the pipeline's top_k when absent."""
     direction: Annotated[str, OneOf(choices(EdgeDirection), "direction-unknown")] | None = None
-    """Which way paths follow edges; when absent outgoing, and either way where that finds none."""
+    """The direction of a path's edges; when absent outgoing, or both if there is no outgoing path."""
     filter: FilterKey = None
 
 
@@ -64,7 +64,7 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
 
 
 def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
-    """The words for both ends: the settings', else the question's."""
+    """The texts of both ends: those of the settings, else of the question."""
     question = parsed_query("question", None, state).query
     asked = ends_of(question) or ("", "")
     ends = runtime.settings.path_from or asked[0], runtime.settings.path_to or asked[1]
@@ -123,7 +123,7 @@ async def _paths(
 
 
 def _keep(found: FindPathsResponse, state: PipelineState) -> None:
-    """The paths, and their nodes as what to fetch, the first path's first."""
+    """Keeps the paths, and their nodes as nodes to fetch, those of the first path first."""
     state.paths = list(found.paths)
     state.path_nodes = list(found.nodes)
     state.graph_seed_nodes = [node.id for node in found.nodes]

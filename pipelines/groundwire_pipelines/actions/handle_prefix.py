@@ -24,7 +24,7 @@ _ANSWER_TRANSITIONS = ("on_answer", "on_request")
 
 
 def _clear(prefixes: dict[str, str] | None) -> dict[str, str] | None:
-    """A reply begins with one prefix at most, and its line is read without the space around it."""
+    """Checks that no prefix begins with another one, and that none has white space around it."""
     for prefix in prefixes or ():
         if prefix != prefix.strip() or len(prefix.splitlines()) != 1:
             raise broken("prefix-unreadable", f"{prefix!r} must be one line that begins and ends with no space")
@@ -38,14 +38,14 @@ class HandlePrefixSettings(StepSettings):
     """Keys of `handle_prefix`."""
 
     protocol: Literal["router", "answer"] | None = None
-    """Which prefixes the answer may have, and so which ways lead out of the step."""
+    """The protocol of the answer's prefixes, which also decides the step's transitions."""
     prefixes: Annotated[
         dict[str, Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]] | None,
         AfterValidator(_clear),
         Field(min_length=1),
     ] = None
-    """The prefixes of a router of your own, in place of `protocol`, each with a name: with `"[CODE:]": code` an answer
-    that begins with `[CODE:]` leaves by `on_code`."""
+    """The prefixes of a router of your own, instead of `protocol`, each with a name: with `"[CODE:]": code` an answer
+    that begins with `[CODE:]` ends with `on_code`."""
 
     @model_validator(mode="after")
     def _one_table(self) -> Self:
@@ -54,7 +54,7 @@ class HandlePrefixSettings(StepSettings):
         return self
 
 
-def _ways_out(settings: HandlePrefixSettings) -> tuple[str, ...]:
+def _transitions(settings: HandlePrefixSettings) -> tuple[str, ...]:
     if settings.prefixes is not None:
         return tuple(dict.fromkeys(f"on_{name}" for name in settings.prefixes.values()))
     return _ROUTER_TRANSITIONS if settings.protocol == "router" else _ANSWER_TRANSITIONS
@@ -105,7 +105,7 @@ def _data(settings: HandlePrefixSettings) -> DataFlow:
 
 
 def _idle(settings: HandlePrefixSettings, pipeline: PipelineSettings) -> frozenset[str]:
-    """The ways of modes that the pipeline does not have: a router that chooses one of them fails."""
+    """The transitions of modes that the pipeline does not have: a step whose router chooses one of them fails."""
     if settings.protocol != "router":
         return frozenset()
     return frozenset(_ROUTER_TRANSITIONS) - {f"on_{mode}" for mode in (*pipeline.retrieval_modes, "direct")}
@@ -117,7 +117,7 @@ ACTION = Action(
     settings=HandlePrefixSettings,
     run=run,
     transitions=(*_ROUTER_TRANSITIONS, *_ANSWER_TRANSITIONS),
-    transitions_of=_ways_out,
+    transitions_of=_transitions,
     idle_of=_idle,
     data_of=_data,
 )

@@ -22,10 +22,10 @@ class LoadHistorySettings(ModelSettings):
 async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Sets `history`, `history_summary` and `history_for_prompt`, which fits `max_history_tokens`.
 
-    A run without a session has no history. Over the budget, the summary so far and the turns after it become a new
-    summary. Where the model gives none that fits, as much is kept of them as does: the summary so far, and the newest
-    turns, whole. Either is stored with the number of turns that it covers, so that a history never grows beyond what a
-    model can read.
+    A run without a session has no history. If they exceed the budget, the previous summary and the turns after it are
+    summarised anew. If the model's summary does not fit, the previous summary and as many of the newest turns as fit
+    are kept unchanged. Either result is stored with the number of turns that it covers, so that a history never grows
+    beyond what a model can read.
 
     Raises:
         StepError: `history-missing`, `user-missing`, `settings-key-missing`, and what the history or a model call
@@ -64,8 +64,8 @@ def conversation_history(state: PipelineState, runtime: Runtime) -> History:
     """The history of a run with a session.
 
     Raises:
-        StepError: `history-missing`; `user-missing`, because without users the name of a session is all that tells one
-            person's conversation from another's.
+        StepError: `history-missing`; `user-missing`, because the name of a session alone does not separate the
+        conversations of different users.
     """
     if runtime.history is None:
         raise StepError("history-missing", "the run names a session, and has no history to keep its turns in")
@@ -79,7 +79,7 @@ def conversation_history(state: PipelineState, runtime: Runtime) -> History:
 
 
 def format_history(summary: str, turns: tuple[Turn, ...]) -> str:
-    """The history as prompts show it, in English; "" when there is none."""
+    """The history as prompts show it, in English; "" if there is none."""
     parts = [f"Summary of the conversation so far:\n{summary}"] if summary else []
     parts += [f"User: {turn.question_en}\nAssistant: {turn.answer_en}" for turn in turns]
     return "\n\n".join(parts)
@@ -92,7 +92,7 @@ def _text(stored: StoredHistory) -> str:
 async def _summary(
     settings: LoadHistorySettings, stored: StoredHistory, question: str, budget: int, runtime: Runtime
 ) -> str:
-    """A new summary within the budget, "" where the model gives none."""
+    """A new summary within the budget; "" if the model gives none."""
 
     def complaint(summary: str) -> str:
         if not summary:
@@ -100,7 +100,7 @@ async def _summary(
         tokens = runtime.counter.count(format_history(summary, ()))
         return "" if tokens <= budget else f"the summary of the history takes {tokens} tokens of {budget}"
 
-    # What stands around the summary in a prompt takes tokens of the same budget.
+    # The words around the summary in a prompt take tokens of the same budget.
     room = budget - runtime.counter.count(format_history(" ", ()))
     if room <= 0:
         return ""
@@ -110,7 +110,7 @@ async def _summary(
 
 
 def _what_fits(stored: StoredHistory, budget: int, runtime: Runtime) -> StoredHistory:
-    """The summary so far, unless it alone is over the budget, and the newest turns that fit beside it."""
+    """The previous summary, unless it exceeds the budget by itself, and the newest turns that fit with it."""
     turns = stored.turns
 
     def fits(summary: str, first: int) -> bool:

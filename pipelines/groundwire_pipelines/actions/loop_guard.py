@@ -1,4 +1,4 @@
-"""`loop_guard`: bounds the follow-up retrievals of one question."""
+"""`loop_guard`: limits the follow-up retrievals of one question."""
 
 from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
@@ -9,12 +9,12 @@ from groundwire_pipelines.state import PipelineState
 
 
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Counts a follow-up; leaves by `on_continue` while `max_turn_loops` allows it, else by `on_limit`.
+    """Counts a follow-up; ends with `on_continue` while `max_turn_loops` allows it, else with `on_limit`.
 
-    A request that was made before leaves by `on_limit` as well: the same search finds the same. Requests are the same
-    when they ask for the same filters and their words are the same but for case, white space and a full stop. On the
-    way on, what was found so far is kept: the next retrieval adds to it. At the limit `final_answer_en` becomes a fixed
-    text that says what was looked for and claims nothing.
+    A repeated request also ends with `on_limit`, because the same search would find the same. Requests are the same if
+    their filters are equal and their words differ only in case, white space and a full stop. With `on_continue` the
+    results so far are kept, and the next retrieval adds to them. With `on_limit` `final_answer_en` becomes a fixed text
+    that says what was searched for and claims nothing.
 
     Raises:
         StepError: `settings-key-missing`.
@@ -36,11 +36,11 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
 
 
 def _meaning(request: str) -> tuple[str, NodeFilter]:
-    """What two requests for the same search have in common."""
+    """A key that is equal for two requests for the same search."""
     try:
         parsed = parse_jsonish(request)
     except StepError:
-        # No object that a search could read: the step that searches says so, or takes it as the text that it is.
+        # Not an object that a search can parse: the search step will report that, or take it as plain text.
         return _words(request), NodeFilter()
     return _words(parsed.query), parsed.filter
 
@@ -61,7 +61,7 @@ def _explanation(state: PipelineState, requests: list[str], *, is_repeated: bool
 
 ACTION = Action(
     name="loop_guard",
-    summary="Counts follow-up retrievals and ends them at max_turn_loops, or when one is asked for again.",
+    summary="Counts follow-up retrievals and ends them at max_turn_loops, or at a repeated request.",
     settings=StepSettings,
     run=run,
     transitions=("on_continue", "on_limit"),

@@ -1,4 +1,4 @@
-"""What the actions that call the model share: their keys, the call, and the check of its answer with one more try."""
+"""Shared by the actions that call the model: their keys, the call, and a second try after a check of the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Final
@@ -12,19 +12,19 @@ from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, 
 from groundwire_pipelines.state import PipelineState
 
 _UNUSABLE: Final = frozenset({"model-answer-cut", "model-answer-empty", "model-request-refused"})
-"""What a model fails with that might do what it is asked if it were asked for less."""
+"""The errors of a model that might succeed with an easier request."""
 
 
 class ModelSettings(StepSettings):
     """The keys of every step that asks the model."""
 
     model: Annotated[str | None, Field(min_length=1)] = None
-    """The model of the endpoint to ask; GROUNDWIRE_MODEL_NAME's when absent."""
+    """The endpoint's model to call; that of GROUNDWIRE_MODEL_NAME when absent."""
     temperature: Annotated[float | None, Field(ge=0, le=2)] = None
-    """How freely the model words its answer; the endpoint's default when absent."""
+    """The sampling temperature; the endpoint's default when absent."""
     max_tokens: Annotated[int | None, Field(ge=1)] = None
     """The most tokens of the answer, reasoning included, in the model's own tokens; the endpoint's default when absent.
-    An answer that is cut off by it fails the step."""
+    The step fails if the answer is cut off by it."""
 
 
 async def ask(
@@ -35,9 +35,9 @@ async def ask(
     schema: ResponseSchema | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> str:
-    """Asks the model; tells its answer without its reasoning and the white space around it.
+    """Calls the model; returns its answer without reasoning and surrounding white space.
 
-    `on_text` is told the model's text as it comes, reasoning included.
+    `on_text` is called with the model's text as it arrives, reasoning included.
 
     Raises:
         StepError: `model-missing`; `model-answer-empty`, also for an answer that is reasoning only; the rules of the
@@ -60,7 +60,7 @@ async def ask(
 
 
 async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]) -> str:
-    """Asks the model with one prompt as the user's message.
+    """Calls the model with one prompt as the user message.
 
     Raises:
         StepError: What `ask` raises, and the rules of prompts (`prompt-...`).
@@ -75,9 +75,9 @@ async def ask_twice(
     variables: Mapping[str, str],
     complaint: Callable[[str], str],
 ) -> str:
-    """Asks, and once more where `complaint` has one about the answer; tells the last answer, right or not.
+    """Calls the model, and once more if `complaint` objects to the answer; returns the last answer, right or not.
 
-    An answer that the model does not finish, leaves empty or refuses to give is "". The prompt has a variable
+    If the model does not finish its answer, leaves it empty or refuses, the answer is "". The prompt has a variable
     `correction`: empty at first, then the complaint about the first answer.
 
     Raises:
@@ -101,7 +101,7 @@ def english_question(state: PipelineState) -> str:
     """The question in English.
 
     Raises:
-        StepError: `question-not-translated`, when no step has told it yet.
+        StepError: `question-not-translated`, if no step has set it yet.
     """
     if not state.user_question_en:
         raise StepError(

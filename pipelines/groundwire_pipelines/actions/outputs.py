@@ -1,4 +1,4 @@
-"""What model steps wrote under names of their own, for the prompts and searches after them."""
+"""The named answers of model steps, for later prompts and searches."""
 
 import json
 
@@ -9,10 +9,10 @@ from groundwire_pipelines.state import PipelineState
 
 
 def output_text(state: PipelineState, path: str) -> str:
-    """An output or a field of one, such as `plan.query`: a text as it is, any other value as JSON.
+    """An output, or a field of one such as `plan.query`: a text unchanged, any other value as JSON.
 
     Raises:
-        StepError: `output-missing`, when no step has written the output, or it has no such field.
+        StepError: `output-missing`, if no step has written the output, or it has no such field.
     """
     name, *fields = path.split(".")
     if name not in state.outputs:

@@ -9,7 +9,7 @@ from groundwire_pipelines.state import PipelineState, Turn
 
 
 async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Sets `final_answer` once the turn is stored: an answer that a run returned is never lost.
+    """Sets `final_answer` after the turn is stored, so an answer that a run returned is never lost.
 
     A run without a session stores nothing.
 

@@ -17,11 +17,11 @@ from groundwire_pipelines.state import PipelineState
 Variables: TypeAlias = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
     Field(
-        description="What the prompt is given; it must use each of them, and no other: `question` in English, "
+        description="The variables of the prompt, which must use each of them and no other: `question` in English, "
         "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings allow), "
-        "`mode` and `rewritten_question` (what the router chose), `filters` (what searches are restricted to, and how "
-        "a query may narrow them further), `error` (what `on_error` was taken for last), `repository`, `branch`, or "
-        "the `output` of a step before, of which `plan.query` is a field."
+        "`mode` and `rewritten_question` (what the router chose), `filters` (the filter of searches, and how "
+        "a query may narrow it further), `error` (the last error that `on_error` handled), `repository`, `branch`, or "
+        "the `output` of an earlier step, of which `plan.query` is a field."
     ),
 ]
 
@@ -45,7 +45,7 @@ _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
 }
 
 BUILT_IN_VARIABLES: Final = frozenset(_BUILT_IN)
-"""The variables that are no output of a step."""
+"""The variables that are not outputs of steps."""
 
 
 def prompt_values(names: Iterable[str], state: PipelineState, runtime: Runtime) -> dict[str, str]:
@@ -65,7 +65,7 @@ _READ: Final[Mapping[str, str]] = {
     "rewritten_question": "user_question_en",
     "error": "error_message",
 }
-"""What of the state a variable is made of, where that is not given from the start."""
+"""The field of the state that a variable is made of, if the field is not set at the start."""
 
 
 def fields_read(names: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`query`: the whole retrieval in one call, which leaves the texts of its matches as evidence."""
+"""`query`: the whole retrieval in one call, which keeps the texts of its matches for the evidence."""
 
 from collections.abc import Iterator, Sequence
 
@@ -81,7 +81,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
-    """What the budget held, none twice: matches, what contains them, what is beside them, what contains that."""
+    """The texts within the budget, each once: of matches, their parents, their neighbours, and the parents of these."""
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
     texts = [*_with_parents(hits), *_with_parents(beside)]
@@ -106,9 +106,8 @@ def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
 
 
 def _similarity(matches: Sequence[QueryMatch]) -> float | None:
-    """The reranker's best score where it scored, else the best cosine; None where there is neither.
-
-    Both mean the same from query to query, which the scores that order the matches do not.
+    """The best score of the reranker, else the best cosine; None if there is neither. Both are comparable between
+    queries, unlike the scores that order the matches.
     """
     scores = [match.scores for match in matches]
     reranked = [one.rerank for one in scores if one.HasField("rerank")]
@@ -116,7 +115,7 @@ def _similarity(matches: Sequence[QueryMatch]) -> float | None:
 
 
 def _match_text(match: QueryMatch) -> NodeText:
-    """A match as the seed that it is, a neighbour as a node one step away from its match."""
+    """A match as a seed; a neighbour as a node one edge away from its match."""
     return NodeText(
         id=match.id,
         text=match.text,
@@ -130,7 +129,7 @@ def _match_text(match: QueryMatch) -> NodeText:
 
 
 def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
-    """What contains a match or a neighbour, as a node one step away from it."""
+    """A parent of a match or a neighbour, as a node one edge away from it."""
     return NodeText(
         id=parent.id,
         text=parent.text,
@@ -161,7 +160,7 @@ def _counts(found: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | i
 
 ACTION = Action(
     name="query",
-    summary="Finds what answers a question in one call and keeps its texts; starts a retrieval afresh.",
+    summary="Runs the whole retrieval in one call and keeps the texts; starts a new retrieval.",
     settings=QuerySettings,
     run=_query,
     settings_needed=lambda step: (

@@ -1,4 +1,4 @@
-"""What the actions that search have in common: where their query comes from, how it is read, how much to return."""
+"""Shared by the actions that search: where their query comes from, how it is parsed, how many nodes to return."""
 
 from typing import Annotated, Final, TypeAlias
 
@@ -14,24 +14,24 @@ from groundwire_pipelines.state import PipelineState
 
 QueryParser: TypeAlias = Annotated[
     Annotated[str, OneOf(("jsonish",), "query-parser-unknown")] | None,
-    Field(description="Reads filters out of the query; without it the query is plain text."),
+    Field(description="How filters are parsed out of the query; without it the query is plain text."),
 ]
 BUILT_IN_SOURCES: Final = frozenset({"last_model_response", "question", "rewritten_question"})
-"""Where queries come from that are no output of a step."""
+"""The origins of queries that are not outputs of steps."""
 
 QueryFrom: TypeAlias = Annotated[
     str,
     Field(
         pattern=rf"^{VARIABLE_NAME}$",
-        description="Where the query comes from: `last_model_response`, without the prefix that a handle_prefix step "
-        "read; `question`, in English where it was translated; `rewritten_question`, the router's query; or the "
+        description="The origin of the query: `last_model_response`, without the prefix that a handle_prefix step "
+        "read; `question`, in English if it was translated; `rewritten_question`, the router's query; or the "
         "`output` of an earlier model step, of which `plan.query` is a field.",
     ),
 ]
 
 
 def parsed_query(source: str, parser: str | None, state: PipelineState) -> ParsedQuery:
-    """The query with the filters that it brings; `source` is the step's `query_from`.
+    """The query and the filters in it; `source` is the step's `query_from`.
 
     Raises:
         StepError: `query-empty`, `output-missing`, and what the parser raises.
@@ -44,9 +44,9 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
 
 
 def read_by(source: str) -> tuple[str, ...]:
-    """The fields of the state without which there is no query, as `DataFlow` names them."""
+    """The fields of the state that the query is made of, as `DataFlow` names them."""
     if source == "question":
-        return ()  # as the user asked it, where it was not translated
+        return ()  # the untranslated question, if there is no translation
     return (source,) if source in BUILT_IN_SOURCES else (f"outputs.{source.partition('.')[0]}",)
 
 
@@ -63,7 +63,7 @@ def _text(source: str, state: PipelineState) -> str:
 
 
 def effective_top_k(step_top_k: int | None, settings: PipelineSettings) -> int:
-    """The step's own, else that of the pipeline.
+    """The step's `top_k`, else the pipeline's.
 
     Raises:
         StepError: `top-k-missing`.

@@ -22,10 +22,10 @@ class HybridSettings(StepSettings):
     top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
     """The most matches; the pipeline's top_k when absent."""
     alpha: _Share | None = None
-    """The dense retriever's weight in a weighted fusion, which it asks for where `fusion` is absent; the server's
-    default when absent."""
+    """The dense retriever's weight in a weighted fusion, which it selects if `fusion` is absent; the server's default
+    when absent."""
     min_sim: _Share | None = None
-    """The least similarity of a dense candidate; when absent the server's default, and none where a filter narrows the
+    """The least similarity of a dense candidate; when absent the server's default, or none if a filter narrows the
     query."""
     vec_limit: _ListLimit | None = None
     """The most dense candidates; the server's default when absent."""
@@ -34,10 +34,10 @@ class HybridSettings(StepSettings):
     trgm_limit: _Share | None = None
     """The least similarity of a trigram candidate; the server's default when absent."""
     max_candidates: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """The most candidates after the fusion, no less than `top_k`, `vec_limit` and `lex_limit` that the step gives; all
+    """The most candidates after the fusion, at least the `top_k`, `vec_limit` and `lex_limit` that the step gives; all
     when absent."""
     diversify_strength: _Share | None = None
-    """How much matches that resemble better ones are held back; the server's default when absent."""
+    """How much matches that are similar to better ones are lowered; the server's default when absent."""
 
     @model_validator(mode="after")
     def _candidates_hold_the_lists(self) -> Self:
@@ -50,7 +50,8 @@ class HybridSettings(StepSettings):
         return self
 
     def parameters(self, top_k: int) -> HybridParameters:
-        """The parameters of a request for that many matches; a pipeline's `top_k` gives way to `max_candidates`."""
+        """The parameters of a request for that many matches; `max_candidates` takes precedence over a pipeline's
+        `top_k`."""
         if self.top_k is None and self.max_candidates is not None:
             top_k = min(top_k, self.max_candidates)
         given = {field.name: getattr(self, field.name) for field in HybridParameters.DESCRIPTOR.fields}
@@ -61,19 +62,19 @@ class RankingSettings(KeyGroup):
     """The ranking parameters; the server's defaults where they are absent."""
 
     file_weight: _Share | None = None
-    """How much a match gains by its whole file."""
+    """How much a match gains from the score of its whole file."""
     test_factor: _Share | None = None
-    """What a test's score is multiplied by."""
+    """The factor for scores of tests."""
     generated_factor: _Share | None = None
-    """What the score of generated code is multiplied by."""
+    """The factor for scores of generated code."""
     prose_factor: _Share | None = None
-    """What the score of prose is multiplied by."""
+    """The factor for scores of prose."""
     fragment_factor: _Share | None = None
-    """What the score of a text below 80 characters is multiplied by."""
+    """The factor for scores of texts below 80 characters."""
     graph_weight: _Share | None = None
-    """How much a match gains by neighbours that match too."""
+    """How much a match gains from nodes joined to it by edges that match too."""
     repeat_factor: _Share | None = None
-    """What a score is multiplied by for each better match of its file."""
+    """The factor for a score, once for each better match of the same file."""
 
     @property
     def parameters(self) -> RankingParameters:
@@ -87,34 +88,34 @@ class QuerySettings(HybridSettings):
     query_from: QueryFrom = "last_model_response"
     query_parser: QueryParser = None
     retrievers: tuple[_OneRetriever, ...] = ()
-    """The retrievers to ask; every one that the index has when absent."""
+    """The retrievers to use; every one that the index has when absent."""
     fusion: Annotated[str, OneOf(choices(FusionMode), "fusion-unknown")] | None = None
-    """How the retrievers' lists become one; when absent, weighted where `alpha` is given, else the server's choice."""
+    """How the retrievers' lists are fused; when absent, weighted if `alpha` is given, else the server's default."""
     rrf_k: int | None = None
-    """The constant of a fusion by reciprocal rank, 1 to 1,000,000, else ignored; 60 when absent."""
+    """The constant of reciprocal rank fusion, 1 to 1,000,000; ignored with other fusions; 60 when absent."""
     rerank: bool = False
-    """Has the server rerank the best candidates."""
+    """Whether the server reranks the best candidates."""
     ranking: RankingSettings = RankingSettings()
-    """How files, kinds of text and the graph change the order."""
+    """How files, kinds of text and the graph change scores."""
     freshness_half_life_days: Annotated[float, Field(ge=0, le=36_500)] | None = None
-    """Days until what a conversation gains by being recent is halved, 0 for no freshness; the server's default when
+    """The age in days at which a conversation's freshness is one half; 0 for no freshness; the server's default when
     absent."""
     freshness_weight: _Share | None = None
-    """The share of being recent in a conversation's score, 0 for no freshness; the server's default when absent."""
+    """The share of freshness in a conversation's score; 0 for no freshness; the server's default when absent."""
     include_parents: bool = True
-    """Also brings the nodes that contain a match, after the matches, as the budget allows."""
+    """Whether to return the nodes that contain a match as well, after the matches, as the budget allows."""
     include_neighbors: bool = False
-    """Also brings the chunks before and after a match."""
+    """Whether to return the chunks before and after a match as well."""
     budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     expand_graph: bool = False
-    """Also brings the services around the matches, which a render step then tells below the texts."""
+    """Whether to return the services around the matches as well; a render step lists them below the texts."""
     not_found_when_empty: bool = False
-    """Fails with `server-no-matches` when nothing matches, instead of going on with nothing."""
+    """Whether the step fails with `server-no-matches` when nothing matches, instead of going on without matches."""
     process: str = ""
-    """The process that asks: chooses a rule of the server's routing, if it has any."""
+    """The process that asks; may select one of the server's routing rules."""
     doc_class: str = ""
-    """The class of documents that is meant; see `process`."""
+    """The class of documents that the query is about; see `process`."""
     workflow_id: str = ""
     """The workflow that asks; see `process`."""
     filter: FilterKey = None

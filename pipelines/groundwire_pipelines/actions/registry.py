@@ -1,4 +1,4 @@
-"""Every action a pipeline may name: the built-in ones, and those of installed plug-ins."""
+"""All actions that a pipeline may name: the built-in ones, and those of installed plug-ins."""
 
 import functools
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import PipelineError
 
 PLUGIN_GROUP: Final = "groundwire.actions"
-"""The entry point group of plug-ins: each entry has the name of an action and points at an `Action`."""
+"""The entry point group of plug-ins: each entry has the name of an action and refers to an `Action`."""
 
 BUILT_IN: Final[tuple[Action[Any], ...]] = (
     translate_in_if_needed.ACTION,
@@ -40,7 +40,7 @@ BUILT_IN: Final[tuple[Action[Any], ...]] = (
     call_model.ACTION,
     handle_prefix.ACTION,
     search_nodes.ACTION,
-    replace(search_nodes.ACTION, name="fetch_more_context"),  # the same step where a model asked for more
+    replace(search_nodes.ACTION, name="fetch_more_context"),  # the same step, after a model's request for more data
     query.ACTION,
     check_retrieval.ACTION,
     expand_dependency_tree.ACTION,
@@ -59,10 +59,11 @@ BUILT_IN: Final[tuple[Action[Any], ...]] = (
 
 @functools.cache
 def actions() -> Mapping[str, Action[Any]]:
-    """The actions by name: the built-in ones, then those of plug-ins by name.
+    """The actions by name: the built-in ones, then those of plug-ins, sorted.
 
     Raises:
-        PipelineError: A plug-in cannot be loaded, is no action of its name, or takes the name of another.
+        PipelineError: A plug-in cannot be loaded, is not an `Action` of the entry's name, or has the name of another
+        action.
     """
     known = {action.name: action for action in BUILT_IN}
     for entry in sorted(entry_points(group=PLUGIN_GROUP), key=lambda entry: (entry.name, entry.value)):

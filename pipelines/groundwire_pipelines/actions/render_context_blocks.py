@@ -1,4 +1,4 @@
-"""`render_context_blocks`: all texts found for a question as evidence for a prompt or a reader, within a budget."""
+"""`render_context_blocks`: renders all texts found for a question as evidence, within a budget."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -18,31 +18,30 @@ from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
 _MOST_SEEDS = 1_000
-"""The most nodes that the server walks from at once."""
+"""The most seeds of one walk."""
 _LONGEST_REQUEST = 160
-"""Characters of a request that brought nothing new, as the evidence repeats it."""
+"""The most characters that the evidence quotes of a request that found nothing new."""
 
 
 class RenderSettings(StepSettings):
     """The keys of a `render_context_blocks` step."""
 
     view: Annotated[str, OneOf(("flat", "graph"), "view-unknown")] = "flat"
-    """Whether edges are shown, and nodes without a text."""
+    """`graph` shows edges and nodes without a text; `flat` does not."""
     budget_factor: Annotated[int, Field(ge=1, le=100)] = 1
-    """How many times max_context_tokens the evidence may take: more than once for a later step to summarise."""
+    """How many times max_context_tokens the evidence may take; more than 1 if a later step summarises it."""
 
 
 async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Lays out the texts of all retrievals of the question anew, within `max_context_tokens` if there is.
+    """Renders the texts of all retrievals of the question anew, within `max_context_tokens` if that is set.
 
     The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
-    on. Every text is a handle, such as `[1]`, which it keeps as long as the question is worked on, one line in a table
-    of files, and what is shown of it between fences. A text that is too long for its share is shown by the parts that
-    share most words with the question. Below stand the requests that brought nothing new, and the services that a
-    `query` brought.
+    on. Every text has a handle, such as `[1]`, which it keeps for the whole question, one line in a table of files, and
+    its shown part between fences. Of a text that exceeds its share, the parts are shown that have most words in common
+    with the question. Below are the requests that found nothing new, and the services that a `query` returned.
 
     Raises:
-        StepError: What a call of the server raises, which the view `graph` makes for the edges.
+        StepError: The error of the call that the view `graph` makes for the edges.
     """
     is_graph = step.view == "graph"
     if is_graph:
@@ -75,7 +74,7 @@ def show_texts(
     edges: Sequence[GraphEdge] = (),
     names_nodes: bool = False,
 ) -> None:
-    """Sets `shown`, `handles` and `context_blocks` to what fits a budget in tokens; None is no bound."""
+    """Sets `shown`, `handles` and `context_blocks` to what fits a budget in tokens; None means no limit."""
     question = "\n".join((state.user_question_en or state.user_question, *state.data_requests))
     found = Found(texts_of(state), nodes_of(state), edges, names_nodes, state.handles, stems(question))
     notes = _notes(state, budget, runtime.counter)
@@ -95,11 +94,11 @@ def show_texts(
 async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
     """Adds every edge among the nodes with texts, and among those chosen, that access, filter and settings allow.
 
-    A walk has only those that lead on from a node before its last step, and a search has none.
+    A walk returns only the edges from nodes above its last level, and a search returns none.
     """
     chosen = [id_ for retrieval in reversed(state.retrievals()) for id_ in retrieval.chosen]
     ids = list(dict.fromkeys([*(text.id for text in texts_of(state)), *chosen]))[:_MOST_SEEDS]
-    if len(ids) < 2:  # as many as an edge has ends
+    if len(ids) < 2:  # an edge joins two nodes
         return
     settings = runtime.settings
     with sending():
@@ -120,7 +119,7 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
 
 
 def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
-    """Requests that brought nothing new, the newest first, then services, as far as an eighth of the budget goes."""
+    """Requests that found nothing new, the newest first, then services, within an eighth of the budget."""
     requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
     told = (f'The request "{request}" brought nothing new.' for request in requests)
     lines: list[str] = []
@@ -135,7 +134,7 @@ def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
 
 
 def _fruitless(state: PipelineState) -> list[str]:
-    """The requests whose retrieval selected no node and brought no text that an earlier one had not, oldest first."""
+    """The requests whose retrieval found no node and no text that an earlier one had not found, oldest first."""
     known: set[str] = set()
     fruitless: list[str] = []
     for request, retrieval in zip(["", *state.data_requests], state.retrievals(), strict=False):
@@ -148,7 +147,7 @@ def _fruitless(state: PipelineState) -> list[str]:
 
 ACTION = Action(
     name="render_context_blocks",
-    summary="Renders all texts found for the question with a table of their places, as many as fit max_context_tokens.",
+    summary="Renders the texts found for the question with a table of their locations, within max_context_tokens.",
     settings=RenderSettings,
     run=_render,
     data_of=lambda _: DataFlow(reads=("node_texts",), writes=("is_rendered", "shown", "handles", "context_blocks")),

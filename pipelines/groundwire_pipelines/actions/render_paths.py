@@ -1,4 +1,4 @@
-"""`render_paths`: the paths between the two ends of a question as one block, and below it the texts of their nodes."""
+"""`render_paths`: renders the paths between the two ends of a question, and below them the texts of their nodes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,9 +14,9 @@ from groundwire_pipelines.state import PipelineState
 
 
 async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Shows the paths, and below them the fetched texts in what the paths leave of `max_context_tokens`.
+    """Shows the paths, and below them the fetched texts within what is left of `max_context_tokens`.
 
-    As many paths are shown as half of it holds, the first ones.
+    The first paths are shown, as many as fit half of it.
     """
     budget = runtime.settings.max_context_tokens
     blocks = list(_blocks(state))
@@ -41,7 +41,7 @@ def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:
 
 
 def _blocks(state: PipelineState) -> Iterator[str]:
-    """Each path, or that there is none."""
+    """A block for each path, or one that says that there is none."""
     nodes = {node.id: node for node in nodes_of(state)}
     paths = paths_of(state)
     for number, path in enumerate(paths, 1):
@@ -51,7 +51,7 @@ def _blocks(state: PipelineState) -> Iterator[str]:
 
 
 def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceNode]) -> Iterator[str]:
-    """Its nodes in order, and below each the edge to the next, pointing the way that the edge does."""
+    """The nodes of a path in order, and below each the edge to the next, with an arrow in the edge's direction."""
     yield f"path {number}, confidence {path.confidence:g}"
     yield f"  {_node(path.node_ids[0], nodes)}"
     for (near, far), hop in zip(pairwise(path.node_ids), path.hops, strict=True):
@@ -61,14 +61,14 @@ def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceN
 
 
 def _node(node_id: str, nodes: Mapping[str, EvidenceNode]) -> str:
-    """Symbol and place, as far as they are known; else the id."""
+    """Symbol and location, as far as they are known; else the id."""
     node = nodes.get(node_id, EvidenceNode(node_id))
     where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
     return f"{line_start(node.symbol or node_id)}{f' at {where}' if where else ''}"
 
 
 def _line(hop: GraphEdge, nodes: Mapping[str, EvidenceNode]) -> str:
-    """Where the dependency stands, as far as it is known."""
+    """The line of the dependency, if it is known."""
     if not hop.line:
         return ""
     node = nodes.get(hop.from_id)

@@ -1,4 +1,4 @@
-"""Rules about the keys of a step, each with the stable name that a broken one is reported by."""
+"""Rules about the keys of a step; a broken rule is reported by its stable name."""
 
 from collections.abc import Iterable
 from typing import LiteralString
@@ -11,12 +11,12 @@ _MAX_RRF_K = 1_000_000
 
 
 def broken(rule: LiteralString, message: str) -> PydanticCustomError:
-    """The error of a validator whose rule is broken; `rule` is kebab-case."""
+    """The validation error of a broken rule; `rule` is kebab-case."""
     return PydanticCustomError(rule, "{message}", {"message": message})
 
 
 class OneOf:
-    """The value must be one of some names, such as `choices` of an enum of the contract."""
+    """A validator: the value must be one of the names, such as the `choices` of an enum of the contract."""
 
     def __init__(self, names: Iterable[str], rule: LiteralString) -> None:
         self._names = list(names)
@@ -29,14 +29,14 @@ class OneOf:
         return {"enum": self._names, "type": "string"}
 
     def checked(self, value: object) -> object:
-        """The value. Raises the error of a validator where it is none of the names."""
+        """Returns the value. Raises a validation error if it is none of the names."""
         if value not in self._names:
             raise broken(self._rule, f"{value!r} is unknown: use one of {', '.join(self._names)}")
         return value
 
 
 def check_rrf_k(rrf_k: int | None) -> None:
-    """The constant of a fusion by reciprocal rank that takes place must be of 1 to 1,000,000."""
+    """With reciprocal rank fusion, its constant must be from 1 to 1,000,000."""
     if rrf_k is not None and rrf_k < 1:
         raise broken("rrf-k-not-positive", f"rrf_k ({rrf_k}) is too small: it must be 1 or more")
     if rrf_k is not None and rrf_k > _MAX_RRF_K:

@@ -1,4 +1,4 @@
-"""What the retrieval actions share: the scope they call the server with, and the snapshot they stay on."""
+"""Shared by the retrieval actions: the scope of their calls, and the index version that they stay on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +12,11 @@ from groundwire_pipelines.state import PipelineState
 
 _EVERYTHING: Final = NodeFilter()
 NOTHING_PASSES: Final = "filters_exclude_each_other"
-"""The `reason` in the trace of a step whose filters no node can pass."""
+"""The `reason` in the trace if no node can pass all filters of a step."""
 
 
 def scope_of(state: PipelineState) -> IndexScope:
-    """The run's scope, at its pinned index version once there is one.
+    """The run's scope, with its pinned index version once there is one.
 
     Raises:
         StepError: `repository-required`, `branch-required`.
@@ -29,10 +29,10 @@ def scope_of(state: PipelineState) -> IndexScope:
 
 
 def pin(state: PipelineState, index: str) -> None:
-    """Keeps the run on the index version of its first response, so that all its evidence is of one snapshot.
+    """Pins the run to the index version of its first response, so that all its evidence comes from one version.
 
     Raises:
-        StepError: `index-changed`, when a server answers a pinned call from another version.
+        StepError: `index-changed`, if a server answers a pinned call from another version.
     """
     if state.active_index and index != state.active_index:
         raise StepError(
@@ -42,9 +42,9 @@ def pin(state: PipelineState, index: str) -> None:
 
 
 def narrowed(state: PipelineState, step: FilterKeys | None, query: NodeFilter = _EVERYTHING) -> NodeFilter | None:
-    """The filter of a call: the run's, narrowed by those of the step and the query; none of them widens another.
+    """The filter of a call: the run's, narrowed by those of the step and the query.
 
-    None when no node can pass all of them. Dropping one would widen the call, so it is not made.
+    None if no node can pass all of them; the call is then not made.
     """
     by_step = merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
     return None if by_step is None else merged(by_step, query)
@@ -52,11 +52,11 @@ def narrowed(state: PipelineState, step: FilterKeys | None, query: NodeFilter = 
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Around a call of the client.
+    """A context around a call of the client.
 
     Raises:
-        StepError: `request-unsendable`, when an argument does not fit the wire: half of a surrogate pair, or a number
-            beyond 32 bits.
+        StepError: `request-unsendable`, if protobuf cannot encode an argument: half of a surrogate pair, or a number
+        beyond 32 bits.
     """
     try:
         yield

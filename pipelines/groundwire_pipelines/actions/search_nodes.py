@@ -17,7 +17,7 @@ from groundwire_pipelines.settings import RetrievalMode
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 SearchBy: TypeAlias = Literal["semantic", "bm25", "hybrid", "from_router"]
-"""How a step looks for nodes: one of the server's ways, or the router's choice among them."""
+"""How a step searches: one of the server's modes, or the one that the router chose."""
 _MODES: Final = get_args(RetrievalMode)
 _OF_MODES: Final = OneOf(_MODES, "search-type-unknown")
 _OF_WAYS: Final = OneOf(get_args(SearchBy), "search-type-unknown")
@@ -33,14 +33,14 @@ class SearchSettings(StepSettings):
     search_type: Annotated[
         SearchBy | Annotated[tuple[RetrievalMode, ...], Field(min_length=1)], BeforeValidator(_search_by)
     ]
-    """How to look for nodes; `from_router` as the router chose; of a list of modes by the first that the pipeline's
-    `retrieval_modes` has. The mode semantic_rerank is a semantic search with the rerank keyword."""
+    """The mode of the search; `from_router` for the router's choice; of a list, the first mode that is in the
+    pipeline's `retrieval_modes`. The mode semantic_rerank is a semantic search with the rerank `keyword`."""
     top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
     """The most nodes to select; the pipeline's top_k when absent."""
     rerank: Annotated[str, OneOf(choices(Rerank), "rerank-unknown")] = "none"
-    """Reorders a semantic search; none when absent."""
+    """The rerank of a semantic search; none when absent."""
     rrf_k: int | None = None
-    """The constant of a hybrid search's fusion, 1 to 1,000,000, else ignored; 60 when absent."""
+    """The constant of a hybrid search's fusion, 1 to 1,000,000; ignored by other searches; 60 when absent."""
     query_parser: QueryParser = None
     query_from: QueryFrom = "last_model_response"
     filter: FilterKey = None
@@ -105,14 +105,14 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     pin(state, found.index)
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
-    # Scores of other searches than by cosine mean something only beside those of the same answer.
+    # Only cosines are comparable between queries.
     best = max((hit.score for hit in found.hits), default=None) if mode == "semantic" else None
     state.search_report = SearchReport(hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=best)
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 
 
 def _modes(step: SearchSettings) -> tuple[str, ...]:
-    """The modes of which the pipeline must have one; any may be the router's."""
+    """The modes one of which the pipeline must have; with a router any may be chosen."""
     if isinstance(step.search_type, tuple):
         return step.search_type
     if step.search_type == "from_router":
@@ -122,7 +122,7 @@ def _modes(step: SearchSettings) -> tuple[str, ...]:
 
 ACTION = Action(
     name="search_nodes",
-    summary="Selects the nodes that match a query best, as ids; starts a retrieval afresh.",
+    summary="Selects the nodes that match a query best, as ids; starts a new retrieval.",
     settings=SearchSettings,
     run=_search,
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),

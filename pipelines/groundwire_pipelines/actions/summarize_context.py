@@ -1,4 +1,4 @@
-"""`summarize_context`: evidence over its budget becomes a summary that keeps every handle."""
+"""`summarize_context`: replaces evidence over its budget by a summary that keeps every handle."""
 
 import re
 from bisect import bisect_left
@@ -25,20 +25,20 @@ class SummarizeContextSettings(ModelSettings):
     """Keys of `summarize_context`."""
 
     prompt: Annotated[str, Field(min_length=1)]
-    """The prompt that shortens `context` to `max_tokens` for `question`, keeping all `identifiers`, which are the
-    handles of the texts."""
+    """The prompt that shortens `context` to `max_tokens` for `question` and keeps all `identifiers`, the handles of the
+    texts."""
     variables: Variables = ()
 
 
 async def run(settings: SummarizeContextSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Replaces all evidence by the table of what it shows and a summary, which fit `max_context_tokens` together.
+    """Replaces all evidence by its table and a summary, which together fit `max_context_tokens`.
 
-    The summary is to name every text that the evidence shows, by its handle. One that does not, or is too long, goes
-    back to the model once, with what is wrong. If the second is no better, it is cut at a word, and the handles that it
-    lacks stand behind it as far as they fit; the table has them all.
+    The summary must name every text of the evidence by its handle. If it does not, or is too long, the model is asked
+    once more, with what is wrong. If the second summary is no better, it is cut at a word, and missing handles are
+    appended as far as they fit; the table has all of them.
 
     Raises:
-        StepError: `context-over-budget`, when the table alone is over it; `max-context-tokens-missing`, and what a
+        StepError: `context-over-budget`, if the table alone exceeds it; `max-context-tokens-missing`, and what a
             model call raises.
     """
     budget = max_context_tokens(runtime.settings)
@@ -83,7 +83,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
 
 
 def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool]) -> str:
-    """As much of a summary as fits with the handles that it lacks; "" where not even these do."""
+    """As much of a summary as fits together with its missing handles; "" if not even these fit."""
     words = _WORD.findall(summary)
 
     def cut(count: int) -> str:
@@ -97,7 +97,7 @@ def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool
 
 ACTION = Action(
     name="summarize_context",
-    summary="Summarises the evidence for the question, keeping its handles.",
+    summary="Summarises the evidence for the question and keeps its handles.",
     settings=SummarizeContextSettings,
     run=run,
     required_settings=("max_context_tokens",),

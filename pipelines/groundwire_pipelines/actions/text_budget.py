@@ -1,4 +1,4 @@
-"""How many tokens of source texts a retrieval may bring where its step does not say it in tokens."""
+"""The budget of source texts of a retrieval whose step does not give it in tokens."""
 
 from typing import Annotated, TypeAlias
 
@@ -12,18 +12,18 @@ BudgetFactor: TypeAlias = Annotated[
     Field(
         ge=1,
         le=100,
-        description="The most tokens in all, as a multiple of max_context_tokens: more than is shown in the end, for a "
-        "render step to choose from and to shorten.",
+        description="The most tokens in all, as a multiple of max_context_tokens: more than will be shown, for a "
+        "render step to choose from and shorten.",
     ),
 ]
 """The key of a step; None for a step without it."""
 
 
 def budget_of_context(settings: PipelineSettings, factor: int | None) -> int:
-    """That many times `max_context_tokens`; without a factor 70 % of it, rounded down.
+    """The factor times `max_context_tokens`; without a factor 70 % of it, rounded down.
 
     Raises:
-        StepError: `max-context-tokens-missing`; `budget-not-positive` when no token is left.
+        StepError: `max-context-tokens-missing`; `budget-not-positive` if that is 0.
     """
     most = max_context_tokens(settings)
     tokens = most * 7 // 10 if factor is None else most * factor  # floor(0.70 * most), without binary fractions
@@ -36,7 +36,7 @@ def max_context_tokens(settings: PipelineSettings) -> int:
     """The setting.
 
     Raises:
-        StepError: `max-context-tokens-missing`, when it is absent or not above 0.
+        StepError: `max-context-tokens-missing`, if it is absent or not above 0.
     """
     most = settings.max_context_tokens
     if most is None or most <= 0:

@@ -1,4 +1,4 @@
-"""`translate_in_if_needed`: the question in English, for every prompt after it."""
+"""`translate_in_if_needed`: translates the question into English, for every later prompt."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ class TranslateInSettings(ModelSettings):
 
 
 async def run(settings: TranslateInSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Sets `user_question_en`: the question itself when it is English, else the model's translation.
+    """Sets `user_question_en`: the question itself if it is in English, else the model's translation.
 
     Raises:
         StepError: `question-empty`, and what a model call raises.
@@ -35,7 +35,7 @@ async def run(settings: TranslateInSettings, state: PipelineState, runtime: Runt
 
 ACTION = Action(
     name="translate_in_if_needed",
-    summary="Translates the question into English when it is not.",
+    summary="Translates the question into English if needed.",
     settings=TranslateInSettings,
     run=run,
     prompts_of=lambda settings: {settings.prompt: frozenset({"question"})},

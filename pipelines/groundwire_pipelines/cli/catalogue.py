@@ -1,4 +1,4 @@
-"""`groundwire pipeline list|actions|init`: what there is to run and to build with, and a copy to start from."""
+"""`groundwire pipeline list|actions|init`: lists pipelines and actions, and copies a pipeline to edit."""
 
 import json
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from groundwire_pipelines.reference.keys import Key, keys_of
 
 
 def list_pipelines(folder: Folders = None, as_json: AsJson = False) -> None:
-    """List the pipelines of the folders and of the library, and what each is for."""
+    """List the pipelines of the folders and of the library, with their descriptions."""
     with reported():
         found = PipelineSearch(folder or []).all()
     if as_json:
@@ -40,7 +40,8 @@ def list_actions(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the actions that steps may name, those of installed packages too; of one, its keys and ways out."""
+    """List the actions that steps may name, including those of installed packages; of one action, its keys and
+    transitions."""
     with reported():
         known = actions()
     if name and name not in known:
@@ -62,7 +63,7 @@ def init(
     ] = None,
     folder: Folders = None,
 ) -> None:
-    """Copy a pipeline, merged with all that it extends, and its prompts into a folder, to edit."""
+    """Copy a pipeline, merged with its parents, and its prompts into a folder, to edit."""
     target = output or Path(name)
     with reported():
         written = copy_pipeline(load_pipeline(source, folder or []), name, target, actions())
@@ -83,14 +84,14 @@ def _of_action(action: Action[Any]) -> dict[str, JsonValue]:
     return {
         "name": action.name,
         "summary": action.summary,
-        "ways_out": list(action.transitions),
+        "transitions": list(action.transitions),
         "keys": [asdict(key) for key in keys_of(action.settings)],
     }
 
 
 def _action_lines(action: Action[Any], keys: Iterable[Key]) -> list[str]:
-    ways = ", ".join(action.transitions) or "none, it ends the run"
-    lines = [action.name, f"  {action.summary}", f"  ways out: {ways}"]
+    transitions = ", ".join(action.transitions) or "none, it ends the run"
+    lines = [action.name, f"  {action.summary}", f"  transitions: {transitions}"]
     for key in keys:
         default = f"default {key.default}" if key.default else "required"
         lines.append(f"  {key.name}: {key.kind}; {default}. {key.description}".replace("`", ""))

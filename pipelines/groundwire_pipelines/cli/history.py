@@ -50,7 +50,7 @@ def show(session: _Session, user: options.User = "", history: options.HistoryFil
 
 @history_app.command()
 def export(session: _Session, user: options.User = "", history: options.HistoryFile = options.DEFAULT_HISTORY) -> None:
-    """Print all that is kept of a conversation as one JSON object."""
+    """Print a whole stored conversation as one JSON object."""
     typer.echo(json.dumps(asdict(_transcript(session, user, history)), indent=2))
 
 
@@ -61,7 +61,7 @@ def delete(
     history: options.HistoryFile = options.DEFAULT_HISTORY,
     yes: _Yes = False,
 ) -> None:
-    """Delete a conversation for good."""
+    """Delete a conversation permanently."""
     transcript = _transcript(session, user, history)
     if not yes:
         typer.confirm(

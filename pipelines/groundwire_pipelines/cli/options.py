@@ -1,4 +1,4 @@
-"""The options of `groundwire run` that no other command of the client has, as typer reads them."""
+"""The options that only `groundwire run` has, for typer."""
 
 import getpass
 from pathlib import Path
@@ -80,7 +80,7 @@ HistoryFile = Annotated[
 
 
 def user_or_own(name: str) -> str:
-    """Whose conversation it is: that of whom `--user` names, else of who is logged in."""
+    """The user of a conversation: the one that `--user` names, else the operating system's."""
     try:
         return name or getpass.getuser()
     except (OSError, KeyError) as error:

@@ -1,4 +1,4 @@
-"""`groundwire pipeline`: what can be told of a pipeline without running it."""
+"""`groundwire pipeline`: checks and shows pipelines without running them."""
 
 import json
 from dataclasses import asdict
@@ -32,7 +32,7 @@ _Names = Annotated[
 
 @pipeline_app.command()
 def validate(names: _Names, folder: Folders = None, as_json: AsJson = False) -> None:
-    """Check pipelines; exit with 1 when one is wrong."""
+    """Check pipelines; exit with 1 if one has problems."""
     reports = [_report(name, folder or []) for name in names]
     if as_json:
         typer.echo(json.dumps([report for report, _ in reports], indent=2))
@@ -45,7 +45,7 @@ def validate(names: _Names, folder: Folders = None, as_json: AsJson = False) -> 
 
 @pipeline_app.command()
 def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) -> None:
-    """Print a pipeline merged with all that it extends, and where each value came from."""
+    """Print a pipeline merged with its parents, and the origin of each value."""
     definition = _load(name, folder or [])
     if as_json:
         typer.echo(json.dumps(_as_json(definition), indent=2))
@@ -61,19 +61,19 @@ def graph(
     ] = Language.MERMAID,
     folder: Folders = None,
 ) -> None:
-    """Draw the steps of a pipeline and the ways between them, in a language that other programs render."""
+    """Print the steps of a pipeline and their transitions as a diagram in Mermaid or DOT."""
     typer.echo(printable(drawing(_load(name, folder or []), actions(), language)), nl=False)
 
 
 @pipeline_app.command()
 def schema() -> None:
-    """Print the JSON Schema of pipeline files, for editors that complete and check them."""
+    """Print the JSON Schema of pipeline files, for editors."""
     with reported():
         typer.echo(json.dumps(pipeline_schema(actions()), indent=2))
 
 
 def _report(name: str, search_path: list[Path]) -> tuple[dict[str, JsonValue], list[str]]:
-    """What is to be told of one pipeline: for programs, and as lines for people."""
+    """The report on one pipeline: as JSON for programs, and as lines for people."""
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     with reported():

@@ -1,4 +1,4 @@
-"""A run as it happens, for people: a line for each step that ended, and on a terminal what runs now."""
+"""The progress of a run: a line for each step that has ended, and on a terminal the current step."""
 
 from types import TracebackType
 from typing import Self
@@ -11,7 +11,8 @@ from groundwire_pipelines.engine.trace import StepEnded, StepStarted, TraceEvent
 
 
 class Progress:
-    """Shows the events of one run on standard error. Use it as a context manager, which clears the moving line."""
+    """Shows the events of one run on standard error. Use it as a context manager, which clears the line of the current
+    step."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -28,7 +29,7 @@ class Progress:
         self._status.stop()
 
     def answering(self, piece: str) -> None:
-        """Shows how much of an answer has come, and nothing of what it says."""
+        """Shows how much of an answer has arrived, but not its text."""
         self._answered += len(piece)
         self._status.update(Text(f"{self._step}  {self._answered} characters"))
 

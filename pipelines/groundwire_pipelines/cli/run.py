@@ -1,6 +1,5 @@
-"""`groundwire run`: answers a question with a pipeline. The answer goes to standard output, its making to the other.
-
-The answer is printed once it is whole: until then a model may break off, or turn out to have asked for more.
+"""`groundwire run`: answers a question with a pipeline. The answer goes to standard output, progress to standard error.
+The answer is printed once it is complete: before that the model may break off, or turn out to request more data.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ def run(
 ) -> None:
     """Answer a question with a pipeline.
 
-    A pipeline that asks a language model finds it by GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
+    A pipeline that calls a language model takes it from GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
     GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
     """
     given = RunOptions(
@@ -127,7 +126,7 @@ def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]
 
 
 def _message(node: NodeText) -> dict[str, JsonValue]:
-    """The fields of a text by their names in the contract."""
+    """The fields of a text, by their names in the contract."""
     return MessageToDict(node, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
 
 

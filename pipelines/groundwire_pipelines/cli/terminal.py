@@ -1,4 +1,4 @@
-"""Errors as the commands print them, in one shape."""
+"""Prints the errors of pipelines for all commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from groundwire_pipelines.errors import DefinitionError, PipelineError, StepErro
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Prints an error of a pipeline, each problem of a definition in a line of its own.
+    """Prints an error of a pipeline, each problem of its files on a line of its own.
 
     Raises:
-        typer.Exit: There was one: exit code 1.
+        typer.Exit: After an error, with exit code 1.
     """
     try:
         yield

@@ -1,7 +1,7 @@
 """Builds the values of a YAML document from the events of PyYAML's parser.
 
-PyYAML's own composer is not used because it joins duplicate keys, and nests and multiplies as deep and as often as a
-file asks for.
+PyYAML's own composer is not used because it accepts duplicate keys, and limits neither nesting nor the expansion of
+aliases.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _SHOWN_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class _Anchored:
-    """What an alias adds to the document: so many values, and so many levels below its own place."""
+    """What an alias adds to the document: the number of values, and of levels below its own."""
 
     located: Located
     size: int
@@ -28,7 +28,7 @@ class _Anchored:
 
 
 class Composer:
-    """Reads one document; on past what is not allowed, so that all of it is told at once."""
+    """Reads one document. Goes on after a problem, so that all problems are reported at once."""
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
@@ -42,8 +42,8 @@ class Composer:
         """The document's root.
 
         Raises:
-            DefinitionError: The document holds what a pipeline file may not.
-            yaml.YAMLError: The text is not YAML.
+            DefinitionError: The document holds something that pipeline files may not. yaml.YAMLError: The text is not
+            YAML.
         """
         self._next()  # the start of the stream
         if isinstance(self._next(), yaml.StreamEndEvent):
@@ -159,6 +159,6 @@ class Composer:
 
 
 def _key_path(keys: tuple[str, ...]) -> str:
-    """The path within a pipeline, as the later checks name it too, where it leads into one."""
+    """The path of keys within the pipeline, as later checks name it too, if the place is in one."""
     within = keys[{"pipeline": 1, "pipelines": 2}.get(keys[0], 0) :] if keys else ()
     return ".".join(within or keys) or "yaml"

@@ -22,7 +22,7 @@ def copy_pipeline(
         The files written: `<folder>/<name>.yaml` and those of `<folder>/prompts`.
 
     Raises:
-        PipelineError: The name is none for a pipeline, a file is there already, or it cannot be written.
+        PipelineError: The name is not valid for a pipeline, a file exists already, or it cannot be written.
     """
     if not PIPELINE_NAME.pattern.fullmatch(name):
         raise PipelineError(f"{name!r} {PIPELINE_NAME.rule}")
@@ -38,7 +38,7 @@ def copy_pipeline(
     try:
         for path, text in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Made anew: a link that leads nowhere yet is no file that is there, and is not to be written through.
+            # Exclusive creation: a dangling symbolic link does not count as an existing file, but must not be followed.
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
     except OSError as error:

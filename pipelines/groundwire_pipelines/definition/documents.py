@@ -1,8 +1,8 @@
-"""Pipeline files as plain values that know their lines.
+"""Pipeline files as plain values with their lines.
 
-YAML is read as its JSON-like part: mappings with unique text keys, lists, texts, numbers, true, false and null. Tags,
-merge keys and a second document are refused, so that what stands in a file is what an editor with a JSON Schema sees,
-and reading a file runs nothing.
+Only the JSON-like part of YAML is allowed: mappings with unique text keys, lists, texts, numbers, true, false and null.
+Tags, merge keys and a second document are refused, so that an editor with a JSON Schema sees the same values, and
+reading a file runs no code.
 """
 
 from pathlib import Path
@@ -41,8 +41,8 @@ def read_document(path: Path) -> Located:
     """The one YAML document of a file.
 
     Raises:
-        DefinitionError: The file cannot be read, is not YAML, or holds what pipeline files may not. Names all of the
-            latter, but only the first place that is not YAML.
+        DefinitionError: The file cannot be read, is not YAML, or holds something that pipeline files may not; names all
+        places of the latter, but only the first place that is not YAML.
     """
     text = read_text(path)
     try:

@@ -1,4 +1,4 @@
-"""From a name or a path to a pipeline that can run."""
+"""Loads a pipeline by name or path."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,13 +25,12 @@ def load_pipeline(
     """Loads a pipeline, merges it with what it extends, and checks all of it.
 
     Args:
-        name_or_path: `name` of a pipeline on the search path, `file.yaml`, or `file.yaml#name`.
-        search_path: Folders to search before the library, in order.
-        overrides: Settings of this run, which win over those of the files; their origin is the file `<run>`.
-        actions: The actions that steps may name; the registry's by default.
+        name_or_path: `name` of a pipeline on the search path, `file.yaml`, or `file.yaml#name`. search_path: Folders to
+        search before the library, in order. overrides: Settings of this run, which override those of the files; their
+        origin is the file `<run>`. actions: The actions that steps may name; those of the registry by default.
 
     Raises:
-        DefinitionError: Something is wrong; names every place that is.
+        DefinitionError: The pipeline has problems; names each with its place.
     """
     search = PipelineSearch(search_path)
     chain = inheritance_chain(search.find(name_or_path), search)

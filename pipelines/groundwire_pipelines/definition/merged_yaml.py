@@ -1,4 +1,4 @@
-"""A merged pipeline as YAML that loads as the same pipeline again: to read, and as a copy to edit."""
+"""A merged pipeline as YAML that loads as the same pipeline: to read, or as a copy to edit."""
 
 import re
 import sys
@@ -20,8 +20,8 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 def merged_yaml(definition: PipelineDefinition) -> str:
     """The pipeline as one file without `extends`; each value ends with a comment that names its file and line.
 
-    Files are listed on top, and then called by their last names where these differ. The folders of prompts stand there
-    as absolute paths, so that the text loads from any folder of this machine.
+    Files are listed at the top, and then named by their last parts if these differ. Folders of prompts are absolute
+    paths, so that the text loads from any folder of this machine.
     """
     files = list(dict.fromkeys(origin.file for origin in definition.origins.values()))
     names = [Path(file).name for file in files]
@@ -36,7 +36,7 @@ def merged_yaml(definition: PipelineDefinition) -> str:
 
 
 def editable_yaml(definition: PipelineDefinition, name: str) -> str:
-    """The pipeline under another name, as one file without `extends` beside which its prompts lie."""
+    """The pipeline under another name, as one file without `extends`, with its prompts beside it."""
     return "\n".join(_lines(definition, name, (), lambda path: "")) + "\n"
 
 
@@ -62,12 +62,12 @@ def _lines(
 
 
 def prompt_folders(definition: PipelineDefinition) -> list[str]:
-    """The folders of prompts that there are, as absolute paths, nearest first."""
+    """The existing folders of prompts, as absolute paths, nearest first."""
     return [str(folder.resolve()) for folder in definition.prompts if folder.is_dir()]
 
 
 def given_settings(definition: PipelineDefinition) -> dict[str, JsonValue]:
-    """The settings that a file or the run gave, in the order of the merge; not those left at their defaults."""
+    """The settings that a file or the run gives, in the order of the merge, without those at their defaults."""
     values: dict[str, JsonValue] = definition.settings.model_dump(mode="json", exclude_unset=True)
     given = [path.split(".")[1] for path in definition.origins if path.startswith("settings.")]
     return {name: values[name] for name in dict.fromkeys(given)}
@@ -89,7 +89,7 @@ def _entries(values: Mapping[str, JsonValue], path: str, indent: str, comment: C
 
 
 def _aligned(lines: Sequence[str]) -> Iterator[str]:
-    """The comments in one column, but for those after long values."""
+    """Puts the comments into one column, except those after long values."""
     parts = [line.rpartition(_COMMENT) for line in lines]
     column = max((len(value) for value, _, _ in parts if len(value) <= _COMMENT_COLUMN), default=0)
     for value, mark, origin in parts:
@@ -114,7 +114,7 @@ def _flow(value: JsonValue) -> str:
 
 
 def _text(text: str) -> str:
-    """Bare where both YAML 1.2 and 1.1, in which `on` is true, read the same text; else in double quotes."""
+    """Unquoted if both YAML 1.2 and 1.1 (in which `on` is true) read the same text; else in double quotes."""
     if _BARE.fullmatch(text) and unquoted(text) == text and yaml.safe_load(text) == text:
         return text
     quoted: str = yaml.safe_dump(text, default_style='"', allow_unicode=True, width=sys.maxsize)

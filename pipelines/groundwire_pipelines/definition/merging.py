@@ -1,4 +1,4 @@
-"""Inheritance: settings merge deeply, steps by id, from the root parent down to the child."""
+"""Inheritance: settings are merged deeply, steps by id, from the root parent down to the child."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 
 @dataclass(frozen=True, slots=True)
 class PipelineDraft:
-    """A merged pipeline that nothing has checked yet.
+    """A merged pipeline before any check.
 
     `files` are those of the chain, the child's first; `prompts` are the folders of prompts beside them and those that
-    they name, the child's first. `replaced` are the parents' steps, by id, that a child replaced,
-    as the parent nearest to the child has them.
+    they name, the child's first. `replaced` are the steps of parents, by id, that a child replaced; each is that of the
+    nearest parent.
     """
 
     name: str
@@ -37,7 +37,7 @@ def inheritance_chain(source: PipelineSource, search: PipelineSearch) -> tuple[P
     """The pipeline and all that it extends, the root parent first.
 
     Raises:
-        DefinitionError: A parent is not found, or a pipeline extends itself, at whatever remove.
+        DefinitionError: A parent is not found, or a pipeline extends itself, directly or indirectly.
     """
     chain = [source]
     known = {_identity(source)}

@@ -1,4 +1,4 @@
-"""A pipeline as the engine runs it: loaded, merged with what it extends, checked."""
+"""A pipeline as the engine runs it: loaded, merged with its parents, checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Origin:
 class StepDefinition:
     """A step of a pipeline.
 
-    `raw` holds the keys of its action, without `id`, `action` and the transitions; `transitions` names the step that
-    follows each way out (`next` or `on_...`). `origin` is the line of the step's `id`.
+    `raw` holds the keys of its action, without `id`, `action` and the transitions; `transitions` has the step that
+    follows each transition (`next` or `on_...`). `origin` is the line of the step's `id`.
     """
 
     id: str
@@ -40,10 +40,9 @@ class StepDefinition:
 class PipelineDefinition:
     """A pipeline that passed every check.
 
-    `description` says what it is for; "" where its file does not. `steps` are by id, in the order of the merge.
-    `origins` tells by dotted key path, such as `settings.top_k` or
-    `steps.search.top_k`, where a value came from. `prompts` are the folders to look for prompt files in, the nearest
-    first. `warnings` name what is odd but runs.
+    `description` says what it is for; "" if its file does not. `steps` are by id, in the order of the merge. `origins`
+    has the origin of each value by its dotted key path, such as `settings.top_k` or `steps.search.top_k`. `prompts` are
+    the folders to look for prompt files in, the nearest first. `warnings` name what is suspicious but can run.
     """
 
     name: str

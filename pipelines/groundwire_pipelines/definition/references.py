@@ -9,12 +9,12 @@ from pydantic import JsonValue
 from groundwire_pipelines.definition.wording import did_you_mean
 
 SUFFIX: Final = "_from_settings"
-"""What a key ends with that names a setting instead of giving a value."""
+"""The suffix of a key that names a setting instead of giving a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenReference:
-    """A key that names no usable setting: the key, the stable name of the rule, and what is wrong."""
+    """A key that names no usable setting: the key, the stable name of the rule, and the problem."""
 
     key: str
     rule: str
@@ -25,7 +25,7 @@ class BrokenReference:
 class ResolvedKeys:
     """The keys of a step with the values of the settings that they name.
 
-    `sources` tells for each key that came from a setting the setting's dotted path.
+    `sources` has the dotted path of the setting for each key that takes its value from one.
     """
 
     values: Mapping[str, JsonValue]

@@ -1,4 +1,4 @@
-"""What an unquoted scalar means, by the core schema of YAML 1.2: `on`, `yes`, `2025-12-14` and `12:30` are texts."""
+"""The value of an unquoted scalar, by the core schema of YAML 1.2: `on`, `yes`, `2025-12-14` and `12:30` are texts."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Finding pipelines: by name in folders, by path, and by what `extends` says.
+"""Finds pipelines: by name in folders, by path, and by `extends`.
 
 A pipeline is named in one of three ways: `name`, `file.yaml`, or `file.yaml#name` for one of several in a file. Folders
 are searched in order, without their subfolders; the library that ships with the package is always the last.
@@ -16,9 +16,9 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 
 LIBRARY = Path(__file__).parent.parent / "library"
 RUN = Origin("<run>", 1)
-"""The origin of what the caller gave at run time."""
+"""The origin of settings that the caller gave at run time."""
 
-# Folders may hold other YAML, which need not even parse: only a file with such a line is looked into.
+# Folders may hold other YAML, which need not be valid: only a file with such a line is read.
 _ROOT_LINE = re.compile(r"""^["']?pipelines?["']?\s*:""", re.MULTILINE)
 
 
@@ -57,7 +57,8 @@ class PipelineSearch:
         return self._resolve(reference, place, "extends", child.path.parent)
 
     def all(self) -> tuple[PipelineSource, ...]:
-        """Every pipeline in the folders and the library, in the order of the search; of a name, the one found first.
+        """All pipelines in the folders and the library, in the order of the search; of several with one name, the
+        first.
 
         Raises:
             DefinitionError: A file is wrong.

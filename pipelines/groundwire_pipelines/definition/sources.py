@@ -1,4 +1,4 @@
-"""The pipelines of one file, before any of them is merged with what it extends."""
+"""The pipelines of one file, before they are merged with their parents."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ FILE_SUFFIXES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """What a name must look like; `rule` says so after the name."""
+    """The form of a name; `rule` states it in messages, after the name."""
 
     pattern: re.Pattern[str]
     rule: str
@@ -46,7 +46,7 @@ class StepSource:
 class PipelineSource:
     """A pipeline as one file has it: `steps` by id, in the file's order.
 
-    `prompts` are the folders that it names besides the one beside its file.
+    `prompts` are the folders that it names, in addition to the one beside its file.
     """
 
     name: str
@@ -60,7 +60,7 @@ class PipelineSource:
 
 
 def is_transition(key: str) -> bool:
-    """Whether a step's key names a way out: `next` or `on_...`."""
+    """Whether a step's key names a transition: `next` or `on_...`."""
     return key == "next" or key.startswith("on_")
 
 
@@ -68,7 +68,7 @@ def read_pipelines(path: Path) -> tuple[PipelineSource, ...]:
     """The pipelines of a file, in its order.
 
     Raises:
-        DefinitionError: The file is not a pipeline file; names every place that is wrong.
+        DefinitionError: The file is not a valid pipeline file; names every problem with its place.
     """
     document = read_document(path)
     reader = _Reader(path)
@@ -79,7 +79,7 @@ def read_pipelines(path: Path) -> tuple[PipelineSource, ...]:
 
 
 class _Reader:
-    """Reads one file on past its problems, so that all of them are told at once."""
+    """Reads one file. Goes on after a problem, so that all problems are reported at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -150,7 +150,7 @@ class _Reader:
         return tuple(folders)
 
     def _text(self, value: Located | None, key: str) -> str:
-        """The text; "" where there is none."""
+        """The text; "" if there is none."""
         if value is None:
             return ""
         if not isinstance(value.value, str):

@@ -1,4 +1,4 @@
-"""JSON-like values that know the line they were read from."""
+"""JSON-like values with the line that they were read from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ MAX_DEPTH: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A value of a file, with the line of its key, or its own line where it has no key."""
+    """A value of a file, with the line of its key, or its own line if it has no key."""
 
     value: "Scalar | tuple[Located, ...] | Mapping[str, Located]"
     origin: Origin
 
     def plain(self) -> JsonValue:
-        """The value without its places."""
+        """The value without its lines."""
         if isinstance(self.value, Mapping):
             return {key: entry.plain() for key, entry in self.value.items()}
         if isinstance(self.value, tuple):
@@ -31,7 +31,7 @@ class Located:
 
 
 def located(value: JsonValue, origin: Origin, most_levels: int = MAX_DEPTH) -> Located:
-    """A plain value that came from one place as a whole. Raises ValueError where it is nested too deep."""
+    """A plain value that comes from one place as a whole. Raises ValueError if it is nested too deeply."""
     if most_levels < 0:
         raise ValueError(f"is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""How messages about pipeline files name values and near misses."""
+"""How messages about pipeline files name values and suggest names."""
 
 import difflib
 import json
@@ -10,27 +10,26 @@ _SHOWN_CHARACTERS = 60
 
 
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """`; did you mean 'top_k'?` for the known name nearest to `name`, or nothing where none is near.
-
-    `prefix` is what the names are written behind, such as `walk.`.
+    """`; did you mean 'top_k'?` for the known name nearest to `name`; "" if none is near. `prefix` is written before
+    the names, such as `walk.`.
     """
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"; did you mean {prefix + near[0]!r}?" if near else ""
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as a message lists them, in their order: `'a', 'b'`; `none` where there are none."""
+    """Names as a message lists them, in their order: `'a', 'b'`; `none` if there are none."""
     return ", ".join(map(repr, names)) or "none"
 
 
 def shown(value: object) -> str:
-    """A JSON-like value as YAML spells it on one line, cut after 60 characters."""
+    """A JSON-like value as YAML on one line, cut after 60 characters."""
     text = json.dumps(value, default=str)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 
 def kind(value: Located) -> str:
-    """What a value is, for `must be a mapping, not ...`."""
+    """The type of a value, for `must be a mapping, not ...`."""
     match value.value:
         case None:
             return "nothing"

@@ -1,4 +1,4 @@
-"""One step as a run takes it: tried again where it may, and followed by its way for errors where it fails."""
+"""Runs one step: retries it where it may be retried, and takes its transition for errors where it fails."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Final
 import grpc
 
 from groundwire_client import GroundwireError, InvalidRequestError
-from groundwire_pipelines.actions.definition import ERROR_WAY, Outcome
+from groundwire_pipelines.actions.definition import ON_ERROR, Outcome
 from groundwire_pipelines.engine.binding import BoundStep
 from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
 from groundwire_pipelines.engine.recording import Recorder
@@ -18,25 +18,26 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 _RETRY: Final = "retry"
-"""What the trace calls the way from a failed try to the next one."""
+"""The transition in the trace from a failed try to the next one."""
 _PASSING: Final = frozenset(
     {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED}
 )
-"""The codes of a server that may answer the same call a moment later."""
+"""The status codes after which a server may answer the same call a moment later."""
 
 
 async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
-    """Runs a step and tells which follows, None at the end of the run.
+    """Runs a step; returns the id of the step that follows, None at the end of the run.
 
-    A try that fails leaves the state as it was before the step, besides telling the error where a way for it is taken.
+    A failed try leaves the state as it was before the step, except for the fields of the error if a transition for it
+    is taken.
 
     Raises:
-        StepError: The step failed, and has no way out for the error.
+        StepError: The step failed, and has no transition for the error.
     """
     before = snapshot(state)
     for pause in step.pauses:
         ended = await _try(step, before, state, runtime, recorder, is_last=False)
-        if ended.way != _RETRY:
+        if ended.transition != _RETRY:
             return ended.target
         await asyncio.sleep(pause)
     return (await _try(step, before, state, runtime, recorder, is_last=True)).target
@@ -44,15 +45,15 @@ async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, reco
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """How a try ended: the way that it led to, and the step there."""
+    """The result of a try: the transition, and the step that follows."""
 
-    way: str
+    transition: str
     target: str | None
 
 
 @dataclass(slots=True)
 class _Listener:
-    """Passes pieces of an answer on, and knows whether there were any."""
+    """Passes on pieces of an answer, and notes whether there were any."""
 
     on_answer: Callable[[str], None]
     has_told: bool = False
@@ -73,17 +74,17 @@ async def _try(
                 outcome = await step.run(state, watched)
                 target = _next_step_id(step, outcome)
         except StepError as error:
-            # What a user has seen of an answer cannot be taken back, so no further try may tell it once more.
+            # A piece of an answer that a user has seen cannot be taken back, so the step is not tried again.
             may_try = not is_last and error.may_pass and (listener is None or not listener.has_told)
-            way = _RETRY if may_try else _error_way(step, error)
-            if not way:
+            transition = _RETRY if may_try else _error_transition(step, error)
+            if not transition:
                 raise
             restore(state, before)
-            if way != _RETRY:
+            if transition != _RETRY:
                 state.error_step, state.error_rule = step.definition.id, error.rule
                 state.error_message = error.message
-            record.failure, record.transition = error, way
-            return _Ended(way, step.definition.transitions.get(way))
+            record.failure, record.transition = error, transition
+            return _Ended(transition, step.definition.transitions.get(transition))
         record.transition, record.detail = outcome.transition, outcome.detail
         return _Ended(outcome.transition, target)
 
@@ -92,12 +93,12 @@ def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
     """The id of the step that follows an outcome, None at the end of the run.
 
     Raises:
-        StepError: `transition-unknown`, when the action left by a way that it does not have; `transition-missing`,
-            when the step names no target for the way taken.
+        StepError: `transition-unknown`, if the action returned a transition that it does not have;
+        `transition-missing`, if the step names no target for the transition.
     """
     if not step.action.transitions:
         return None
-    if outcome.transition not in step.ways_out:
+    if outcome.transition not in step.transitions:
         raise StepError(
             "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: mend it"
         )
@@ -107,15 +108,15 @@ def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
     return target
 
 
-def _error_way(step: BoundStep, error: StepError) -> str:
-    """The way out for an error: that for its rule, else that for any; "" where there is none."""
-    ways = (f"{ERROR_WAY}.{error.rule}", ERROR_WAY)
-    return next((way for way in ways if way in step.definition.transitions), "")
+def _error_transition(step: BoundStep, error: StepError) -> str:
+    """The transition for an error: that for its rule, else that for any error; "" if there is none."""
+    names = (f"{ON_ERROR}.{error.rule}", ON_ERROR)
+    return next((name for name in names if name in step.definition.transitions), "")
 
 
 @contextmanager
 def _naming(step_id: str) -> Iterator[None]:
-    """Errors of a step with its id, those of the server as errors of the step."""
+    """Adds the step's id to its errors, and turns errors of the server into errors of the step."""
     try:
         yield
     except StepError as error:

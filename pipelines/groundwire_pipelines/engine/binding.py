@@ -1,4 +1,4 @@
-"""Steps as they run: each with its action, and with its keys in the types that the action reads."""
+"""Steps ready to run: each with its action, and its keys in the types that the action takes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ class BoundStep:
     settings: StepSettings
 
     @property
-    def ways_out(self) -> tuple[str, ...]:
+    def transitions(self) -> tuple[str, ...]:
         """The names of the transitions that the step may choose."""
-        ways_of = self.action.transitions_of
-        return self.action.transitions if ways_of is None else ways_of(self.settings)
+        transitions_of = self.action.transitions_of
+        return self.action.transitions if transitions_of is None else transitions_of(self.settings)
 
     @property
     def pauses(self) -> tuple[float, ...]:
-        """Seconds to wait before each try but the first."""
+        """Seconds to wait before each try except the first."""
         return self.settings.retry.pauses if self.settings.retry else ()
 
     @property
@@ -46,20 +46,19 @@ class BoundStep:
         return self.action.schemas_of(self.settings)
 
     async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
-        """Does what the action does."""
+        """Runs the action."""
         return await self.action.run(self.settings, state, runtime)
 
 
 def bind(definition: PipelineDefinition, actions: Mapping[str, Action[Any]]) -> Mapping[str, BoundStep]:
     """The steps by id.
 
-    Loading a pipeline reports every such problem at once with its place in the files; this is what holds for one that
-    was put together in memory.
+    Loading a pipeline reports all such problems with their places in the files; this checks a pipeline that was
+    constructed in memory.
 
     Raises:
         StepError: `action-unknown`; the rule of the action that a key breaks; `<key>-missing`, `<key>-unknown` or
-            `<key>-malformed` where it is a rule of every action; `settings-key-...` where a key names no usable
-            setting.
+            `<key>-malformed` for a rule of all actions; `settings-key-...` if a key names no usable setting.
     """
     settings = definition.settings.values
     return {step.id: _bound(step, actions, settings) for step in definition.steps.values()}

@@ -1,4 +1,4 @@
-"""What an event tells of the state: sizes, ids, or texts as well."""
+"""What an event contains of the state: sizes and ids, or texts as well."""
 
 from collections.abc import Mapping, Sized
 from dataclasses import asdict, fields, is_dataclass
@@ -31,7 +31,7 @@ Snapshot = Mapping[str, object]
 
 
 class Telling(IntEnum):
-    """How much is told."""
+    """The level of detail of events."""
 
     SIZES = 0
     IDS = 1
@@ -39,27 +39,26 @@ class Telling(IntEnum):
 
 
 def snapshot(state: PipelineState) -> Snapshot:
-    """The fields as they are now; a list that a step changes in place does not change here.
-
-    The caller's access is left out: it is no step's to change, and none of a trace's readers' business.
+    """A copy of the fields, which later changes in place do not affect. The caller's access is left out: no step may
+    change it, and it must not appear in a trace.
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
     return {name: _copied(value) for name, value in values.items() if not isinstance(value, AccessContext)}
 
 
 def restore(state: PipelineState, before: Snapshot) -> None:
-    """Gives the fields back what they held then."""
+    """Restores the fields to an earlier copy."""
     for name, value in before.items():
         setattr(state, name, _copied(value))
 
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
-    """What the fields hold that hold something."""
+    """The fields that are not empty."""
     return {name: _fact(name, value, telling) for name, value in now.items() if value and value != NodeFilter()}
 
 
 def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
-    """What the fields hold now that held something else before."""
+    """The fields that have changed, with their present values."""
     return {name: _fact(name, value, telling) for name, value in now.items() if value != before[name]}
 
 
@@ -78,7 +77,7 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
         case list():
             return _list(name, value, telling)
         case dict() if name == "outputs":
-            # Which there are, by the names that the pipeline's file gives them.
+            # Names only, which are those of the pipeline's file.
             return dict(value) if telling is Telling.TEXTS else {"names": list(value)}
         case dict() if name == "extensions":
             return {kept: _extension(fields_of, telling) for kept, fields_of in value.items()}
@@ -95,7 +94,7 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
 
 
 def _extension(kept: object, telling: Telling) -> JsonValue:
-    """The fields of what a plug-in keeps: numbers as they are, texts as their sizes, and of the rest how many."""
+    """The fields of a plug-in's value: numbers unchanged, texts as their sizes, and collections as their counts."""
     if not is_dataclass(kept) or isinstance(kept, type):
         raise TypeError(f"extensions holds {kept!r}, which is no dataclass: make it one, so that a trace can tell it")
     return {field.name: _kept(getattr(kept, field.name), telling) for field in fields(kept)}
@@ -120,7 +119,8 @@ def _text(value: str, telling: Telling) -> JsonValue:
 
 
 def _shape(value: NodeFilter) -> dict[str, JsonValue]:
-    """Which fields narrow a search, and by how many values: these, and keys of metadata, are somebody's words."""
+    """The fields that narrow a search, with the number of their values; values and metadata keys may be
+    confidential."""
     return {
         name: wanted if isinstance(wanted, bool) else {"count": len(cast("Sized", wanted))}
         for name, wanted in plain(value).items()

@@ -1,4 +1,4 @@
-"""Makes the events of one run and tells them to its sinks."""
+"""Makes the events of one run and passes them to its sinks."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ from groundwire_pipelines.state import PipelineState
 
 @dataclass(slots=True)
 class StepRecord:
-    """What the runner tells of a step before it ends; `failure` is an error that the run goes on after."""
+    """What the runner reports about a step before it ends; `failure` is an error that does not end the run."""
 
     transition: str = ""
     detail: Facts = field(default_factory=dict[str, JsonValue])
@@ -37,7 +37,8 @@ class StepRecord:
 
 @dataclass(slots=True)
 class Recorder:
-    """The events of one run. `meter` is None for a run without a model; `steps` began so far, the last is `step_id`."""
+    """The events of one run. `meter` is None for a run without a model; `steps` is the number of steps started so far,
+    and `step_id` the last of them."""
 
     pipeline: str
     state: PipelineState
@@ -49,7 +50,7 @@ class Recorder:
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """Around a whole run."""
+        """A context around a whole run."""
         self._tell(RunStarted(pipeline=self.pipeline, inputs=held(snapshot(self.state), self._telling), time=_now()))
         begun = time.perf_counter()
         ending: Ending = "ok"
@@ -75,7 +76,7 @@ class Recorder:
 
     @contextmanager
     def step(self, step: BoundStep) -> Iterator[StepRecord]:
-        """Around one step."""
+        """A context around one step."""
         self.steps += 1
         self.step_id = step.definition.id
         before = snapshot(self.state)

@@ -1,4 +1,4 @@
-"""Runs a pipeline: one step after the other, from the entry step to one that ends the run."""
+"""Runs a pipeline step by step, from the entry step to one that ends the run."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ async def run_steps(
     sinks: Sequence[TraceSink] = (),
     trace_texts: bool = False,
 ) -> None:
-    """Runs a pipeline to its end; `state` holds what it found, also when it fails.
+    """Runs a pipeline to its end; `state` holds the results, also when it fails.
 
     A run that is cancelled as an asyncio task raises `asyncio.CancelledError`, as every coroutine does.
 
     Raises:
-        StepError: A step without a way out for it broke a rule or what it called failed; it names the step. The
-            server's errors have rules such as `server-scope-not-found`, after the reason that it gave. `step-limit`
+        StepError: A step broke a rule or its call failed, and it has no transition for the error; names the step.
+        Errors of the server have rules such as `server-scope-not-found`, after their reason. `step-limit`
             after `max_steps` steps.
         RunCancelledError: `deadline_seconds` passed.
     """
@@ -64,7 +64,7 @@ async def _walk(
     while step_id is not None:
         if recorder.steps >= runtime.settings.max_steps:
             raise StepError("step-limit", f"the run did not end within max_steps ({recorder.steps})", step_id)
-        # Steps that await nothing would otherwise keep a deadline or a cancellation from being noticed.
+        # Without this, steps that await nothing would delay the deadline and cancellation.
         await asyncio.sleep(0)
         step_id = await run_step(_step(steps, step_id), state, runtime, recorder)
 

@@ -1,7 +1,7 @@
 """A run as OpenTelemetry spans: one for the run, one below it for each step.
 
-Importing this module needs `opentelemetry-api` (the extra `telemetry`); nothing else imports it unless that is
-installed. Where spans go is the process's own setting, as for every instrumented library: without an SDK, nowhere.
+Importing this module needs `opentelemetry-api` (the extra `telemetry`); other modules import it only if that is
+installed. The process's OpenTelemetry SDK decides where spans go; without an SDK, nowhere.
 """
 
 import json
@@ -18,7 +18,8 @@ _LIBRARY: Final = "groundwire_pipelines"
 
 
 class SpanSink:
-    """Makes spans of the events of one run. A step's span is the current one, so that its calls' spans go below it."""
+    """Makes spans of the events of one run. A step's span is the current one, so spans of its calls are its
+    children."""
 
     def __init__(self, tracer: Tracer | None = None) -> None:
         self._tracer = tracer or trace.get_tracer(_LIBRARY)

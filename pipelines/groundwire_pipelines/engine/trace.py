@@ -1,8 +1,8 @@
-"""What a run tells about itself: an event when it starts and ends, and when each step does.
+"""The trace of a run: events at the start and end of the run and of each step.
 
-A run that is repeated tells the same events but for `time` and `duration_seconds`. Texts of the user, the model and
-the sources, and the values of the run's filter, are told only where the run's caller asks for them; without that,
-events hold names, counts, ids, and the keys of steps as the pipeline's file has them.
+A repeated run gives the same events except for `time` and `duration_seconds`. Texts of the user, the model and the
+sources, and the values of the run's filter, are included only if the run's caller asks for them; otherwise events hold
+names, counts, ids, and the keys of steps as the pipeline's file has them.
 """
 
 import json
@@ -25,7 +25,7 @@ Ending = Literal["ok", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted:
-    """A run began; `inputs` is what its caller gave. `time` is in UTC."""
+    """A run began; `inputs` are its caller's options. `time` is in UTC."""
 
     pipeline: str
     inputs: Facts
@@ -34,7 +34,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
-    """A step began, the run's `number`th from 1. `settings` are its keys, `inputs` sizes of what the state holds."""
+    """A step began, the run's `number`th from 1. `settings` are its keys, `inputs` the sizes of the state's fields."""
 
     number: int
     step_id: str
@@ -48,11 +48,10 @@ class StepStarted:
 class StepEnded:
     """A step ended.
 
-    `transition` is empty where the run ended with it; after an error that the run goes on from it is `on_error`,
-    `on_error.<rule>` or `retry`. `outputs` are the fields of the state that it changed, `detail`
-    what its action tells, `index` the index version that the run is on, empty before the first response. Tokens are
-    those of its model calls. `rule` names the broken rule of a step that failed; `error` is its message, told with
-    texts only.
+    `transition` is empty if the run ended with it; after an error that did not end the run it is `on_error`,
+    `on_error.<rule>` or `retry`. `outputs` are the fields of the state that it changed, `detail` what its action
+    reports, `index` the index version of the run, empty before the first response. Tokens are those of its model calls.
+    `rule` is the broken rule of a failed step; `error` is its message, included only with texts.
     """
 
     number: int
@@ -88,7 +87,7 @@ class RunEnded:
 TraceEvent = RunStarted | StepStarted | StepEnded | RunEnded
 
 TraceSink = Callable[[TraceEvent], None]
-"""Takes the events of one run as they happen. `list.append` is one; what it raises ends the run."""
+"""Receives the events of one run as they happen, such as `list.append`; an exception in it ends the run."""
 
 _NAMES: Final = {
     RunStarted: "run_started",
@@ -104,12 +103,12 @@ def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:
 
 
 class JsonLinesSink:
-    """Writes events to a file, one JSON object a line, each at once. Use it as a context manager.
+    """Writes events to a file at once, as one line of JSON each. Use it as a context manager.
 
     The file is emptied first, and readable by its owner only. A symbolic link is refused.
 
     Raises:
-        PipelineError: The file cannot be written; also while the run goes on.
+        PipelineError: The file cannot be written; also raised during the run.
     """
 
     def __init__(self, path: Path) -> None:

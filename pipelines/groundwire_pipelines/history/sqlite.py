@@ -16,7 +16,7 @@ from groundwire_pipelines.state import Turn
 
 _SCHEMA_VERSION = 1
 BUSY_SECONDS = 30.0
-"""How long a writer waits for another one."""
+"""The most seconds that a writer waits for another one."""
 
 _SCHEMA = f"""
 CREATE TABLE turn (
@@ -45,7 +45,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation: whose it is, its name, and how many turns it has, those that a summary covers included."""
+    """A conversation: its user, its name, and the number of its turns, including those that a summary covers."""
 
     user_id: str
     session_id: str
@@ -64,14 +64,14 @@ class Transcript:
 
 
 class SqliteHistory:
-    """Turns and rolling summaries by user and session; implements `runtime.History`.
+    """Turns and summaries by user and session; implements `runtime.History`.
 
-    A turn is on the disk (write-ahead log, synchronous FULL) when `append` returns. The file is made when first needed,
-    readable by its owner only, whatever the umask; its folder is made too, and then closed to others. Every call opens
-    its own connection, in a thread of its own.
+    A turn is on the disk (write-ahead log, synchronous FULL) when `append` returns. The file is created on first use,
+    readable by its owner only, whatever the umask; a folder that is created with it is readable by its owner only too.
+    Every call opens its own connection, in a thread of its own.
 
     Raises, from every method:
-        StepError: `history-failed`, when the file cannot be read or written, is no such history, or stays locked.
+        StepError: `history-failed`, if the file cannot be read or written, is not such a history, or stays locked.
     """
 
     def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS) -> None:
@@ -79,7 +79,7 @@ class SqliteHistory:
         self._busy_seconds = busy_seconds
 
     async def load(self, user_id: str, session_id: str) -> StoredHistory:
-        """The summary, and the turns it does not cover, oldest first; both of one moment."""
+        """The summary, and the turns that it does not cover, oldest first; both read in one transaction."""
 
         def read(connection: sqlite3.Connection) -> StoredHistory:
             text, version, last_turn = _summary(connection, user_id, session_id)
@@ -109,8 +109,8 @@ class SqliteHistory:
     ) -> None:
         """Replaces the summary by one that covers `covers` more turns.
 
-        Does nothing when the stored summary's version is not `previous_version` any more: another run was first, and
-        its summary stands. Nor when the turns are gone, because somebody deleted the conversation meanwhile.
+        Does nothing if the stored summary's version is no longer `previous_version`, because another run has stored
+        one, or if the conversation was deleted meanwhile.
         """
 
         def write(connection: sqlite3.Connection) -> None:
@@ -128,7 +128,7 @@ class SqliteHistory:
         await self._in_transaction("IMMEDIATE", write)
 
     async def sessions(self, user_id: str) -> tuple[Session, ...]:
-        """A user's conversations by name."""
+        """A user's conversations, sorted by name."""
 
         def read(connection: sqlite3.Connection) -> tuple[Session, ...]:
             rows = connection.execute(
@@ -141,7 +141,7 @@ class SqliteHistory:
         return await self._in_transaction("DEFERRED", read)
 
     async def transcript(self, user_id: str, session_id: str) -> Transcript | None:
-        """A whole conversation; None where there is none of that user and name."""
+        """A whole conversation; None if the user has none of that name."""
 
         def read(connection: sqlite3.Connection) -> Transcript | None:
             summary, _, last_turn = _summary(connection, user_id, session_id)
@@ -158,9 +158,10 @@ class SqliteHistory:
         return await self._in_transaction("DEFERRED", read)
 
     async def delete(self, user_id: str, session_id: str) -> bool:
-        """Removes a conversation, its bytes too; False where there was none of that user and name.
+        """Removes a conversation, also its bytes in the file; False if the user has none of that name.
 
-        Where another process reads for so long that the bytes cannot go, the error says that the conversation is gone.
+        If another process reads for so long that the bytes cannot be removed, the error says that the conversation
+        itself is deleted.
         """
 
         def write(connection: sqlite3.Connection) -> bool:
@@ -203,10 +204,8 @@ class SqliteHistory:
 
 
 def _create(path: Path) -> None:
-    """Makes an empty history, unless another process is first.
-
-    It is made beside and linked into place whole, because SQLite does not wait for others while it turns the
-    write-ahead log on.
+    """Creates an empty history, unless another process is first. It is created beside its place and linked into it when
+    complete, because SQLite does not wait for other processes while it enables the write-ahead log.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
@@ -222,7 +221,7 @@ def _create(path: Path) -> None:
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    """Takes out of the log what still stands there of what was deleted. Raises sqlite3.OperationalError."""
+    """Removes deleted content from the write-ahead log. Raises sqlite3.OperationalError."""
     is_busy: int = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     if is_busy:
         raise sqlite3.OperationalError(
@@ -253,7 +252,7 @@ def _summary(connection: sqlite3.Connection, user_id: str, session_id: str) -> t
 def _turn_after(
     connection: sqlite3.Connection, user_id: str, session_id: str, last_turn: int, covers: int
 ) -> int | None:
-    """The number of the turn that is `covers` turns after `last_turn`, None where there are fewer."""
+    """The number of the turn that is `covers` turns after `last_turn`; None if there are fewer."""
     if covers == 0:
         return last_turn
     row: tuple[int] | None = connection.execute(

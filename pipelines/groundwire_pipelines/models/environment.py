@@ -1,4 +1,4 @@
-"""The model that the environment names."""
+"""The model that environment variables configure."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -17,11 +17,12 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
-    """An OpenAI-compatible endpoint and the model to ask there, where a request names no other.
+    """An OpenAI-compatible endpoint, and the model to use there if a request names no other.
 
     `url` is the base URL, such as `http://localhost:11434/v1`. `key` is empty for an endpoint without keys.
-    `timeout_seconds` bounds one try, and the pause between two pieces of a streamed answer; `retries` are the further
-    tries after connection errors, timeouts, and the statuses 408, 409, 429 and 5xx, with growing pauses between them.
+    `timeout_seconds` limits one try, and the pause between two pieces of a streamed answer; `retries` is the number of
+    further tries after connection errors, timeouts, and the statuses 408, 409, 429 and 5xx, with growing pauses between
+    them.
     """
 
     url: str
@@ -33,19 +34,18 @@ class ModelEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentModel:
-    """The model that the environment names when it is first asked; implements `runtime.Model`.
-
-    A run that asks no model needs none, and no package for one.
+    """The model that environment variables configure, read on first use; implements `runtime.Model`. A run that calls
+    no model needs neither the variables nor the extra `models`.
     """
 
     counter: Counter
 
     async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """As `OpenAIModel` answers.
+        """See `OpenAIModel.complete`.
 
         Raises:
-            StepError: `model-missing`, when the environment names none; `model-environment`, when a variable is
-                malformed or the extra `models` is not installed; what `OpenAIModel` raises.
+            StepError: `model-missing`, if the environment configures none; `model-environment`, if a variable is
+            malformed or the extra `models` is not installed; the errors of `OpenAIModel`.
         """
         endpoint = endpoint_from_environment(os.environ)
         if endpoint is None:
@@ -62,10 +62,10 @@ class EnvironmentModel:
 
 
 def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint | None:
-    """The endpoint that `GROUNDWIRE_MODEL_URL`, `_NAME`, `_KEY` and `_TIMEOUT_SECONDS` name; None without URL and name.
+    """The endpoint of `GROUNDWIRE_MODEL_URL`, `_NAME`, `_KEY` and `_TIMEOUT_SECONDS`; None without URL and name.
 
     Raises:
-        StepError: `model-environment`, when one of URL and name is missing or a value is malformed.
+        StepError: `model-environment`, if only one of URL and name is set, or a value is malformed.
     """
     url, name = environment.get(URL_VARIABLE, ""), environment.get(NAME_VARIABLE, "")
     if not url and not name:

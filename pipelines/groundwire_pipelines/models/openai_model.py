@@ -17,15 +17,15 @@ from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 _QUOTED_CHARACTERS = 300
-"""The most characters of an endpoint's error message that ours quotes."""
+"""The most characters that an error message quotes of the endpoint's."""
 
 _PATH: Final = "/chat/completions"
 
 MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
-"""What a reply may take as it is sent, streamed or not; the longest answers of models, in pieces of one token."""
+"""The most bytes of a reply, streamed or not; enough for the longest answers in pieces of one token."""
 
 _CUT: Final = ("length", "content_filter")
-"""Why an answer may have ended before its end. Endpoints have many words for the other reasons."""
+"""The finish reasons of an answer that was cut off. Endpoints have many names for the other reasons."""
 
 _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
     (openai.APITimeoutError, "model-timeout"),
@@ -37,14 +37,14 @@ _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
     (openai.InternalServerError, "model-failed"),
     (openai.APIStatusError, "model-request-refused"),
 )
-"""The rule that a failure is reported by: that of the first class it belongs to, else `model-failed`."""
+"""The rule of a failure: that of the first class that it is an instance of, else `model-failed`."""
 _PASSING = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError)
-"""Failures, timeouts among them, that may pass."""
+"""Temporary failures, timeouts among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """What an endpoint said, streamed or not; `cut` says why it ended before its end, empty where it did not."""
+    """An endpoint's reply, streamed or not; `cut` is the reason if it was cut off, else empty."""
 
     text: str
     cut: str
@@ -52,7 +52,7 @@ class _Reply:
 
 
 class _Chunks(openai.AsyncStream[object]):
-    """The pieces of a streamed answer; `is_complete` once the endpoint has said that there are no more."""
+    """The pieces of a streamed answer; `is_complete` once the endpoint has ended it."""
 
     is_complete = False
 
@@ -63,7 +63,7 @@ class _Chunks(openai.AsyncStream[object]):
 
 
 class _RefusedReplyError(Exception):
-    """What an endpoint must not send. Streams raise it as it is, the client wraps it elsewhere."""
+    """A reply that an endpoint must not send. The client wraps this error, except in streams."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -86,7 +86,7 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(max_bytes: int, response: httpx2.Response) -> None:
-    """Lets a reply be no larger than is read of it; one that is compressed could become any size."""
+    """Limits a reply to what is read of it; a compressed one could expand to any size."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise _RefusedReplyError("sent a compressed reply, which was not asked for")
     assert isinstance(response.stream, httpx2.AsyncByteStream), "of a client that is asynchronous"
@@ -94,10 +94,10 @@ async def _bound(max_bytes: int, response: httpx2.Response) -> None:
 
 
 class OpenAIModel:
-    """Asks the models of one endpoint; implements `runtime.Model`.
+    """Calls the models of one endpoint; implements `runtime.Model`.
 
-    Every call opens a connection of its own, which takes little beside an answer, and leaves nothing open. So one
-    object serves any number of runs, at the same time and in event loops of their own.
+    Every call opens a connection of its own, which is fast compared with an answer, and closes it. So one object serves
+    any number of concurrent runs, in any event loops.
     """
 
     def __init__(self, endpoint: ModelEndpoint, counter: Counter, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
@@ -106,13 +106,13 @@ class OpenAIModel:
         self._counter = counter
 
     async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
-        """Answers a request; with `on_text`, pieces of the answer are told as they come.
+        """Answers a request; calls `on_text`, if given, with pieces of the answer as they arrive.
 
-        Tokens are those that the endpoint reports, else counted with the shared counter. What an endpoint tells of the
-        model's reasoning apart from the answer is left out.
+        Tokens are those that the endpoint reports, else counted with the shared counter. Reasoning that the endpoint
+        sends apart from the answer is left out.
 
         Raises:
-            StepError: A rule of `model-timeout`, `model-unreachable`, `model-unauthorised`, `model-not-found`,
+            StepError: One of `model-timeout`, `model-unreachable`, `model-unauthorised`, `model-not-found`,
                 `model-overloaded`, `model-request-refused`, `model-failed`; `model-malformed` when the endpoint does
                 not speak the protocol or sends more than `max_reply_bytes`; `model-answer-cut` when the model stopped
                 before its end.
@@ -141,7 +141,7 @@ class OpenAIModel:
         )
 
     def _client(self) -> openai.AsyncOpenAI:
-        # The client insists on a key; endpoints without keys take any.
+        # The client requires a key; endpoints without keys accept any.
         return openai.AsyncOpenAI(
             base_url=self._endpoint.url,
             api_key=self._endpoint.key or "none",
@@ -179,7 +179,7 @@ async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_t
 
 
 def _whole_characters(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair: JSON can spell one, and nothing can print or store it."""
+    """The text with U+FFFD for each half of a surrogate pair, which JSON can express but nothing can print or store."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -200,7 +200,7 @@ def _failure(error: openai.OpenAIError, place: str) -> StepError:
 
 
 def _body(request: ModelRequest, model: str) -> dict[str, JsonValue]:
-    """The request as the endpoint gets it: without the keys that were not set, which some endpoints refuse."""
+    """The request as JSON, without keys that are not set, which some endpoints refuse."""
     body: dict[str, JsonValue] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.text} for message in request.messages],

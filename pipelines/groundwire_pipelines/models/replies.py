@@ -1,4 +1,4 @@
-"""What is read of an endpoint's replies. Endpoints add fields of their own, and leave out what they do not know."""
+"""The fields that are read of an endpoint's replies. Endpoints may add other fields, and leave some out."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,13 +15,13 @@ class Usage(_Part):
 
 
 class Text(_Part):
-    """A message, or a piece of one. Reasoning that comes apart from the text is not read."""
+    """A message, or a piece of one. Reasoning in a field of its own is not read."""
 
     content: str | None = None
 
 
 class Choice(_Part):
-    """The answer, and why it ended, in the endpoint's words."""
+    """The answer, and the finish reason as the endpoint names it."""
 
     message: Text
     finish_reason: str | None = None
@@ -35,7 +35,7 @@ class Completion(_Part):
 
 
 class ChoicePiece(_Part):
-    """A piece of the answer; the last one says why it ended."""
+    """A piece of the answer; the last one has the finish reason."""
 
     delta: Text | None = None
     finish_reason: str | None = None

@@ -1,4 +1,4 @@
-"""The two ends of a question such as "what leads from the button to the table?", read off by a plain rule."""
+"""The two ends of a question such as "what leads from the button to the table?", found by a simple rule."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -8,10 +8,10 @@ _PAIRS: Final = (("from", "to"), ("between", "and"))
 
 
 def ends_of(question: str) -> tuple[str, str] | None:
-    """What stands on both sides of the first arrow (`->` or `→`), else after `from` and `to`, or `between` and `and`.
-
-    Of each pair the first word counts, and the first of the second word that leaves something between; the second end
-    goes on to the end of the question, but for punctuation. None where there is none, or one end is empty.
+    """The texts on both sides of the first arrow (`->` or `→`), else after `from` and `to`, or `between` and `and`. Of
+    each pair, the first occurrence of the first word counts, and the first occurrence of the second word with text
+    between them. The second end goes on to the end of the question, without punctuation. None if there is no such pair,
+    or an end is empty.
     """
     readings = (*_by_arrows(question), *(_by_words(question.split(), *pair) for pair in _PAIRS))
     for first, second in readings:

@@ -1,6 +1,6 @@
-"""Ordinary filters that a parsed query may add, how they are merged with the caller's, and told to a router.
+"""The filters that a parsed query may add, how they are merged with the caller's, and described to a router.
 
-Only what narrows a search has a name here. AccessContext and scope have none: they come from the caller alone.
+Only filters that narrow a search have a name here. AccessContext and scope have none: they come from the caller alone.
 """
 
 import json
@@ -44,14 +44,14 @@ CALLER_NAMES = frozenset(
     clearance clearance_level doc_level
     """.split()
 )
-"""Names of scope and access: the caller's values win, so a query's are dropped."""
+"""Names of scope and access: the caller's values apply, so a query's are dropped."""
 
 
 def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
     """The filter that passes what both pass; None when no value of some field satisfies both.
 
-    Of a metadata key that both name, the values in both are kept. For a node with several values under the key that may
-    be narrower than both; it is never wider.
+    For a metadata key in both filters, the values in both are kept. For a node with several values under the key the
+    result may be narrower than both filters; it is never wider.
     """
     narrowed: dict[str, Sequence[str]] = {}
     for name in _TEXT_FIELDS:
@@ -83,7 +83,7 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
 
 
 def plain(narrowing: NodeFilter) -> dict[str, object]:
-    """What narrows, as plain values by the names of the fields."""
+    """The fields that are set, as plain values by name."""
     texts = {name: list(getattr(narrowing, name)) for name in _TEXT_FIELDS if getattr(narrowing, name)}
     flags = {field.name: value for field, value in narrowing.ListFields() if field.name in FLAG_FIELDS}
     metadata = metadata_of(narrowing)
@@ -91,7 +91,7 @@ def plain(narrowing: NodeFilter) -> dict[str, object]:
 
 
 def filters_in_words(base: NodeFilter) -> str:
-    """What searches are restricted to, and how a query may narrow them further; the same words for the same filter."""
+    """The filter of searches in words, and how a query may narrow it further; the same words for the same filter."""
     restrictions = [f"- {name}: {_json(value)}" for name, value in plain(base).items()]
     names = ", ".join(dict.fromkeys(FILTER_NAMES.values()))
     flags = ", ".join(FLAG_FIELDS)
@@ -111,7 +111,7 @@ def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
-    """A path has a prefix of each list exactly when it has the longer of two, one of which begins with the other."""
+    """The prefixes common to both lists: of two of which one begins with the other, the longer."""
     longer = (
         max(mine, yours, key=len)
         for mine in ours
@@ -122,7 +122,7 @@ def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, .
 
 
 def _common_values(ours: MetadataValue, theirs: MetadataValue) -> tuple[MetadataScalar, ...]:
-    """Alternatives in both. To Python True is 1, and to a filter it is not."""
+    """The values in both lists. Python considers True and 1 equal; a filter does not."""
     wanted = {(isinstance(value, bool), value) for value in _alternatives(theirs)}
     return tuple(value for value in _alternatives(ours) if (isinstance(value, bool), value) in wanted)
 

@@ -1,4 +1,4 @@
-"""What a model writes for a search: plain text, or an object with a query and filters."""
+"""Parses what a model writes for a search: plain text, or an object with a query and filters."""
 
 import re
 from collections.abc import Sequence
@@ -24,11 +24,12 @@ class ParsedQuery:
 
 
 def parse_jsonish(text: str) -> ParsedQuery:
-    """Reads `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and what models make of it.
+    """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and the variants that models
+    write.
 
-    Text that does not begin with `{` is the query itself. A code fence around either is taken off. Filters may also
-    stand beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`,
-    `acl_tags`, ...) are dropped, because the caller's values win. The query is stripped, and may be empty.
+    Text that does not begin with `{` is the query itself. A code fence around either is removed. Filters may also stand
+    beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`, `acl_tags`, ...)
+    are dropped, because the caller's values apply. The query is stripped, and may be empty.
 
     Raises:
         StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no filter,
@@ -62,7 +63,7 @@ def _unquoted(text: str) -> str:
 
 
 def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
-    """The filters beside the query and those under `filters`."""
+    """The filters, both those beside the query and those under `filters`."""
     nested = members.pop("filters", None)
     if nested is not None and not isinstance(nested, dict):
         raise StepError("filter-malformed", "filters must be an object, not a list or text")
@@ -88,7 +89,7 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[NodeFilter, tuple[st
 
 
 def _flag(name: str, texts: Sequence[str]) -> bool | None:
-    """Truth comes as a word, because values without quotes are texts too."""
+    """A boolean from its word, because unquoted values are texts as well."""
     if len(texts) > 1:
         raise StepError("filter-malformed", f"the filter {shown(name)} must be one value, not a list of several")
     for text in texts:

@@ -1,6 +1,6 @@
 """The prefixes that a model's answer starts with, parsed strictly.
 
-They are markers of a protocol between the pipeline and the model, never something a user sees.
+They are markers of a protocol between the pipeline and the model; users never see them.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ ROUTER_PREFIXES = {
     "hybrid": "[HYBRID:]",
     "direct": "[DIRECT:]",
 }
-"""What a router's line starts with, by the mode that it chooses."""
+"""The prefix of a router's answer, by the mode that it chooses."""
 
 ANSWER_PREFIX = "[Answer:]"
 REQUEST_PREFIX = "[Requesting data on:]"
@@ -24,7 +24,7 @@ REQUEST_PREFIX = "[Requesting data on:]"
 
 @dataclass(frozen=True, slots=True)
 class RouterChoice:
-    """What the router decided: the name that its prefix stands for, and the query."""
+    """The router's choice: the name of its prefix, and the query."""
 
     mode: str
     query: str
@@ -32,14 +32,14 @@ class RouterChoice:
 
 @dataclass(frozen=True, slots=True)
 class AnswerReply:
-    """What the answering model said without its prefix: the answer (`is_final`), or what else it wants to see."""
+    """The model's answer without its prefix: the final answer (`is_final`), or a request for more data."""
 
     is_final: bool
     text: str
 
 
 def parse_router_choice(text: str) -> RouterChoice:
-    """Reads a router's answer by ROUTER_PREFIXES; only `direct` may leave the query empty.
+    """Parses a router's answer by ROUTER_PREFIXES; only `direct` may leave the query empty.
 
     Raises:
         StepError: `prefix-malformed`.
@@ -51,9 +51,8 @@ def parse_router_choice(text: str) -> RouterChoice:
 
 
 def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
-    """Reads an answer of exactly one line with exactly one prefix, at its start.
-
-    White space around the line is no part of it. No prefix of `names` may begin with another.
+    """Parses an answer of exactly one line with exactly one prefix, at its start. White space around the line is
+    ignored. No prefix of `names` may begin with another.
 
     Raises:
         StepError: `prefix-malformed`.
@@ -71,7 +70,7 @@ def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
 
 
 def parse_answer_reply(text: str) -> AnswerReply:
-    """Reads the answering model's text: one prefix at its start, and none at the start of a later line.
+    """Parses the answering model's text: one prefix at its start, and none at the start of a later line.
 
     Raises:
         StepError: `prefix-malformed`.
@@ -89,10 +88,10 @@ def parse_answer_reply(text: str) -> AnswerReply:
 
 
 class AnswerStream:
-    """Passes on the pieces of an answer as they come, once they are known to be the final answer.
-
-    Everything is held back until the prefix is whole; reasoning before it and a request for more data are never passed
-    on. Neither is an answer after reasoning whose opening tag is missing, which is only known when it is whole.
+    """Passes on the pieces of an answer as they arrive, once they are known to be the final answer. Everything is held
+    back until the prefix is complete; reasoning before it and a request for more data are never passed on. An answer
+    after reasoning without an opening tag is not passed on either, because such reasoning is recognised only at its
+    end.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -103,7 +102,7 @@ class AnswerStream:
         self._is_other = False
 
     def feed(self, piece: str) -> None:
-        """Takes the next piece; a piece may end anywhere, in the middle of the prefix too."""
+        """Takes the next piece, which may end anywhere, even in the middle of the prefix."""
         text = self._reasoning.feed(piece)
         if self._is_final and text:
             self._tell(text)
@@ -123,5 +122,5 @@ class AnswerStream:
 
 
 def _malformed(rule: str) -> StepError:
-    """The rule that a reply breaks, without the reply: what is refused is shown to nobody but a trace with texts."""
+    """The error for a reply, without quoting it: a refused reply appears only in a trace with texts."""
     return StepError("prefix-malformed", rule)

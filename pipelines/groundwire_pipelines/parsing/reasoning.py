@@ -1,7 +1,6 @@
-"""What a model thinks aloud before it answers, which is no part of its answer.
-
-Models put it between `<think>` and `</think>` at the start of their text. Where the endpoint's template holds the
-opening tag, the text begins in the middle, and a closing tag stands in a line of its own.
+"""Removes a model's reasoning before its answer. Models put it between `<think>` and `</think>` at the start of their
+text. If the endpoint's template contains the opening tag, the text begins inside the reasoning, and the closing tag is
+in a line of its own.
 """
 
 import re
@@ -15,9 +14,8 @@ _OPENING_TAGS: Final = ("<think>", "<thinking>")
 
 
 def without_reasoning(text: str) -> str:
-    """The text after the reasoning at its start; all of a text without any, nothing of one that is reasoning only.
-
-    Tags further on belong to the answer, as in an answer about such tags.
+    """The text after the reasoning at its start; all of a text without reasoning, nothing of a text that is reasoning
+    only. Later tags belong to the answer, which may be about such tags.
     """
     begin = 0
     while (opening := _OPENING.match(text, begin)) is not None:
@@ -35,9 +33,8 @@ def without_reasoning(text: str) -> str:
 
 
 class ReasoningFilter:
-    """Leaves the reasoning at the start of a text out while the text comes in pieces.
-
-    It knows reasoning by its opening tag; a closing tag whose opening one is missing is passed on.
+    """Removes the reasoning at the start of a text that arrives in pieces. It recognises reasoning by its opening tag;
+    a closing tag without an opening one is passed on.
     """
 
     def __init__(self) -> None:
@@ -46,7 +43,7 @@ class ReasoningFilter:
         self._is_over = False
 
     def feed(self, piece: str) -> str:
-        """What of the text so far is now known to be no reasoning; a piece may end anywhere."""
+        """The part of the text that is now known not to be reasoning; a piece may end anywhere."""
         if self._is_over:
             return piece
         self._held += piece
@@ -58,10 +55,10 @@ class ReasoningFilter:
         return text
 
     def _step(self) -> bool:
-        """Goes past one tag; False once more text is needed or the answer has begun."""
+        """Consumes one tag; False if more text is needed or the answer has begun."""
         if self._closing_tag:
             _, found, rest = self._held.partition(self._closing_tag)
-            # What is left may end in the beginning of the tag.
+            # The rest may end with the beginning of the tag.
             self._held = rest if found else self._held[-_LONGEST_CLOSING_TAG:]
             if found:
                 self._closing_tag = ""

@@ -1,4 +1,4 @@
-"""Answers that are JSON, as a JSON Schema wants them."""
+"""Parses JSON answers and checks them with a JSON Schema."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -19,22 +19,22 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.jsonish import unfenced
 
 _Check: TypeAlias = Callable[[Validator, JsonValue, JsonValue, JsonValue], Iterable[ValidationError]]
-"""How a validator checks one keyword: by itself, what the keyword has, the value, and the schema around it."""
+"""The function that checks one keyword; its arguments are the validator, the keyword's value, the instance, and the
+schema."""
 
 _QUOTED_CHARACTERS: Final = 300
-"""The most characters of a validator's message, or of a place in an answer, that ours quotes."""
+"""The most characters that an error message quotes of the validator's message or of a path in an answer."""
 MAX_NESTING: Final = 64
-"""How deep an answer may be nested: everything that reads it later, traces too, gets by with it."""
+"""The deepest nesting of an answer; everything that reads it later, traces too, can handle this depth."""
 MAX_REFERENCES: Final = 50_000
-"""How many references of a schema are followed for one answer. Alternatives that refer to their own schema double the
-work with every level of an answer, and nothing else ends a check that has begun.
+"""The most references of a schema that are followed for one answer. Alternatives that refer to their own schema double
+the work with every level of an answer, and a check that has begun cannot be stopped otherwise.
 """
 
 
 def schema_problem(schema: Mapping[str, JsonValue]) -> str:
-    """What is wrong with a JSON Schema (draft 2020-12), empty where nothing is.
-
-    References may lead to places of the same schema only.
+    """The problem of a JSON Schema (draft 2020-12); empty if there is none. References may only lead to the same
+    schema.
     """
     try:
         Draft202012Validator.check_schema(schema)
@@ -45,13 +45,13 @@ def schema_problem(schema: Mapping[str, JsonValue]) -> str:
         return f"no whole JSON Schema: {str(error)[:_QUOTED_CHARACTERS]}"
     except RecursionError:
         return "no JSON Schema: it refers to itself without end"
-    except ValueError as error:  # of an address that is none
+    except ValueError as error:  # a reference that is no URI
         return f"no JSON Schema: {str(error)[:_QUOTED_CHARACTERS]}"
     return ""
 
 
 def read_structured(text: str, schema: Mapping[str, JsonValue], max_references: int = MAX_REFERENCES) -> JsonValue:
-    """The value that an answer states; a code fence around it is taken off.
+    """The value of an answer; a code fence around it is removed.
 
     Raises:
         StepError: `response-malformed`, when it is no JSON, nested deeper than MAX_NESTING or holds half of a surrogate
@@ -67,7 +67,7 @@ def read_structured(text: str, schema: Mapping[str, JsonValue], max_references: 
     except Unresolvable as error:
         raise StepError("response-mismatched", f"the schema refers to what it does not hold: {error}") from error
     if wrong is not None:
-        # The validator's own message quotes the answer; what is refused is shown to nobody but a trace with texts.
+        # The validator's own message quotes the answer; a refused answer appears only in a trace with texts.
         rule = f"{wrong.validator}: {shown(wrong.validator_value)}"
         place = wrong.json_path[:_QUOTED_CHARACTERS]
         raise StepError("response-mismatched", f"the answer does not match its schema at {place}: {rule}")
@@ -95,7 +95,7 @@ def _nested_too_deep() -> StepError:
 
 
 def _is_deeper(value: JsonValue, most: int) -> bool:
-    """Whether lists and objects stand in each other more than so many times."""
+    """Whether lists and objects are nested deeper than a limit."""
     if not isinstance(value, list | dict):
         return False
     inside = value.values() if isinstance(value, dict) else value
@@ -103,7 +103,7 @@ def _is_deeper(value: JsonValue, most: int) -> bool:
 
 
 def _validator(schema: Mapping[str, JsonValue], max_references: int) -> Draft202012Validator:
-    """A validator for one answer, whose work grows with the answer's size and not faster."""
+    """A validator for one answer whose work is linear in the answer's size."""
     followed = count(1)
 
     def counted(keyword: str) -> _Check:
@@ -126,21 +126,21 @@ def _validator(schema: Mapping[str, JsonValue], max_references: int) -> Draft202
     kind: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
         Draft202012Validator, {**own, "uniqueItems": _unique_items}
     )
-    # By `$schema` a reference to the whole schema would be followed by the validator that is registered for it. And the
-    # registry is empty: nothing is fetched, wherever a reference leads.
+    # With `$schema`, a reference to the whole schema would use the validator that is registered for it. The registry is
+    # empty, so nothing is fetched, wherever a reference leads.
     return kind({key: value for key, value in schema.items() if key != "$schema"}, registry=Registry())
 
 
 def _unique_items(
     validator: Validator, wanted: JsonValue, value: JsonValue, within: JsonValue
 ) -> Iterator[ValidationError]:
-    """As the validator's own, which compares every item with every other."""
+    """Like the validator's own check, but without comparing every item with every other."""
     if wanted and isinstance(value, list) and len({_identity(item) for item in value}) < len(value):
         yield ValidationError("has items that are equal")
 
 
 def _identity(value: JsonValue) -> Hashable:
-    """Equal for values that are equal as JSON: 1 and 1.0 are, 1 and true are not."""
+    """A key that is equal for values that are equal as JSON: 1 and 1.0 are, 1 and true are not."""
     if isinstance(value, list):
         return ("list", *map(_identity, value))
     if isinstance(value, dict):

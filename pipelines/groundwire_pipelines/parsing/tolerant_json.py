@@ -1,14 +1,13 @@
-"""Objects as language models write them: JSON, or nearly so.
-
-Besides JSON it reads trailing commas, single quotes, line breaks inside strings, and words without quotes as keys and
-values. It never guesses beyond that: what is none of these is refused with the place where it goes wrong.
+"""Parses objects as language models write them: JSON with small deviations. It also accepts trailing commas, single
+quotes, line breaks inside strings, and unquoted words as keys and values. Anything else is refused, with the place of
+the problem.
 """
 
 import re
 from typing import Final
 
 Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
-"""A value: words and numbers without quotes are strings, `null` and `None` are None."""
+"""A value: unquoted words and numbers are strings, `null` and `None` are None."""
 
 _MAX_DEPTH: Final = 8
 _SPACE: Final = re.compile(r"\s*")
@@ -19,11 +18,11 @@ _HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{4}")
 
 
 class MalformedError(Exception):
-    """The text is no object; the message says what stands where something else was expected."""
+    """The text is no object; the message says what was found and what was expected."""
 
 
 def read_object(text: str) -> dict[str, Tolerated]:
-    """The object that `text` is, spaces around it aside. Raises MalformedError."""
+    """The object in `text`; spaces around it are ignored. Raises MalformedError."""
     reader = _Reader(text)
     reader.skip_space()
     value = reader.read_object(depth=1)
@@ -47,7 +46,7 @@ class _Reader:
         return MalformedError(f"expected {expected} at character {self.position + 1}, found {found!r}")
 
     def taken(self, sign: str) -> bool:
-        """Steps over `sign` and the space after it, if it comes next."""
+        """Skips `sign` and the white space after it, if it comes next."""
         if not self.text.startswith(sign, self.position):
             return False
         self.position += len(sign)
@@ -133,7 +132,8 @@ class _Reader:
 
 
 def _joined(text: str) -> str:
-    """Escapes write characters beyond the basic plane as two surrogates; a surrogate alone is no character."""
+    """Joins pairs of surrogates, with which escapes write characters beyond the basic plane; a single surrogate is no
+    character."""
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError as error:

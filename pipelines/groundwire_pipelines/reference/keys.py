@@ -1,4 +1,4 @@
-"""Keys of settings and steps in words, read off the models that check them."""
+"""Keys of settings and steps in words, taken from the models that check them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _BOUNDS: Final = {
 class Key:
     """A key of a step or of the settings.
 
-    `name` is dotted below either; `kind` says what it may hold, `default` is "" for one that is required, and
-    `description` says in one line what it means.
+    `name` is its dotted path; `kind` is its type in words, `default` is "" for a required key, and `description`
+    explains it in one line.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Key:
 
 
 def keys_of(model: type[BaseModel]) -> tuple[Key, ...]:
-    """The keys of a model in their order, groups of keys after the key that they stand below."""
+    """The keys of a model in their order, groups of keys after the key that they belong to."""
     schema = model.model_json_schema(mode="validation")
     definitions = schema.get("$defs", {})
     return tuple(_keys("", schema, definitions))
@@ -49,7 +49,7 @@ def _keys(prefix: str, schema: _Schema, definitions: _Schema) -> Iterator[Key]:
 
 
 def _groups(field: _Schema, definitions: _Schema) -> Iterator[_Schema]:
-    """The groups of keys that may stand below a key."""
+    """The groups of keys that may be below a key."""
     for option in (field, *map(_mapping, _list(field.get("anyOf")))):
         target = _resolved(option, definitions)
         if "properties" in target:
@@ -81,7 +81,7 @@ def _kind(field: _Schema, definitions: _Schema) -> str:
 
 
 def _resolved(field: _Schema, definitions: _Schema) -> _Schema:
-    """The schema that a reference leads to."""
+    """The schema that a reference names."""
     reference = field.get("$ref")
     return _mapping(definitions[str(reference).rpartition("/")[2]]) if reference else field
 

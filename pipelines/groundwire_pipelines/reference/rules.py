@@ -1,4 +1,4 @@
-"""The rules that steps fail by, read off the code that raises them."""
+"""The rules of steps, found in the code that raises their errors."""
 
 import ast
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from typing import Final
 
 _PACKAGE: Final = Path(__file__).parent.parent
 _RAISERS: Final = {"StepError": 0, "broken": 0, "OneOf": 1, "at_least_one": 0, "BrokenReference": 1}
-"""What makes an error of a rule, and which of its arguments is the rule."""
+"""The functions that make errors, and the position of the rule among their arguments."""
 _RULE_TABLES: Final = ("_RULES",)
 
 
 def rules() -> dict[str, tuple[str, ...]]:
-    """Every rule that the built-in code names, sorted, with the parts of the package that it belongs to."""
+    """All rules in the built-in code, sorted, with the parts of the package that raise them."""
     found: dict[str, set[str]] = {}
     for path in sorted(_PACKAGE.rglob("*.py")):
         if "reference" in path.relative_to(_PACKAGE).parts:

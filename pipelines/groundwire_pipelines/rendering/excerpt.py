@@ -1,4 +1,4 @@
-"""The parts of a long text that answer a question: whole lines, in order, with a mark where lines are left out."""
+"""The parts of a long text that fit a question: whole lines, in order, with a mark for omitted lines."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -9,31 +9,29 @@ from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Counter
 
 _MOST_PARTS = 3
-"""Statements that are chosen for the question's words; more would leave more gaps than text."""
+"""The most statements that are chosen by the question's words."""
 _MARK_TOKENS = 7
-"""What a mark takes at most, unless lines are numbered in the millions."""
+"""The most tokens of a mark, for line numbers below a million."""
 
 
 def whole(source: NodeText, counter: Counter) -> Excerpt:
-    """All of a text, but for the line break at its end."""
+    """A whole text, without the line break at its end."""
     text = source.text.removesuffix("\n")
     tokens = counter.count(text)
     return Excerpt(text, tokens, tokens, is_whole=True)
 
 
 def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter: Counter) -> Excerpt | None:
-    """What fits of a text: all of it, else its head with the statements that share most words with a question.
+    """As much of a text as fits: all of it, else its head with the statements that share most words with a question.
 
-    The head is what says what the text is, without the comments before it. A word counts for more the fewer lines have
-    it. A statement is a line with what is indented below it, and comes with the lines that it is nested in; of one that
-    does not fit, its first line alone may. Up to three are chosen so; where there is room left, the comment before
-    the head is shown if all of it fits, and the text from its head on. None when not even the head's first line fits.
+    The head is the declaration, without comments before it. A word weighs more the fewer lines contain it. A statement
+    is a line with the lines indented below it, and is shown with the lines that it is nested in; if it does not fit,
+    its first line alone may. At most three are chosen. If tokens are left, the comment before the head is added if it
+    fits whole, then lines from the head on. None if not even the head's first line fits.
 
     Args:
-        source: The text.
-        words: The stems of the question's words.
-        most_tokens: The most tokens to take, up to a few for the marks.
-        counter: Counts them.
+        source: The text. words: The stems of the question's words. most_tokens: The most tokens; the marks may exceed
+        it by a few. counter: Counts them.
     """
     complete = whole(source, counter)
     if complete.tokens <= most_tokens:
@@ -52,14 +50,15 @@ def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter:
 
 
 def first_line(source: NodeText) -> int:
-    """The number of a text's first line in its file; 0 where its lines are not those of the file, as in an outline."""
+    """The number of a text's first line in its file; 0 if its lines are not consecutive lines of the file, as in an
+    outline."""
     lines = source.text.removesuffix("\n").count("\n") + 1
     location = source.location
     return location.start_line if location.end_line - location.start_line + 1 == lines else 0
 
 
 class _Choice:
-    """The lines chosen so far, and the tokens that are left for more."""
+    """The lines chosen so far, and the remaining tokens."""
 
     def __init__(self, lines: Sequence[str], tokens: int, counter: Counter) -> None:
         self._costs = [counter.count(f"{line}\n") for line in lines]
@@ -71,7 +70,7 @@ class _Choice:
         self._left = tokens
 
     def take_head(self) -> bool:
-        """Takes what says what the text is, or at least the first line of that; False when that does not fit."""
+        """Takes the head, or at least its first line; False if that does not fit."""
         first, last = self._statements.head()
         mark_tokens = _MARK_TOKENS if first else 0
         return self._take([(first, last)], mark_tokens) or self._take([(first, first)], mark_tokens)
@@ -93,7 +92,7 @@ class _Choice:
                 return
 
     def shown(self) -> list[bool]:
-        """Which lines are shown. A gap that takes no more than its mark is closed."""
+        """The shown lines. A gap that takes no more tokens than its mark is filled."""
         start = 0
         while start < len(self._shown):
             end = start
@@ -105,7 +104,7 @@ class _Choice:
         return self._shown
 
     def _outer(self, number: int) -> Iterator[tuple[int, int]]:
-        """The lines around one that are not shown, from the inside; no more of them than could fit."""
+        """The lines that a line is nested in and that are not shown yet, innermost first; no more than could fit."""
         parent = self._statements.parent(number)
         for _ in range(self._left):
             if parent < 0 or self._shown[parent]:
@@ -114,7 +113,7 @@ class _Choice:
             parent = self._statements.parent(parent)
 
     def _take(self, ranges: Sequence[tuple[int, int]], mark_tokens: int = _MARK_TOKENS) -> bool:
-        """Takes all lines of the ranges, first and last included, if they fit with a mark for each range."""
+        """Takes all lines of the ranges, ends included, if they fit with a mark for each range."""
         cost = mark_tokens * len(ranges)
         for first, last in ranges:
             if last - first > self._left:  # every line takes a token or more
@@ -140,7 +139,7 @@ def _by_weight(lines: Sequence[str], words: Collection[str]) -> list[int]:
 
 
 def _with_marks(lines: Sequence[str], shown: Sequence[bool], first: int) -> Iterator[str]:
-    """The lines shown, and for those between them a mark with their numbers, or how many they are."""
+    """The shown lines, and for each gap a mark with its line numbers or its length."""
     start: int | None = None
     for number, (line, is_shown) in enumerate(zip(lines, shown, strict=True)):
         if not is_shown:

@@ -1,4 +1,4 @@
-"""How evidence looks: a table of all that is shown or named, by file, and below it each text between fences.
+"""The layout of evidence: a table of all nodes that are shown or named, by file, and below it each text between fences.
 
 src/billing/vat.py
 [1] 12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.6
@@ -22,20 +22,19 @@ from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownT
 _LONGEST_NAME = 60
 _LONGEST_PATH = 240
 _SURE = 0.8
-"""Of less confident edges the confidence is told."""
+"""The confidence of less confident edges is shown."""
 
 
 def blocks(selection: Selection, edges: Iterable[GraphEdge]) -> list[str]:
-    """The table, then the texts in its order; none when nothing is shown."""
+    """The table, then the texts in its order; no block if nothing is shown."""
     if not selection.texts:
         return []
     return [table(selection, edges), *(_fenced(one) for texts in _by_file(selection.texts).values() for one in texts)]
 
 
 def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
-    """Each file with what is shown of it, then what is named of it, in the order of its first one.
-
-    At a text stands what it depends on among those shown, at a node without one also what depends on it.
+    """The files in the order of their first nodes, each with its shown texts, then its named nodes. The row of a text
+    has its edges to shown texts; that of a node without text also the edges from them.
     """
     edges = tuple(edges)
     handles = {one.node.id: one.place for one in selection.texts}
@@ -49,19 +48,18 @@ def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
 
 
 def more_line(count: int) -> str:
-    """That there is more than the table tells."""
+    """The line that counts the nodes that are not in the table."""
     return f"…and {count} more were found"
 
 
 def file_line(node: EvidenceNode) -> str:
-    """What a node is found below in the table: its path, or its id where it has none."""
+    """The line of the table that a node is listed under: its path, or its id if it has no path."""
     return line_start(node.path or node.id)
 
 
 def row(node: EvidenceNode) -> str:
-    """A node's line of the table, without its edges: handle or dash, lines, and name as far as the file's tells it not.
-
-    A name alone where that is all there is to tell.
+    """A node's row of the table, without its edges: handle or dash, lines, and the part of its name that the file's
+    name does not show. Only the name if nothing else is known.
     """
     name = "" if node.path.endswith(node.symbol) else in_one_line(_short(node))
     mark = "-" if node.handle is None else handle(node.handle)
@@ -69,25 +67,24 @@ def row(node: EvidenceNode) -> str:
 
 
 def links_of(node: EvidenceNode, shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]) -> str:
-    """What a node depends on among the texts shown, and for a node without a text, what of them depends on it."""
+    """A node's edges to shown texts, and for a node without a text also the edges from them."""
     return _links([node], shown, edges).get(node.id, "")
 
 
 def fence(text: str) -> str:
-    """What stands around a text: a line that closes no fence within it, and that nothing within it closes."""
+    """The fence around a text, chosen so that no line of the text can close it."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
 
 def handle(number: int) -> str:
-    """What a text is called in the evidence."""
+    """The handle of a text as the evidence writes it."""
     return f"[{number}]"
 
 
 def link(edge: GraphEdge, end: EvidenceNode, target: EvidenceNode) -> str:
-    """An edge without its type: the handle at its one end, the line where it stands, how sure it is where in doubt.
-
-    A line that the target's own line of the table tells, that of a member in its type, is left out.
+    """An edge without its type: the handle of its other end, its line, and its confidence if that is low. A line that
+    the target's own row shows, as for a member in its type, is left out.
     """
     line = "" if edge.line in (0, target.start_line) else f":{edge.line}"
     unsure = "" if edge.confidence >= _SURE else f"~{edge.confidence:.2g}".replace("0.", ".")
@@ -101,26 +98,27 @@ def place(location: SourceLocation) -> str:
 
 
 def full_place(node: EvidenceNode) -> str:
-    """Where a node stands and what it is called, in one line: its path and lines, and its symbol; else its id."""
+    """A node's path, lines and symbol, in one line; else its id."""
     where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
     return " ".join(filter(None, (line_start(where), in_one_line(node.symbol)))) if where else line_start(node.id)
 
 
 def service_line(service: ServiceContext) -> str:
-    """A service, behind ` → ` those that it calls, behind ` ← ` those that call it."""
+    """A service, with the services that it calls after ` → ` and those that call it after ` ← `."""
     calls, callers = (", ".join(map(in_one_line, names)) for names in (service.calls, service.called_by))
     arrows = f"{f' → {calls}' if calls else ''}{f' ← {callers}' if callers else ''}"
     return f"service {in_one_line(service.service_name)}{arrows}"
 
 
 def line_start(name: str) -> str:
-    """A path, id or symbol as a line may begin with it: quoted where it looks like a row of the table or a fence."""
+    """A path, id or symbol at the start of a line: quoted if it looks like a row of the table or a fence."""
     line = in_one_line(name, _LONGEST_PATH)
     return f'"{line}"' if line.startswith(("[", "`", "~", "-", "…")) else line
 
 
 def in_one_line(text: str, longest: int = _LONGEST_NAME) -> str:
-    """The text without what could begin another line or an edge, its middle left out where it is too long."""
+    """The text without characters that could begin another line or an edge; shortened in the middle if it is too
+    long."""
     line = " ".join(text.replace("→", "->").replace("←", "<-").split())
     if len(line) <= longest:
         return line
@@ -135,7 +133,7 @@ def _file_lines(nodes: Sequence[EvidenceNode], links: Mapping[str, str]) -> Iter
 
 
 def _fenced(one: ShownText) -> str:
-    """A text between fences, its handle on the first."""
+    """A text between fences, with its handle on the first."""
     around = fence(one.excerpt.text)
     return f"{around}{handle(one.handle)}\n{one.excerpt.text}\n{around}"
 
@@ -150,9 +148,8 @@ def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
 def _links(
     nodes: Iterable[EvidenceNode], shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]
 ) -> Mapping[str, str]:
-    """By id, what stands behind a node's row: ` → ` with its edges to texts shown, ` ← ` with those from them.
-
-    An edge between two texts stands once, at the one that depends.
+    """By id, the edges at the end of a node's row: ` → ` with its edges to shown texts, ` ← ` with those from them. An
+    edge between two shown texts is in the row of the dependent one only.
     """
     by_id = {node.id: node for node in nodes}
     outgoing: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}
@@ -174,7 +171,7 @@ def _links(
 
 
 def _by_type(ends: Iterable[tuple[GraphEdge, EvidenceNode, EvidenceNode]]) -> str:
-    """Edges with the nodes at their other ends and their targets: the types by name, the ends by handle."""
+    """Edges, each with the node at its other end and its target, grouped by type: types by name, ends by handle."""
     types: dict[str, list[str]] = {}
     for edge, end, target in sorted(
         ends, key=lambda one: (one[0].edge_type, one[1].handle or 0, one[0].line, one[0].confidence)
@@ -190,7 +187,7 @@ def _lines(first: int, last: int) -> str:
 
 
 def _short(node: EvidenceNode) -> str:
-    """The last two parts of a qualified name, without that by which its file is called.
+    """The last two parts of a qualified name, without a first part that is the file's name.
 
     `Basket.Add(int)` of `Shop.Api.Basket.Add(int)`, `Add(int)` of it in `Basket.cs`.
     """

@@ -1,4 +1,4 @@
-"""What the evidence shows and names, and how much of each text, so that all of it together fits a budget."""
+"""Chooses the texts that the evidence shows, how much of each, and the nodes that it names, within a budget."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,28 +11,25 @@ from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selectio
 from groundwire_pipelines.runtime import Counter
 
 _SHARES = 14
-"""The best text may take the fourteenth part of the budget before others have had theirs, the next a fifteenth, ..."""
+"""The best text may at first take 1/14 of the budget, the next one 1/15, and so on."""
 _LEAST_SHARE = 70
-"""Tokens that every text may take if they are left."""
+"""The least share of a text, in tokens, as long as they are left."""
 _LEAST_TOKENS = 40
-"""What is worth showing of a long text besides its place."""
+"""The fewest tokens of a long text that are worth showing."""
 _NAMES_SHARE = 40
-"""Names of nodes without their texts may take the 40th part of the budget: about four of them at 4,000 tokens."""
+"""Names of nodes without texts may take 1/40 of the budget: about four of them at 4,000 tokens."""
 _LEAST_NAME = 4
-"""No row of the table takes fewer tokens."""
+"""The fewest tokens of a row of the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All that there is to show.
+    """All texts and nodes that may be shown.
 
     Attributes:
-        texts: The texts, the best first.
-        nodes: All nodes, those of the texts among them, the best first.
-        edges: The edges between them that are to be shown.
-        names_nodes: Whether nodes without a text are named, with their edges.
-        handles: The handles that texts have from earlier evidence, by id.
-        words: The stems of the question's words.
+        texts: The texts, the best first. nodes: All nodes, those of the texts among them, the best first. edges: The
+        edges between them to show. names_nodes: Whether nodes without a text are named, with their edges. handles: The
+        handles of texts in earlier evidence, by id. words: The stems of the question's words.
     """
 
     texts: Sequence[NodeText]
@@ -44,7 +41,7 @@ class Found:
 
 
 def select_all(found: Found, counter: Counter) -> Selection:
-    """All texts, whole, and all other nodes by name if any are."""
+    """All texts, whole, and all other nodes by name if nodes are named at all."""
     numbers = _Numbers(found.handles)
     shown = [ShownText(numbers.take(text.id), text, whole(text, counter)) for text in found.texts]
     ids = {text.id for text in found.texts}
@@ -55,11 +52,11 @@ def select_all(found: Found, counter: Counter) -> Selection:
 def select_within(found: Found, budget: int, counter: Counter) -> Selection:
     """As much as fits the budget, in tokens of `layout.blocks` with empty lines between them.
 
-    Texts are taken in their order. Each may take a share that is the smaller the more texts stand before it; of a
-    longer text the parts are shown that answer. What is left in the end goes to texts that were shortened, the best
-    first. A text is left out when another of its file shows all of it, or when neither it nor a part of it fits; those
-    after it are still considered. Nodes without a text in the evidence are named, those that an edge joins to a text
-    first, as far as a small share of the budget goes.
+    Texts are taken in their order. The share of each is smaller the more texts precede it; of a longer text the parts
+    that fit the question are shown. Tokens that are left at the end go to shortened texts, best first. A text is
+    omitted if another one of its file shows all of it, or if neither it nor a part of it fits; those after it are still
+    considered. Nodes without a text in the evidence are named, those joined to a text by an edge first, within a small
+    share of the budget.
     """
     packing = _Packing(found, budget, counter)
     packing.show()
@@ -68,7 +65,7 @@ def select_within(found: Found, budget: int, counter: Counter) -> Selection:
     packing.lengthen()
     selection = packing.selection()
     while selection.texts and counter.count("\n\n".join(layout.blocks(selection, found.edges))) > budget:
-        # Counted in one piece, a text may take a little more than the sum of its parts.
+        # A text counted as a whole may take a few tokens more than the sum of its parts.
         selection = _without_last(selection)
     return selection
 
@@ -81,7 +78,7 @@ def _without_last(selection: Selection) -> Selection:
 
 
 class _Numbers:
-    """Handles: a text keeps the one that it had, and a new one gets the next that no text ever had."""
+    """Handles: a text keeps its handle, and a new text gets the next unused one."""
 
     def __init__(self, handles: Mapping[str, int]) -> None:
         self._handles = dict(handles)
@@ -114,11 +111,11 @@ class _Packing:
             for end in dict.fromkeys((edge.from_id, edge.to_id)):
                 self._edges.setdefault(end, []).append(edge)
         self._for_names = budget // _NAMES_SHARE if found.names_nodes else 0
-        # That there is more is told in a line of its own, unless everything fits.
+        # The number of further nodes takes a line of its own, unless everything fits.
         self._left = budget - self._for_names - counter.count(f"{layout.more_line(len(found.nodes))}\n")
 
     def selection(self) -> Selection:
-        """What was taken."""
+        """The result."""
         told = {*self._places, *(node.id for node in self._named), *self._within}
         more = sum(node.id not in told for node in self._found.nodes)
         return Selection(tuple(self._shown), tuple(self._named), more)
@@ -134,7 +131,8 @@ class _Packing:
                 self._show(text)
 
     def name(self) -> None:
-        """Takes names of nodes without a text: of those within a text shown, of those joined to one, then of others."""
+        """Takes names of nodes without a text: of those inside a shown text, then of those joined to one, then of
+        others."""
         rest = [node for node in self._found.nodes if node.id not in self._places]
         left = self._for_names
         for node in sorted(rest, key=lambda node: (node.id not in self._within, not self._is_joined(node))):
@@ -148,7 +146,7 @@ class _Packing:
         self._left += left
 
     def lengthen(self) -> None:
-        """Gives what is left to the texts that are shown in part."""
+        """Gives the remaining tokens to the texts that are shown in part."""
         for place, one in enumerate(self._shown):
             if one.excerpt.is_whole:
                 continue
@@ -177,12 +175,12 @@ class _Packing:
         self._shown.append(ShownText(self._numbers.take(text.id), text, part))
 
     def _tokens(self, part: Excerpt) -> int:
-        """What a part takes, with what its fences take more than the shortest ones do."""
+        """The tokens of a part, and what its fences take more than the shortest ones."""
         longer = self._counter.count(layout.fence(part.text)) - self._counter.count(layout.fence(""))
         return part.tokens + 2 * longer
 
     def _is_within_another(self, text: NodeText) -> bool:
-        """Whether all of the text stands in one of the same file that is shown, as a member may in its type."""
+        """Whether a shown text of the same file contains all of the text, as a type may contain a member."""
         own = text.text.strip()
         return any(own in one.excerpt.text for one in self._shown if one.node.location.path == text.location.path != "")
 
@@ -191,7 +189,7 @@ class _Packing:
         return any(end in self._places for edge in self._edges.get(node.id, ()) for end in (edge.from_id, edge.to_id))
 
     def _overhead(self, node: EvidenceNode) -> int:
-        """What a text takes besides itself: its line of the table, short fences, and the edges to what is shown."""
+        """The tokens of a text besides its own: its row of the table, short fences, and edges to shown texts."""
         places = {**self._places, node.id: node}
         links = (
             f", {edge.edge_type} {layout.link(edge, places[edge.to_id], places[edge.to_id])}"
@@ -202,7 +200,7 @@ class _Packing:
         return self._row_tokens(node, " →") + fences + sum(map(self._counter.count, links))
 
     def _row_tokens(self, node: EvidenceNode, links: str) -> int:
-        """What the table takes for a node: its row, and the line of its file where that is not there yet."""
+        """The tokens of a node in the table: its row, and the line of its file if that is new."""
         file = layout.file_line(node)
         row = self._counter.count(f"{layout.row(node)}{links}\n")
         return row + (0 if file in self._files else self._counter.count(f"{file}\n"))

@@ -1,4 +1,4 @@
-"""What evidence is made of: nodes, and their texts as far as they are shown."""
+"""The parts of evidence: nodes, and the shown parts of their texts."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from groundwire_client import NodeText, PathNode, ReachedNode
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNode:
-    """A node that a search found or a walk reached: what is called how, where it stands, and how far away.
+    """A node that a search found or a walk reached: its name, location and distance.
 
     `path` has forward slashes, lines are 1-based and inclusive; what is unknown is empty or 0. `depth` counts edges
-    from the nearest node that a search found, 0 for such a one. `handle` is that of its text, None where the evidence
+    from the nearest node that a search found, 0 for such a one. `handle` is that of its text, None if the evidence
     shows none of it.
     """
 
@@ -24,16 +24,15 @@ class EvidenceNode:
 
     @classmethod
     def of(cls, told: NodeText | ReachedNode | PathNode, handle: int | None = None) -> "EvidenceNode":
-        """The node that a message tells of; one on a path has no depth."""
+        """The node of a message; a node of a path has no depth."""
         place, depth = told.location, 0 if isinstance(told, PathNode) else told.depth
         return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What is shown of a text, marks included, and how many tokens that takes.
-
-    `source_tokens` are those of the lines without the marks. `is_whole` when no line is left out.
+    """The shown part of a text, marks included, and its tokens. `source_tokens` are those of the lines without the
+    marks. `is_whole`: no line is left out.
     """
 
     text: str
@@ -44,7 +43,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text with the handle that it has in the evidence, `[1]` for 1, and what is shown of it."""
+    """A text with its handle in the evidence, `[1]` for 1, and its shown part."""
 
     handle: int
     node: NodeText
@@ -58,9 +57,8 @@ class ShownText:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the evidence holds of all that was found: texts, and nodes that it names without their text.
-
-    `more` counts those that it neither shows nor names.
+    """The content of the evidence: texts, and nodes that it names without their text. `more` counts nodes that it
+    neither shows nor names.
     """
 
     texts: tuple[ShownText, ...] = ()

@@ -1,13 +1,13 @@
-"""The statements of a text of any language, as far as indentation tells them."""
+"""The statements of a text in any language, found by indentation."""
 
 from collections.abc import Sequence
 
 _CLOSERS = ("}", ")", "]", "</", "end")
-"""What a line begins with that closes a block rather than opens another."""
+"""The beginnings of lines that close a block."""
 
 
 class Statements:
-    """Which lines belong together: a line and what is indented below it. Lines are counted from 0."""
+    """The statements of a text: a line and the lines indented below it. Lines are counted from 0."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._indents = _indents(lines)
@@ -19,7 +19,7 @@ class Statements:
                 self._ends[number] = after if lines[after].lstrip().startswith(_CLOSERS) else end
 
     def end(self, number: int) -> int:
-        """The last line of the statement that begins at a line, itself where nothing is below it."""
+        """The last line of the statement that begins at a line; the line itself if nothing is indented below it."""
         return self._ends[number]
 
     def parent(self, number: int) -> int:
@@ -27,9 +27,8 @@ class Statements:
         return self._parents[number]
 
     def head(self) -> tuple[int, int]:
-        """The first and the last of the lines that say what the text is: attributes, and what opens the body.
-
-        A comment before them, such as a documentation comment, is no part of it.
+        """The first and the last line of the head: attributes, and the declaration up to its body. A comment before
+        them, such as a documentation comment, is not a part of it.
         """
         first = self._after_comments
         deeper = (number for number in range(first, len(self._indents)) if self._indents[number] > self._indents[first])
@@ -37,7 +36,7 @@ class Statements:
 
 
 def _after_comments(lines: Sequence[str]) -> int:
-    """The first line behind the comments (`/* */`, `//`) that a text begins with; 0 for a text of comments alone."""
+    """The first line after the comments (`/* */`, `//`) at the start of a text; 0 for a text of comments alone."""
     in_block = False
     for number, line in enumerate(lines):
         text = line.strip()
@@ -50,7 +49,7 @@ def _after_comments(lines: Sequence[str]) -> int:
 
 
 def _indents(lines: Sequence[str]) -> list[int]:
-    """White space before each line; a blank line goes with the next that is not."""
+    """The indentation of each line; a blank line has that of the next line that is not blank."""
     indents = [0] * len(lines)
     below = 0
     for number in range(len(lines) - 1, -1, -1):
@@ -61,7 +60,7 @@ def _indents(lines: Sequence[str]) -> list[int]:
 
 
 def _nesting(indents: Sequence[int]) -> tuple[list[int], list[int]]:
-    """For each line the one that it is indented below (-1 for none), and the last one indented below itself."""
+    """For each line the line that it is indented below (-1 for none), and the last line indented below it."""
     parents, ends = [-1] * len(indents), [len(indents) - 1] * len(indents)
     open_lines: list[int] = []
     for number, indent in enumerate(indents):

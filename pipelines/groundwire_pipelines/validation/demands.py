@@ -1,4 +1,4 @@
-"""What steps demand of the way that a run took to them: the data that they read, and the mode they search in."""
+"""Checks the steps that runs can reach: the data that they read, and the modes in which they search."""
 
 from collections.abc import Mapping
 
@@ -14,9 +14,9 @@ from groundwire_pipelines.validation.steps import CheckedStep
 def check_demands(
     draft: PipelineDraft, settings: PipelineSettings, steps: Mapping[str, CheckedStep], findings: Findings
 ) -> None:
-    """Tells of steps that runs come to without what they need."""
+    """Reports reachable steps that lack data or a retrieval mode."""
     entry, modes = settings.entry_step_id, settings.retrieval_modes
-    reached = reachable({step_id: tuple(step.ways.values()) for step_id, step in steps.items()}, (entry,))
+    reached = reachable({step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}, (entry,))
     for step_id, step in steps.items():
         if step_id in reached and step.modes and not set(step.modes).intersection(modes):
             message = f"searches by {listed(step.modes)}, and settings.retrieval_modes has only {listed(modes)}"
@@ -28,10 +28,10 @@ def check_demands(
 def _tell_unwritten(
     draft: PipelineDraft, steps: Mapping[str, CheckedStep], missing: Unwritten, findings: Findings
 ) -> None:
-    *before, reader = missing.way
+    *before, reader = missing.path
     fields = " or ".join(f"`{name}`" for name in missing.fields)
-    way = f"on the way {' -> '.join(missing.way)}" if before else "before the entry step"
-    message = f"reads {fields}, which nothing has written {way}"
+    path = f"on the path {' -> '.join(missing.path)}" if before else "before the entry step"
+    message = f"reads {fields}, which nothing has written {path}"
     writers = [step_id for step_id, step in steps.items() if _writes(step, missing.fields)]
     if writers:
         message += f"; {listed(writers)} would"

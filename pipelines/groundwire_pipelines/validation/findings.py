@@ -1,4 +1,4 @@
-"""What the checks of a pipeline found, each at its place."""
+"""The problems and warnings that the checks of a pipeline found, each with its place."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -24,15 +24,13 @@ class Findings:
         self.warnings: list[Problem] = []
 
     def problem(self, key: str, message: str, at: Iterable[str] = ()) -> None:
-        """Something wrong under `key`.
-
-        It stands at the line of `key`, or at that of the one of `at` which is from the file nearest to the child: what
-        a child changed is what its author can mend.
+        """Adds a problem of `key`. Its place is the line of `key`, or of the key in `at` whose file is nearest to the
+        child, because its author can change the child.
         """
         self.problems.append(self._located(key, message, at))
 
     def warning(self, key: str, message: str, at: Iterable[str] = ()) -> None:
-        """Something odd that runs all the same."""
+        """Adds a warning about something suspicious that can run."""
         self.warnings.append(self._located(key, message, at))
 
     def broken_rules(
@@ -46,11 +44,9 @@ class Findings:
         """One problem for each rule that the values under a key path break.
 
         Args:
-            error: What their model said.
-            where: The key path, such as `steps.search`.
-            model: Their model, whose keys are told for near misses.
-            besides: Further keys that may stand beside the model's own.
-            sources: The settings that values were taken from, by their keys.
+            error: The model's validation error. where: The key path, such as `steps.search`. model: The model, whose
+            keys are suggested for misspelt ones. besides: Further allowed keys. sources: The settings from which keys
+            take their values, by key.
         """
         for details in error.errors(include_url=False):
             outer = [str(part) for part in details["loc"][:-1]]
@@ -60,7 +56,7 @@ class Findings:
                 self._broken_setting(path, sources[path[1]], message_of(details, names, "" if path[2:] else SUFFIX))
                 continue
             if details["type"] != "missing":
-                # A location also names the alternatives of a union, which are no keys of the file.
+                # A location also contains the alternatives of a union, which are not keys of the file.
                 while len(path) > 1 and ".".join(path) not in self._draft.origins:
                     path.pop()
             message = message_of(details, names)
@@ -69,14 +65,15 @@ class Findings:
             self.problem(".".join(path), message)
 
     def missing(self, step_id: str, name: str) -> str:
-        """How to say that a key of a step is missing: a step that replaced one often lacks what that one had."""
+        """The message for a missing key of a step: a step that replaced a parent's often lacks a key that the parent's
+        had."""
         replaced = self._draft.replaced.get(step_id)
         if replaced is None or not _has(replaced, name):
             return "is missing"
         return f"is missing: a step replaces the whole of its parent's, and that at {replaced.origin} has it"
 
     def _broken_setting(self, path: list[str], setting: str, message: str) -> None:
-        """A value that came from a setting stands where the step names it, or where the setting is given."""
+        """The places of a value from a setting: where the step names the setting, or where the setting is given."""
         of_step = f"{path[0]}.{path[1]}{SUFFIX}"
         within = ".".join((setting, *path[2:]))
         is_of_key = not path[2:] and message.startswith("unknown key")
@@ -88,13 +85,13 @@ class Findings:
         return Problem(place.file, place.line, key, message)
 
     def _place(self, key: str) -> Origin:
-        """A key that no file has stands at the line of what should hold it."""
+        """The place of a key; of a missing key, that of the value that should hold it."""
         while key and key not in self._draft.origins:
             key = key.rpartition(".")[0]
         return self._draft.origins.get(key, self._draft.origin)
 
     def _distance(self, place: Origin) -> int:
-        """From the child; settings of the run are nearer than any file."""
+        """The distance from the child in the chain of files; settings of the run are nearest."""
         return self._nearness.get(place.file, -1)
 
 

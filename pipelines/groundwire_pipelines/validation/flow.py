@@ -1,4 +1,4 @@
-"""The graph that the steps make: loops, steps that nothing leads to, and ends that cannot be reached."""
+"""The graph of steps: loops, unreachable steps, and steps from which no end can be reached."""
 
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -8,9 +8,8 @@ Graph = Mapping[str, tuple[str, ...]]
 
 
 def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
-    """Loops that pass through no guard: each as its steps in the order they run, from the first one of the file.
-
-    No two of them share a step, so that mending one is not told twice.
+    """Loops without a guard, each as its steps in running order, from the first one in the file. No two of them share a
+    step, so that one mistake is not reported twice.
     """
     guarding = set(guards)
     order = {step: place for place, step in enumerate(graph)}
@@ -24,7 +23,7 @@ def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def reachable(graph: Graph, starts: Iterable[str]) -> frozenset[str]:
-    """The steps that a run from any of `starts` may come to, the starts included."""
+    """The steps that a run from any of `starts` may reach, the starts included."""
     seen = set(starts)
     waiting = sorted(seen)
     while waiting:
@@ -44,7 +43,7 @@ def reverse(graph: Graph) -> Graph:
 
 
 def _any_loop(graph: Graph) -> tuple[str, ...]:
-    """Some loop as its steps in the order they run, or () where there is none."""
+    """One loop as its steps in running order; () if there is none."""
     known = {step: tuple(target for target in following if target in graph) for step, following in graph.items()}
     try:
         TopologicalSorter(reverse(known)).prepare()

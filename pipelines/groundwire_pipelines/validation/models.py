@@ -1,4 +1,4 @@
-"""Settings and the keys of steps as their strict models, and what the models refuse as messages."""
+"""Converts settings and keys of steps to their strict models, and the models' errors to messages."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def parsed(model: type[Model], values: Mapping[str, JsonValue]) -> Model:
     """Plain values of a file as a strict model.
 
-    They go through JSON, where a list may stand for a tuple and an integer for a float, as a file has no other way.
+    They are validated as JSON, where a list may stand for a tuple and an integer for a float.
 
     Raises:
         pydantic.ValidationError: They break the model's rules.
@@ -33,12 +33,11 @@ def keys_below(model: type[BaseModel], path: Iterable[str]) -> Iterable[str]:
 
 
 def message_of(details: ErrorDetails, known: Iterable[str], suffix: str = "") -> str:
-    """What is wrong with a value, without its place.
+    """The message for a value, without its place.
 
     Args:
-        details: One error of a model.
-        known: The keys that may stand there, for near misses.
-        suffix: What the file's keys end with besides the model's.
+        details: One error of a model. known: The allowed keys, to suggest for misspelt ones. suffix: A suffix that the
+        file's keys may have.
     """
     given = details["input"]
     match details["type"]:

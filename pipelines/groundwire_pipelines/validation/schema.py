@@ -1,7 +1,5 @@
-"""A JSON Schema of pipeline files, made from the registry, for editors that complete and check.
-
-It knows one file at a time. What only shows after the merge (steps that do not exist, settings that are needed) is the
-validator's.
+"""A JSON Schema of pipeline files, made from the registry, for completion and checks in editors. It covers one file at
+a time; what only shows after the merge (missing steps, required settings) is left to the validator.
 """
 
 from collections.abc import Mapping
@@ -10,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 
-from groundwire_pipelines.actions.definition import ERROR_WAY, Action
+from groundwire_pipelines.actions.definition import ON_ERROR, Action
 from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.definition.sources import OWN_SETTING, PIPELINE_NAME, STEP_ID
 from groundwire_pipelines.settings import PipelineSettings
@@ -21,7 +19,7 @@ _FOLLOWS = "The step that follows."
 
 
 class _Untitled(GenerateJsonSchema):
-    """Leaves out the titles that pydantic makes of field names, which editors would show above each description."""
+    """Omits the titles that pydantic makes from field names, which editors would show above each description."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
@@ -37,7 +35,7 @@ def pipeline_schema(actions: Mapping[str, Action[Any]]) -> _Schema:
     definitions: dict[str, _Schema] = generated["$defs"]
     names = {model: str(ref["$ref"]).rpartition("/")[2] for (model, _), ref in refs.items()}
     settings = definitions.pop(names[PipelineSettings])
-    # A child may leave to its parent what must not be absent in the end.
+    # A child may omit required keys that its parent has.
     settings.pop("required", None)
     settings["additionalProperties"] = True
     settings["propertyNames"] = {"pattern": f"^{OWN_SETTING.pattern.pattern}$"}
@@ -94,7 +92,8 @@ def _pipeline() -> _Schema:
 
 
 def _any_step(actions: list[Action[Any]]) -> _Schema:
-    """Every step has an id and an action, and the action decides what else; an `if` each keeps errors to the point."""
+    """Every step has an id and an action, and the action decides the other keys; one `if` per action keeps errors
+    specific."""
     by_action: list[JsonValue] = [
         {
             "if": {"properties": {"action": {"const": action.name}}, "required": ["action"]},
@@ -114,14 +113,14 @@ def _any_step(actions: list[Action[Any]]) -> _Schema:
 
 
 def _step(action: Action[Any], own: _Schema) -> _Schema:
-    """The keys of one action. Of ways out that depend on other keys, it only says that they may be there."""
+    """The keys of one action. Transitions that depend on other keys are allowed but not required."""
     own_keys = own.get("properties", {})
     required = own.get("required", [])
     assert isinstance(own_keys, dict)
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()
     from_settings: _Schema = {f"{key}{SUFFIX}": _setting_name(key) for key in own_keys}
-    of_errors = f"^{ERROR_WAY}\\.[a-z0-9-]+$"
+    of_errors = f"^{ON_ERROR}\\.[a-z0-9-]+$"
     own_ways = of_errors if action.transitions_of is None else f"{of_errors}|^on_"
     return {
         "type": "object",
@@ -130,7 +129,7 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
             "id": True,
             "action": True,
             **{name: _step_id(_FOLLOWS) for name in action.transitions},
-            ERROR_WAY: _step_id("The step that follows when this one fails; `on_error.<rule>` is that for one rule."),
+            ON_ERROR: _step_id("The step that follows when this one fails; `on_error.<rule>` is that for one rule."),
             **own_keys,
             **from_settings,
         },

@@ -1,4 +1,4 @@
-"""The checks of one step: action, keys, ways out, and what it needs of the pipeline's settings and prompts."""
+"""The checks of one step: action, keys, transitions, and the settings and prompts that it needs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from groundwire_pipelines.actions.definition import Action, DataFlow, StepSettings, is_error_way
+from groundwire_pipelines.actions.definition import Action, DataFlow, StepSettings, is_error_transition
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.model import StepDefinition
 from groundwire_pipelines.definition.references import ResolvedKeys, resolved
@@ -19,15 +19,15 @@ from groundwire_pipelines.validation.models import parsed
 
 @dataclass(frozen=True, slots=True)
 class CheckedStep:
-    """A step with nothing wrong about it: the ways that a run may take, with their targets, and what it does."""
+    """A step without problems: the transitions that a run may take, with their targets, and its data and modes."""
 
-    ways: Mapping[str, str]
+    transitions: Mapping[str, str]
     data: DataFlow
     modes: tuple[str, ...]
 
 
 class StepChecks:
-    """Checks the steps of one pipeline; `settings` are those of the draft, None where they are wrong themselves.
+    """Checks the steps of one pipeline; `settings` are those of the draft, None if they are invalid.
 
     `settings_used` are the names of the settings that steps refer to, so far.
     """
@@ -50,7 +50,7 @@ class StepChecks:
         self.settings_used: set[str] = set()
 
     def check(self, step: StepDefinition) -> CheckedStep | None:
-        """Tells what is wrong with one step; None when its ways out are not known for sure."""
+        """Reports the problems of one step; returns None if its transitions are not known for certain."""
         sound = [self.must_be_step(f"steps.{step.id}.{name}", target) for name, target in step.transitions.items()]
         action = self._actions.get(step.action)
         if action is None:
@@ -62,35 +62,38 @@ class StepChecks:
         self._needed_settings(step, action.required_settings)
         if settings is None:
             if action.transitions_of is None:
-                self._ways_out(step, action, action.transitions, action.transitions)
+                self._check_transitions(step, action, action.transitions, action.transitions)
             return None
         idle = action.idle_of(settings, self._settings) if self._settings else frozenset[str]()
         offered = action.transitions if action.transitions_of is None else action.transitions_of(settings)
-        sound.append(self._ways_out(step, action, offered, [name for name in offered if name not in idle]))
+        sound.append(self._check_transitions(step, action, offered, [name for name in offered if name not in idle]))
         self._needed_settings(step, action.settings_needed(settings))
         self._needed_prompts(step, action.prompts_of(settings))
         self._needed_schemas(step, action.schemas_of(settings))
         if not all(sound):
             return None
-        ways = {name: target for name, target in step.transitions.items() if name not in idle}
-        return CheckedStep(ways, action.data_of(settings), action.modes_of(settings))
+        transitions = {name: target for name, target in step.transitions.items() if name not in idle}
+        return CheckedStep(transitions, action.data_of(settings), action.modes_of(settings))
 
     def must_be_step(self, key: str, step_id: str) -> bool:
-        """Tells where a key names a step that there is not."""
+        """Reports a key that names a step that does not exist."""
         if step_id in self._draft.steps:
             return True
         self._findings.problem(key, f"there is no step {step_id!r}{did_you_mean(step_id, self._draft.steps)}")
         return False
 
     def followers(self, step: StepDefinition) -> tuple[str, ...]:
-        """The steps that there are and that may follow, by ways out that the action has, as far as it is known."""
+        """The existing steps that may follow, by the transitions of the action, if it is known."""
         action = self._actions.get(step.action)
         return tuple(
             target
             for name, target in step.transitions.items()
             if target in self._draft.steps
             and (
-                action is None or action.transitions_of is not None or name in action.transitions or is_error_way(name)
+                action is None
+                or action.transitions_of is not None
+                or name in action.transitions
+                or is_error_transition(name)
             )
         )
 
@@ -112,18 +115,18 @@ class StepChecks:
             self._findings.broken_rules(error, f"steps.{step.id}", model, besides, keys.sources)
             return None
 
-    def _ways_out(
+    def _check_transitions(
         self, step: StepDefinition, action: Action[Any], offered: Iterable[str], needed: Iterable[str]
     ) -> bool:
-        """Whether the step has the ways out that its action needs, and none that it does not offer."""
+        """Whether the step has all transitions that its action needs, and no others; reports problems."""
         missing = [name for name in needed if name not in step.transitions]
-        unknown = [name for name in step.transitions if name not in offered and not is_error_way(name)]
+        unknown = [name for name in step.transitions if name not in offered and not is_error_transition(name)]
         for name in missing:
             told = f"{self._findings.missing(step.id, name)}; it must name the step that follows"
             self._findings.problem(f"steps.{step.id}.{name}", told)
         for name in unknown:
             hint = did_you_mean(name, missing) or f"; it has {listed(offered)}"
-            self._findings.problem(f"steps.{step.id}.{name}", f"{step.action!r} has no such way out{hint}")
+            self._findings.problem(f"steps.{step.id}.{name}", f"{step.action!r} has no such transition{hint}")
         return not missing and not unknown
 
     def _needed_settings(self, step: StepDefinition, names: Iterable[str]) -> None:
@@ -145,5 +148,5 @@ class StepChecks:
 
 
 def _key_of(step: StepDefinition, value: str) -> str:
-    """The path of the step's key that holds a value, or of the step where none does."""
+    """The path of the step's key that holds a value, or of the step if none does."""
     return next((f"steps.{step.id}.{key}" for key, given in step.raw.items() if given == value), f"steps.{step.id}")

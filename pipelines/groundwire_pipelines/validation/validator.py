@@ -1,4 +1,4 @@
-"""Every check of a merged pipeline that can be made before it runs."""
+"""All checks of a merged pipeline before it runs."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -21,14 +21,14 @@ from groundwire_pipelines.validation.steps import CheckedStep, StepChecks
 
 
 def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> PipelineDefinition:
-    """The pipeline, once nothing is wrong with it.
+    """The pipeline, if it has no problems.
 
     Args:
         draft: The merged pipeline.
         actions: The registry.
 
     Raises:
-        DefinitionError: Something is wrong; names everything that is.
+        DefinitionError: The pipeline has problems; names each with its place.
     """
     findings = Findings(draft)
     settings = _settings(draft, findings)
@@ -78,7 +78,7 @@ def _check_steps(
 
 
 def _check_own_settings(draft: PipelineDraft, used: Collection[str], findings: Findings) -> None:
-    """A setting that nothing knows and no step refers to is misspelt where a known one is near, else idle."""
+    """A setting without a meaning that no step refers to is a problem if it is near a known name, else a warning."""
     for name in draft.settings:
         if name in PipelineSettings.model_fields:
             continue
@@ -93,8 +93,8 @@ def _check_own_settings(draft: PipelineDraft, used: Collection[str], findings: F
 
 
 def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, findings: Findings) -> bool:
-    """Whether every loop passes through a guard."""
-    # A step of an unknown action counts as a guard, because it may be one that is misspelt.
+    """Reports loops without a guard."""
+    # A step of an unknown action counts as a guard: it may be a misspelt one.
     guarding = {name for name, action in actions.items() if action.guards_loops}
     guards = [step.id for step in draft.steps.values() if step.action in guarding or step.action not in actions]
     unguarded = loops(graph, guards)
@@ -112,7 +112,7 @@ def _check_reach(
     findings: Findings,
 ) -> None:
     named = {step.id: tuple(step.transitions.values()) for step in draft.steps.values()}
-    taken = {step_id: tuple(step.ways.values()) for step_id, step in steps.items()}
+    taken = {step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}
     for step_id in named:
         if step_id not in reachable(named, (entry,)):
             _warn_unreachable(draft, step_id, entry, findings)
@@ -127,7 +127,7 @@ def _check_reach(
 
 
 def _warn_unreachable(draft: PipelineDraft, step_id: str, entry: str, findings: Findings) -> None:
-    message = f"no way leads here from the entry step {entry!r}"
+    message = f"cannot be reached from the entry step {entry!r}"
     culprits = [one for one, parent in draft.replaced.items() if step_id in parent.transitions.values()]
     if culprits:
         message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"

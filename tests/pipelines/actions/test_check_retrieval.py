@@ -1,4 +1,4 @@
-"""`check_retrieval`: which way out after which search."""
+"""`check_retrieval`: which transition after which search."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_the_first_way_that_holds_is_taken(report: SearchReport, reason: str, wa
         (ALL, ("on_none", "on_few", "on_weak", "on_truncated", "on_ok")),
     ],
 )
-def test_only_what_a_step_judges_are_ways_out_of_it(raw: dict[str, Any], ways: tuple[str, ...]) -> None:
+def test_only_what_a_step_judges_are_transitions_of_it(raw: dict[str, Any], ways: tuple[str, ...]) -> None:
     assert ACTION.transitions_of is not None
     assert ACTION.transitions_of(CheckRetrievalSettings(**raw)) == ways
     assert set(ways) <= set(ACTION.transitions)

@@ -23,7 +23,7 @@ ANSWER: dict[str, JsonValue] = {"protocol": "answer"}
         ("[DIRECT:]", "direct"),
     ],
 )
-def test_the_routers_choice_is_the_way_out(prefix: str, mode: str) -> None:
+def test_the_routers_choice_is_the_transition(prefix: str, mode: str) -> None:
     state = make_state(last_model_response=f"{prefix} vat")
     outcome = run_action(ACTION, ROUTER, state, conversation().runtime)
     assert outcome.transition == f"on_{mode}"
@@ -112,7 +112,7 @@ def test_a_table_of_prefixes_is_checked(raw: dict[str, JsonValue], rule: str) ->
     assert caught.value.rule == rule
 
 
-def test_ways_out_of_own_prefixes_are_known_before_a_run(tmp_path: Path) -> None:
+def test_transitions_of_own_prefixes_are_known_before_a_run(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     steps = """
 pipeline:
@@ -133,7 +133,7 @@ pipeline:
     assert [problem.key for problem in caught.value.problems] == ["steps.read.on_docs", "steps.read.on_bm25"]
 
 
-def test_its_ways_out_follow_from_its_protocol() -> None:
+def test_its_transitions_follow_from_its_protocol() -> None:
     assert ACTION.transitions_of is not None
     router = ACTION.transitions_of(ACTION.settings(protocol="router"))
     answer = ACTION.transitions_of(ACTION.settings(protocol="answer"))

@@ -40,7 +40,7 @@ def test_validate_tells_each_problem_and_warning(folder: Path) -> None:
     assert result.stdout.splitlines() == [
         "child: ok",
         f"error: {folder}/wrong.yaml:5: settings.topk: unknown key; did you mean 'top_k'?",
-        f"warning: {folder}/odd.yaml:7: steps.lost: no way leads here from the entry step 'search'",
+        f"warning: {folder}/odd.yaml:7: steps.lost: cannot be reached from the entry step 'search'",
         "odd: ok",
     ]
 
@@ -147,11 +147,11 @@ def test_list_tells_what_there_is_and_what_for(folder: Path) -> None:
     assert all(one["description"] for one in told)
 
 
-def test_actions_tells_keys_and_ways_out() -> None:
+def test_actions_tells_keys_and_transitions() -> None:
     everything = run("actions").stdout
     assert all(f"{name}\n" in everything for name in actions())
     one = run("actions", "check_context_budget").stdout.splitlines()
-    assert "  ways out: on_ok, on_over_limit" in one
+    assert "  transitions: on_ok, on_over_limit" in one
     (told,) = json.loads(run("actions", "expand_dependency_tree", "--json").stdout)
     (depth,) = [key for key in told["keys"] if key["name"] == "max_depth"]
     assert (depth["kind"], depth["default"]) == ("whole number, at least 0", "")

@@ -42,7 +42,7 @@ def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
     [
         (
             (SEARCH.format("render"), FETCH.format("render"), RENDER),
-            "it.yaml:7: steps.render: reads `node_texts`, which nothing has written on the way a -> render; "
+            "it.yaml:7: steps.render: reads `node_texts`, which nothing has written on the path a -> render; "
             "'fetch' would",
         ),
         (
@@ -80,14 +80,14 @@ def test_it_must_be_written_on_every_way(tmp_path: Path) -> None:
         "id: last, action: check_context_budget, on_ok: end, on_over_limit: end",
     )
     (problem,) = told(tmp_path, *steps)
-    assert "on the way a -> fetch -> render -> check -> again -> last; 'render' would" in problem
+    assert "on the path a -> fetch -> render -> check -> again -> last; 'render' would" in problem
 
 
 def test_a_way_for_errors_leaves_what_was_there_and_tells_the_error(tmp_path: Path) -> None:
     failing = SEARCH.format("fetch, on_error: end")
     assert told(tmp_path, failing, FETCH.format("render"), RENDER) == []
     (problem,) = told(tmp_path, SEARCH.format("fetch, on_error: render"), FETCH.format("render"), RENDER)
-    assert "on the way a -> render" in problem
+    assert "on the path a -> render" in problem
 
 
 def test_the_child_is_named_that_replaced_what_wrote(tmp_path: Path) -> None:

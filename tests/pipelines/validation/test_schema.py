@@ -49,7 +49,7 @@ ONLY_THE_VALIDATOR_REFUSES = {
     "step_id_twice",
     "step_keys_contradict",
     "target_unknown",
-    "way_out_of_another_protocol",
+    "transition_of_another_protocol",
 }
 SMALL_SCHEMA = pipeline_schema(SMALL_REGISTRY)
 
@@ -74,7 +74,7 @@ def test_the_schema_agrees_with_the_validator(name: str) -> None:
 def test_the_schema_names_the_wrong_key() -> None:
     (unknown,) = problems("step_unknown_key")
     assert unknown.startswith("'topk' does not match")
-    assert problems("way_out_missing") == ["'on_over_limit' is a required property"]
+    assert problems("transition_missing") == ["'on_over_limit' is a required property"]
 
 
 def test_the_real_schema_is_a_schema_and_admits_the_library() -> None:
@@ -84,7 +84,7 @@ def test_the_real_schema_is_a_schema_and_admits_the_library() -> None:
         assert list(Draft202012Validator(schema).iter_errors(read_document(path).plain())) == []
 
 
-def test_the_real_schema_admits_ways_out_of_own_prefixes_and_answers_by_a_schema() -> None:
+def test_the_real_schema_allows_transitions_of_own_prefixes_and_answers_by_a_schema() -> None:
     steps: list[dict[str, JsonValue]] = [
         {"id": "read", "action": "handle_prefix", "prefixes": {"[CODE:]": "code"}, "on_code": "ask"},
         {
