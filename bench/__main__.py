@@ -58,7 +58,7 @@ def latency(
     calls: Calls = 50,
     only: Only = None,
 ) -> None:
-    """Median, p95 and p99 of every call, beside the peers, and recall@10."""
+    """Median, p95 and p99 of every call, compared with other systems, and recall@10."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         scenarios = _chosen(only, SCENARIOS)
         corpus = _corpus(out, nodes, policy_classes, progress)
@@ -78,7 +78,7 @@ def throughput(
     seconds: Annotated[float, typer.Option(min=0.1, help="How long each load lasts.")] = 3.0,
     only: Only = None,
 ) -> None:
-    """Calls a second of closed loops, with the CPU time that server and clients take a call."""
+    """Calls per second of closed loops, with the CPU time per call of server and clients."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         scenarios = _chosen(only, loads.KINDS)
         corpus = _corpus(out, nodes, policy_classes, progress)
@@ -107,7 +107,7 @@ def scale(
     calls: Calls = 50,
     only: Only = None,
 ) -> None:
-    """How the median of every call, the start and the memory of a server follow the number of nodes."""
+    """The median of every call, and a server's start and memory, by the number of nodes."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         plan = Plan(_chosen(only, SCENARIOS), (1,), rounds, calls)
         comparisons, footprints = [], []
@@ -130,7 +130,7 @@ def text(
     rounds: Rounds = 3,
     queries: Annotated[int, typer.Option(min=10, help="How many of the queries are asked.")] = 300,
 ) -> None:
-    """Text queries over the wire, which the server embeds: no cache knows any of them."""
+    """Text queries over the wire, which the server embeds; none is in a cache."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         corpus = read_corpus(corpus_file)
         asked = read_queries(queries_file, corpus)[:queries]
@@ -175,7 +175,7 @@ def install_peers(
     folder: Annotated[Path, typer.Argument(help="Where each peer gets a virtual environment of its own.")],
     only: Annotated[list[str] | None, typer.Option("--only", help="A peer to install; all unless given.")] = None,
 ) -> None:
-    """Install the peers, by exact versions, into environments of their own."""
+    """Install the systems to compare with, in exact versions, each into an environment of its own."""
     failed = False
     for peer in PEERS:
         if only and peer.name not in only:

@@ -47,7 +47,7 @@ def latency(
         list[float] | None, typer.Option(min=0.01, max=20.0, help="Loads offered, in shares of the peak; repeat it.")
     ] = None,
 ) -> None:
-    """Closed loops find each route's peak; open loops then offer every route shares of the lowest one."""
+    """Find each route's peak by closed loops, then offer every route shares of the lowest peak in open loops."""
     with explained(IngestError), Progress(console=console, transient=True) as progress:
         corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
         data, calls = ensure_index(corpus), out / "calls.jsonl"
@@ -70,7 +70,7 @@ def ceiling(
     nodes: Nodes = 20_000,
     seconds: Annotated[int, typer.Option(min=1, help="How long each call is asked.")] = 5,
 ) -> None:
-    """What a server in the clear answers at most, asked one call again and again by h2load."""
+    """Measure the highest throughput of a server without TLS: h2load repeats one call."""
     with explained(IngestError):
         corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
         data, work = ensure_index(corpus), _folder(out)

@@ -1,6 +1,5 @@
-"""How much a server answers at most: h2load, a compiled client that costs a core less than one in Python does.
-
-It speaks TLS, but has no client certificate to show; so it is for the route in the clear.
+"""The highest throughput of a server, with h2load, a compiled client that needs less CPU than one in Python. It
+supports no client certificates, so it uses the route without TLS.
 """
 
 import shutil
@@ -21,7 +20,7 @@ _PREFIX_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """One call asked again and again, `streams` at a time. `server_cpu` is milliseconds a call."""
+    """One call repeated, `streams` at a time. `server_cpu` is in milliseconds per call."""
 
     kind: str
     streams: int
@@ -33,7 +32,7 @@ class Ceiling:
 def measure_ceiling(
     kind: str, call: OfferedCall, address: str, process: int, streams: int, seconds: int, work: Path
 ) -> Ceiling:
-    """Runs h2load against a server. Raises RuntimeError where it is not installed, fails, or a call fails."""
+    """Runs h2load against a server. Raises RuntimeError if it is not installed or fails, or a call fails."""
     program = shutil.which("h2load")
     if program is None:
         raise RuntimeError("h2load is not installed; Debian's package nghttp2-client has it")
@@ -56,11 +55,11 @@ def measure_ceiling(
 
 
 def _ceiling(kind: str, streams: int, seconds: int, rows: Sequence[Sequence[str]], cpu: float) -> Ceiling:
-    """Of h2load's log: when a call began in microseconds, its HTTP status, and its microseconds."""
+    """Parses h2load's log, whose lines have a call's start in microseconds, its HTTP status, and its microseconds."""
     failed = [row for row in rows if row[1] != _OK]
     if failed or not rows:
         raise RuntimeError(f"h2load: {len(failed)} of {len(rows)} calls were not answered")
     milliseconds = [int(row[2]) / 1_000.0 for row in rows]
-    # The calls before measuring cost the server as much each, and are in no log.
+    # Calls before the measured time cost the server the same, but are not in the log.
     measured_cpu = cpu * seconds / (seconds + _WARMING_SECONDS)
     return Ceiling(kind, streams, len(rows) / seconds, times([milliseconds]), 1_000.0 * measured_cpu / len(rows))

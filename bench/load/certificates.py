@@ -1,4 +1,4 @@
-"""Certificates for one run: an authority that nobody else knows, and what it signs."""
+"""Certificates for one run, signed by an authority made for it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""`python -m bench.load.generator PLAN`: offers load from a process of its own; PLAN is a JSON object, one comes back.
-
-In an open loop calls are due at times drawn beforehand, as independent callers make them, whatever became of those
-before. A call's latency counts from the time it was due: what a stalled server or generator keeps from being sent
-waits as its caller would (no coordinated omission). In a closed loop each caller asks again once it is answered.
+"""`python -m bench.load.generator PLAN`: offers load from a process of its own; PLAN is a JSON object, and so is the
+result. In an open loop calls are due at random times drawn beforehand, as from independent callers, whatever happened
+to earlier calls. A call's latency counts from when it was due, so a call that a stalled server or generator delays
+counts its whole wait (no coordinated omission). In a closed loop each caller makes its next call when the previous one
+has ended.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _TARGET_NAME = ("grpc.ssl_target_name_override", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to offer: `rate` calls a second, or 0 for a closed loop of `callers`. `tls`: CA, key and certificate."""
+    """The load: `rate` calls per second, or 0 for a closed loop of `callers`. `tls`: CA, key and certificate."""
 
     address: str
     calls: str
@@ -44,9 +44,8 @@ class Plan:
 
 @dataclass(slots=True)
 class Offered:
-    """What became of it. `milliseconds` are the latencies of answered calls, `ends` counts the other statuses.
-
-    `late_milliseconds` tells of each call of an open loop how long after it was due it was sent.
+    """The result. `milliseconds` are the latencies of answered calls, `ends` counts the other statuses.
+    `late_milliseconds` are the delays with which the calls of an open loop were sent.
     """
 
     seconds: float = 0.0
@@ -56,7 +55,7 @@ class Offered:
 
 
 def offer(plan: Plan) -> Offered:
-    """Carries a plan out in a process of its own. Raises RuntimeError."""
+    """Runs a plan in a process of its own. Raises RuntimeError."""
     command = [sys.executable, "-m", "bench.load.generator", json.dumps(asdict(plan))]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -65,7 +64,7 @@ def offer(plan: Plan) -> Offered:
 
 
 class _Generator:
-    """Calls go round over the connections, in the order of the file."""
+    """Sends calls over the connections in turn, in the order of the file."""
 
     def __init__(self, plan: Plan, calls: Sequence[OfferedCall]) -> None:
         self._plan, self._calls = plan, calls

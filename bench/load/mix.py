@@ -10,11 +10,11 @@ from bench.speed.protocol import Scenario
 
 SEED = 11
 MIX: Mapping[str, int] = {"semantic": 2, "bm25": 3, "hybrid": 2, "expand": 4, "fetch": 4, "query": 1}
-"""How many of each kind stand among sixteen: search, walk from what was found, and fetch what is needed."""
+"""The number of each kind among sixteen calls."""
 
 
 def offered_calls(corpus: Corpus, kinds: Sequence[str] = tuple(MIX)) -> list[OfferedCall]:
-    """Every query of the corpus in each of the kinds as often as the mix says, shuffled by a fixed seed."""
+    """Every query of the corpus in each kind, as often as the mix says, shuffled by a fixed seed."""
     calls = Calls(corpus)
     offered = [
         OfferedCall(METHODS[kind], request.SerializeToString())

@@ -1,4 +1,4 @@
-"""Calls as bytes in a file, so that whatever sends them, in whatever environment, spends nothing on making them."""
+"""Calls as bytes in a file, so that the program that sends them spends no time on making them."""
 
 import base64
 import json
@@ -16,12 +16,12 @@ class OfferedCall:
 
 
 def write_offered(path: Path, calls: Sequence[OfferedCall]) -> None:
-    """One call a line."""
+    """One call per line."""
     lines = (json.dumps([call.method, base64.b64encode(call.content).decode("ascii")]) + "\n" for call in calls)
     path.write_text("".join(lines), encoding="utf-8")
 
 
 def read_offered(path: Path) -> list[OfferedCall]:
-    """What `write_offered` wrote."""
+    """Reads what `write_offered` wrote."""
     lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [OfferedCall(method, base64.b64decode(content)) for method, content in lines]

@@ -1,4 +1,4 @@
-"""What was offered and what came of it, as tables and a plot."""
+"""The offered load and its results, as tables and a plot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Point:
     """One load on one route: `offered` calls a second, 0 for a closed loop of `callers`.
 
     `percentiles` are milliseconds of the answered calls, as PERCENTILES names them; `late` is the 99th percentile of
-    how long after it was due the generator sent a call. `refused` and `failed` are shares of all calls.
+    the delay with which the generator sent calls. `refused` and `failed` are shares of all calls.
     """
 
     route: str
@@ -36,12 +36,12 @@ class Point:
 
     @property
     def not_answered(self) -> float:
-        """The share of all calls that were."""
+        """The share of all calls that were not answered."""
         return self.refused + self.failed
 
 
 def point(route: str, offered: float, callers: int, outcome: Offered) -> Point:
-    """The figures of one load. Raises RuntimeError when nothing was answered."""
+    """The figures of one load. Raises RuntimeError if no call was answered."""
     if not outcome.milliseconds:
         raise RuntimeError(f"{route}: no call was answered: {outcome.ends}")
     refused = outcome.ends.get("RESOURCE_EXHAUSTED", 0)
@@ -63,7 +63,7 @@ def point(route: str, offered: float, callers: int, outcome: Offered) -> Point:
 
 
 def closed_grid(points: Sequence[Point], title: str) -> Grid:
-    """A row a route and number of callers."""
+    """One row per route and number of callers."""
     rows = [
         [f"{one.route}, {one.callers} callers", f"{one.answered:,.0f}", *_percentiles(one), _share(one.not_answered)]
         for one in points
@@ -72,7 +72,7 @@ def closed_grid(points: Sequence[Point], title: str) -> Grid:
 
 
 def open_grid(points: Sequence[Point], title: str) -> Grid:
-    """A row a route and rate. Where the generator itself was late, the row says by how much."""
+    """One row per route and rate, with the delay of the generator itself."""
     rows = [
         [
             f"{one.route}, {one.offered:,.0f}/s",
@@ -88,7 +88,7 @@ def open_grid(points: Sequence[Point], title: str) -> Grid:
 
 
 def ceiling_grid(ceilings: Sequence[Ceiling], title: str) -> Grid:
-    """A row a call and number of streams."""
+    """One row per call and number of streams."""
     rows = [
         [
             f"{one.kind}, {one.streams} at a time",
@@ -103,7 +103,7 @@ def ceiling_grid(ceilings: Sequence[Ceiling], title: str) -> Grid:
 
 
 def plot_latency(path: Path, title: str, points: Sequence[Point]) -> None:
-    """A panel a percentile: latency against offered load, a line a route, both axes from the table."""
+    """One panel per percentile: latency against offered load, one line per route."""
     figure = Figure((9.0, 3.2), dpi=_DOTS_AN_INCH, layout="constrained")
     figure.suptitle(title, fontsize=10)
     panels = figure.subplots(1, 3, sharey=True, squeeze=False)[0]

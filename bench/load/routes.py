@@ -1,4 +1,4 @@
-"""The ways to a server that are compared: in the clear, with mutual TLS, and through Envoy with it on both hops."""
+"""The compared routes to a server: without TLS, with mutual TLS, and through Envoy with mutual TLS on both hops."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ _LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where calls go, with the files of CA, key and certificate that a caller needs there, if any."""
+    """The target of calls, with the files of CA, key and certificate that a caller needs, if any."""
 
     name: str
     address: str
@@ -60,7 +60,7 @@ def running_routes(names: Sequence[str], data: Path, work: Path) -> Iterator[lis
 
 @contextmanager
 def _running_envoy(folder: Path, identity: Identity, server: str) -> Iterator[str]:
-    """Runs Envoy before a server, and yields where callers connect."""
+    """Runs Envoy before a server, and yields the address for callers."""
     configuration, admin_file = _write_configuration(folder, identity, server), folder / "admin-address"
     admin_file.unlink(missing_ok=True)
     command = [
@@ -105,7 +105,7 @@ def _socket_address(address: str) -> dict[str, object]:
 
 
 def _await_envoy(process: "subprocess.Popen[bytes]", admin_file: Path, log: Path) -> str:
-    """The callers' address once Envoy finds the server healthy. Raises RuntimeError."""
+    """Waits until Envoy finds the server healthy; returns the callers' address. Raises RuntimeError."""
     end = time.monotonic() + _START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         admin = admin_file.read_text(encoding="utf-8") if admin_file.exists() else ""

@@ -1,1 +1,1 @@
-"""Low-rank factors that lead the default embedding model to code: data, training, measurement. See bench/README.md."""
+"""Low-rank factors that adapt the default embedding model to code: data, training, measurement. See bench/README.md."""

@@ -1,4 +1,4 @@
-"""Collects the pairs that are trained on, and the sets that are kept aside."""
+"""Collects the pairs for training, and the sets that are kept aside."""
 
 import hashlib
 import json
@@ -12,17 +12,17 @@ from bench.low_rank.sources import CodeSource, Use, files_of, read_table
 from bench.quality.sets import read_corpus, read_queries, write_lines
 
 MOST_OF_A_PACKAGE = 700
-"""Pairs that are trained on: no package may outweigh the others."""
+"""The most pairs for training from one package, so that none outweighs the others."""
 DOCUMENTS, QUERIES = 2_000, 500
-"""Of a set that is kept aside."""
+"""The sizes of a set that is kept aside."""
 TRAINING_FILE = "train.jsonl"
 
 
 def collect(folder: Path, apart: Sequence[Path]) -> dict[str, int]:
     """Writes `train.jsonl` and the sets `kept-python` and `kept-other` into a folder; returns their sizes.
 
-    `apart` are folders with a corpus.jsonl and a queries.jsonl: what they hold is not trained on. Raises SetError,
-    SourceError.
+    `apart` are folders with a corpus.jsonl and a queries.jsonl, whose content is excluded from training. Raises
+    SetError, SourceError.
     """
     table = read_table()
     seen = {key(text) for one in apart for text in _texts_of(one)}
@@ -41,7 +41,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def _texts_of(folder: Path) -> Iterator[str]:
-    """What must not be trained on: the texts, their functions without docstrings, the sentences, the queries."""
+    """The content excluded from training: the texts, their functions without docstrings, the sentences, the queries."""
     corpus = read_corpus(folder / "corpus.jsonl")
     for document in corpus:
         text = str(document.fields["text"])
@@ -62,7 +62,7 @@ def _pairs(table: Iterable[CodeSource], use: Use, kind: str, folder: Path, seen:
 
 
 def _sample(pairs: Iterable[Pair], count: int) -> list[Pair]:
-    """At most `count` pairs, by a hash of what they are."""
+    """At most `count` pairs, chosen by a hash of their content."""
     return sorted(pairs, key=lambda pair: hashlib.sha256(f"{pair.id} {pair.text}".encode()).digest())[:count]
 
 

@@ -29,7 +29,7 @@ LANGUAGES: Mapping[str, str] = {
     ".ts": "typescript",
     ".tsx": "tsx",
 }
-"""The grammar by a file's ending."""
+"""The grammar by a file's suffix."""
 _TYPES = frozenset(
     """
     class_declaration abstract_class_declaration interface_declaration struct_declaration record_declaration
@@ -54,7 +54,8 @@ _PLAIN = re.compile(r"[ -~]+")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A type or member: its qualified name, the head of its type, its comment's first sentence, its code without."""
+    """A type or member: its qualified name, the head of its type, its comment's first sentence, its code without the
+    comment."""
 
     symbol: str
     context: str
@@ -63,7 +64,8 @@ class Declaration:
 
 
 def documented_declarations(source: bytes, language: str) -> Iterator[Declaration]:
-    """The types and members of a file whose comment says in at least four words what they are, in reading order."""
+    """The types and members of a file whose comment has a first sentence of at least four words, in the file's
+    order."""
     stack: list[tuple[Node, str, str]] = [(Parser(_GRAMMARS[language]).parse(source).root_node, "", "")]
     while stack:
         node, symbol, context = stack.pop()
@@ -85,7 +87,7 @@ def documented_declarations(source: bytes, language: str) -> Iterator[Declaratio
 
 
 def _declared(node: Node) -> Node:
-    """What an export exports; the node itself otherwise."""
+    """The declaration inside an export statement; otherwise the node itself."""
     return next(iter(node.named_children[-1:]), node) if node.type in _WRAPPERS else node
 
 
@@ -98,7 +100,8 @@ def _name(node: Node) -> str:
 
 
 def _sentence(node: Node, name: str) -> str:
-    """The first sentence of the comment that ends on the line before a declaration; empty when none is fit."""
+    """The first sentence of the comment that ends on the line before a declaration; empty if there is no suitable
+    one."""
     lines: list[str] = []
     row, before = node.start_point.row, node.prev_named_sibling
     while before is not None and before.type in _COMMENTS and _last_row(before) == row - 1:
@@ -107,7 +110,7 @@ def _sentence(node: Node, name: str) -> str:
     comment = _COMMENT_SIGNS.sub("", "\n".join(lines))
     comment = _TAG.sub(" ", _NAMED_TAG.sub(lambda match: match[1] or match[2], comment))
     sentence = first_sentence(comment.strip())
-    # Go's comments begin with the name, which would give the answer away.
+    # Go's comments begin with the name, which would make the answer trivial.
     sentence = sentence.removeprefix(f"{name} ")
     is_fit = _PLAIN.fullmatch(sentence) and not _NOT_A_DESCRIPTION.search(sentence)
     return sentence if is_fit else ""

@@ -9,7 +9,7 @@ from bench.low_rank.declarations import LANGUAGES, documented_declarations
 from bench.quality.functions import documented_functions
 
 LARGEST_FILE = 200_000
-"""Bytes; larger ones are generated, or data."""
+"""In bytes; larger files are generated, or data."""
 _LEFT_OUT = re.compile(
     r"(^|/)(tests?|testing|testdata|__tests__|spec|_?vendor|third_party|node_modules|examples?|benchmarks?|migrations)/"
     r"|(^|/)test_[^/]*$|_test\.\w+$|[.-](test|spec|d|g|pb|designer)\.\w+$|_pb2?\w*\.\w+$|Tests?\.\w+$",
@@ -19,9 +19,8 @@ _LEFT_OUT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence, and the code that it stood before or in: its qualified name, its type's head, and its lines without.
-
-    `context` is empty for what is in no type, and in Python.
+    """A sentence, and the code that it documents: its qualified name, its type's head, and its lines without the
+    documentation. `context` is empty outside of types, and in Python.
     """
 
     package: str
@@ -33,17 +32,17 @@ class Pair:
 
     @property
     def id(self) -> str:
-        """Names the code; overloads and redefinitions share it."""
+        """The id of the code; overloads and redefinitions share it."""
         return f"{self.package}/{self.path}#{self.symbol}"
 
 
 def is_wanted(path: str) -> bool:
-    """Whether a file is source in a language that is read here, and neither a test nor generated."""
+    """Whether a file is source code in a supported language, and neither a test nor generated."""
     return PurePosixPath(path).suffix in {".py", *LANGUAGES} and not _LEFT_OUT.search(path)
 
 
 def pairs_of(package: str, path: str, source: bytes) -> Iterator[Pair]:
-    """The pairs of a file, by line; none where it cannot be read as what it is called."""
+    """The pairs of a file, by line; none if it cannot be parsed as its suffix says."""
     if len(source) > LARGEST_FILE:
         return
     if path.endswith(".py"):
@@ -55,7 +54,7 @@ def pairs_of(package: str, path: str, source: bytes) -> Iterator[Pair]:
 
 
 def described_functions(source: str) -> list[tuple[str, str, str]]:
-    """Sentence, qualified name and text of the documented functions; none where the source is not Python."""
+    """Sentence, qualified name and text of the documented functions; none if the source is not Python."""
     try:
         return [(one.sentence, one.name, one.text) for one in documented_functions(source)]
     except (SyntaxError, ValueError):
@@ -63,7 +62,7 @@ def described_functions(source: str) -> list[tuple[str, str, str]]:
 
 
 def distinct(pairs: Iterable[Pair], seen: set[str]) -> Iterator[Pair]:
-    """The pairs whose sentence and whose text are not among the `seen` keys, which grow by theirs."""
+    """The pairs whose sentence and text are not among the `seen` keys; adds their keys to `seen`."""
     for pair in pairs:
         keys = {key(pair.sentence), key(pair.text)}
         if seen.isdisjoint(keys):
@@ -72,5 +71,5 @@ def distinct(pairs: Iterable[Pair], seen: set[str]) -> Iterator[Pair]:
 
 
 def key(text: str) -> str:
-    """Equal for texts that differ in white space and case alone."""
+    """A key that is equal for texts that differ only in white space and case."""
     return " ".join(text.split()).casefold()

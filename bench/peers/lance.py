@@ -1,7 +1,6 @@
 """LanceDB in this process: it has no server to run."""
 
-# pyright: basic, reportMissingImports=false
-# What it imports stands in an environment of its own.
+# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -22,7 +21,7 @@ _REFINE = 4
 
 
 class LanceAdapter(ThreadedAdapter):
-    """IVF_HNSW_SQ refined with the vectors themselves, filters first; BM25 by its full-text index; its own RRF."""
+    """IVF_HNSW_SQ, refined with the full vectors, filters first; BM25 by its full-text index; its own RRF."""
 
     def __init__(self) -> None:
         self._corpus: Corpus

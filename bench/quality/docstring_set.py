@@ -1,7 +1,7 @@
 """Builds a docstring -> function set from the sources of installed packages.
 
-A document is a function without its docstring, a query the first sentence of a docstring; the function it stood in is
-what is relevant. The same versions of the same packages give the same set, byte for byte.
+A document is a function without its docstring, a query the first sentence of a docstring; the function with that
+docstring is the relevant document. The same versions of the same packages give the same set, byte for byte.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ DISTRIBUTIONS = tuple(
     sympy tqdm typer urllib3
     """.split()
 )
-"""Packages of the development environment, chosen for many authors and fields."""
+"""Packages of the development environment, chosen to cover many authors and fields."""
 DOCUMENTS, QUERIES = 10_000, 1_000
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing"})
@@ -29,7 +29,7 @@ _TEST_FOLDERS = frozenset({"test", "tests", "testing"})
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A function, and the file it stands in; the path starts at the folder that the package is installed into."""
+    """A function and its file; the path is relative to the folder that the package is installed in."""
 
     path: str
     function: DocumentedFunction
@@ -48,13 +48,13 @@ def documents_of(package: Distribution) -> Iterator[Document]:
         try:
             functions = list(documented_functions(Path(str(file.locate())).read_text(encoding="utf-8")))
         except (SyntaxError, ValueError):
-            # Templates and sources of other versions of Python: no functions that this one could run.
+            # Templates, and sources for other versions of Python, which this version cannot parse.
             continue
         yield from (Document(file.as_posix(), function) for function in functions)
 
 
 def distinct(documents: Iterable[Document]) -> list[Document]:
-    """The documents whose text and whose sentence no earlier one has, white space and case aside."""
+    """The documents whose text and sentence no earlier one has, ignoring white space and case."""
     seen: set[str] = set()
     kept = []
     for document in documents:
@@ -66,15 +66,15 @@ def distinct(documents: Iterable[Document]) -> list[Document]:
 
 
 def sample(documents: Sequence[Document], count: int, salt: str) -> list[Document]:
-    """`count` documents, or all when there are fewer, chosen by a hash of their ids; sorted by id."""
+    """`count` documents, or all if there are fewer, chosen by a hash of their ids; sorted by id."""
     chosen = sorted(documents, key=lambda document: hashlib.sha256(f"{salt} {document.id}".encode()).digest())[:count]
     return sorted(chosen, key=lambda document: document.id)
 
 
 def build_docstring_set(names: Sequence[str], documents: int, queries: int, folder: Path) -> None:
-    """Writes `corpus.jsonl`, `queries.jsonl` and `metadata.json`, which names the packages with their versions.
+    """Writes `corpus.jsonl`, `queries.jsonl`, and `metadata.json` with the packages and their versions.
 
-    `documents` and `queries` are the most of each. Raises PackageNotFoundError.
+    `documents` and `queries` limit their numbers. Raises PackageNotFoundError.
     """
     packages = [distribution(name) for name in names]
     corpus = sample(

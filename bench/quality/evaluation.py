@@ -1,4 +1,4 @@
-"""Asks every query in every mode, over the wire, and measures the answers."""
+"""Runs every query in every mode over the wire, and measures the results."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from groundwire_client import GroundwireClient, IndexScope
 
 @dataclass(frozen=True, slots=True)
 class ModeRun:
-    """One mode's measures, one a query in their order, and how long a call took, in milliseconds at the client."""
+    """One mode's measures, one per query in their order, and the milliseconds of each call at the client."""
 
     mode: str
     measures: tuple[Measures, ...]
@@ -24,7 +24,7 @@ class ModeRun:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What every mode made of one set."""
+    """The results of all modes on one set."""
 
     name: str
     documents: int
@@ -33,7 +33,7 @@ class Evaluation:
 
 
 def canonical_ids(scope: IndexScope, corpus: Sequence[Document]) -> dict[str, str]:
-    """The documents' ids in an index, by their own."""
+    """The canonical ids of the documents in an index, by document id."""
     return {one.id: f"{scope.repository}::{scope.branch}::{one.kind}::{one.id}" for one in corpus}
 
 

@@ -16,7 +16,8 @@ _ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf")
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFunction:
-    """A function or method: its qualified name, the first sentence of its docstring, and its source without that."""
+    """A function or method: its qualified name, the first sentence of its docstring, and its source without the
+    docstring."""
 
     name: str
     sentence: str
@@ -26,7 +27,7 @@ class DocumentedFunction:
 
 
 def documented_functions(source: str) -> Iterator[DocumentedFunction]:
-    """The functions of a module and of its classes that say in at least four words what they do.
+    """The functions of a module and of its classes whose docstring has a first sentence of at least four words.
 
     Left out are functions within functions, and those of fewer than three lines without their docstring. Raises
     SyntaxError and ValueError when the source is not Python.
@@ -40,9 +41,8 @@ def documented_functions(source: str) -> Iterator[DocumentedFunction]:
 
 
 def first_sentence(docstring: str) -> str:
-    """What stands before the first full stop or blank line, on one line.
-
-    Empty for what is longer than a sentence, and for a field (`:param name: ...`).
+    """The text before the first full stop or blank line, on one line. Empty if that is too long for a sentence, or is a
+    field (`:param name: ...`).
     """
     end = len(docstring)
     for match in _SENTENCE_END.finditer(docstring):
@@ -62,7 +62,7 @@ def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.FunctionDe
 
 
 def _without_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> str:
-    """The lines of a function without those of its docstring, moved to the left margin."""
+    """The lines of a function without its docstring, dedented."""
     docstring = node.body[0]
     kept = [*lines[node.lineno - 1 : docstring.lineno - 1], *lines[docstring.end_lineno : node.end_lineno]]
     indent = node.col_offset

@@ -1,4 +1,4 @@
-"""Identifier look-ups drawn from a corpus: a name, typed right or with one slip, and the documents that bear it."""
+"""Identifier look-ups drawn from a corpus: a name, without or with one typing error, and the documents of that name."""
 
 import random
 import string
@@ -8,16 +8,16 @@ from bench.quality.sets import Document, JudgedQuery
 
 LEAST_CHARACTERS = 4
 UNAMBIGUOUS = "unambiguous"
-"""The part of the look-ups whose name one document alone bears."""
+"""The part of the look-ups whose name belongs to only one document."""
 _SEED = 4
 _SEPARATORS = ("::", "#", ".")
 
 
 def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
-    """`count` distinct names, or all when there are fewer, drawn with a fixed seed; by name.
+    """`count` distinct names, or all if there are fewer, drawn with a fixed seed; sorted.
 
-    A document's name is the last segment of its symbol. Names shorter than four characters and those that Python
-    gives a meaning (`__init__`) are not drawn.
+    A document's name is the last segment of its symbol. Names shorter than four characters and Python's special names
+    (`__init__`) are not drawn.
     """
     bearers: dict[str, list[str]] = {}
     for document in corpus:
@@ -33,13 +33,14 @@ def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
 
 
 def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
-    """The same look-ups, each with a letter left out, put in, replaced, or swapped with the next; a fixed seed."""
+    """The same look-ups, each with a letter removed, inserted, replaced, or swapped with the next; with a fixed
+    seed."""
     generator = random.Random(_SEED)
     return [JudgedQuery(_slip(one.query, generator), one.relevant, one.parts) for one in look_ups]
 
 
 def last_segment(symbol: str) -> str:
-    """What stands after the last separator of a qualified name."""
+    """The part after the last separator of a qualified name."""
     for separator in _SEPARATORS:
         symbol = symbol.rpartition(separator)[2]
     return symbol

@@ -1,4 +1,4 @@
-"""A measurement from end to end: index, serve, ask, report."""
+"""A whole measurement: index, serve, run queries, report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ CALL_SECONDS = 60.0
 
 
 class UnknownModeError(Exception):
-    """There is no such mode, or it needs what was not given."""
+    """There is no such mode, or it needs an option that was not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class QuestionSet:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How sets are measured: the modes by name, the baseline's name, and the models by name or path ("" for none)."""
+    """The modes by name, the baseline's name, and the models by name or path ("" for none)."""
 
     modes: Mapping[str, Mode]
     baseline: str
@@ -58,7 +58,7 @@ def chosen_modes(names: Sequence[str] | None, baseline: str, reranker: str) -> M
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """An index of documents and a client of the server that answers over it."""
+    """An index of documents, and a client of the server that serves it."""
 
     client: GroundwireClient
     scope: IndexScope
@@ -80,7 +80,7 @@ def serving(repository: str, documents: Sequence[Document], setup: Setup, out: P
 
 
 def measure_sets(served: Served, sets: Sequence[QuestionSet], setup: Setup, out: Path) -> None:
-    """Asks every set over the wire; writes `NAME.md`, `NAME.json` and `NAME.png`. Raises GroundwireError."""
+    """Runs every set over the wire; writes `NAME.md`, `NAME.json` and `NAME.png`. Raises GroundwireError."""
     parameters = {"embedder": setup.embedder, "reranker": setup.reranker, "resamples": RESAMPLES, "seed": SEED}
     for asked in sets:
         evaluation = evaluate(served.client, served.scope, asked.name, served.documents, asked.queries, setup.modes)

@@ -1,11 +1,11 @@
-"""How good a ranking is, for one query with binary judgements."""
+"""Measures of a ranking, for one query with binary relevance."""
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 DEPTH = 100
-"""The deepest that a measure looks."""
+"""The deepest rank that a measure uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,17 +16,17 @@ class Measures:
     """Normalised discounted cumulative gain of the first ten (Järvelin and Kekäläinen 2002): gain 1, discount
     log2(rank + 1), divided by the same of a ranking that puts everything relevant first."""
     mrr_10: float
-    """1 / rank of the first relevant one, 0 when it is not among the first ten."""
+    """1 / rank of the first relevant document, 0 if none is among the first ten."""
     recall_10: float
-    """The share of the relevant ones that stand among the first ten."""
+    """The share of the relevant documents that are among the first ten."""
     recall_100: float
-    """The share of the relevant ones that stand among the first hundred."""
+    """The share of the relevant documents that are among the first hundred."""
     hit_3: float
-    """1 when a relevant one stands among the first three, else 0."""
+    """1 if a relevant document is among the first three, else 0."""
 
 
 def measure(ranking: Sequence[str], relevant: Collection[str]) -> Measures:
-    """Measures a ranking of distinct ids, best first, against the ids that are relevant; there must be one."""
+    """Measures a ranking of distinct ids, best first, against the relevant ids, of which there must be at least one."""
     ranks = [rank for rank, id_ in enumerate(ranking, start=1) if id_ in relevant]
     ideal = sum(_discounted(rank) for rank in range(1, min(len(relevant), 10) + 1))
     return Measures(

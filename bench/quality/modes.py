@@ -1,4 +1,4 @@
-"""The ways to search that are compared, each as a caller would ask for it."""
+"""The compared ways to search, each with the call that a caller would make."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,6 +76,6 @@ MODES: dict[str, Mode] = {
     "search_bm25": SearchMode(SearchType.SEARCH_TYPE_BM25),
     "search_hybrid": SearchMode(SearchType.SEARCH_TYPE_HYBRID),
 }
-"""By the name that tables show."""
+"""The modes, by their names in tables."""
 
 NEEDS_RERANKER = frozenset({"adaptive+rerank"})

@@ -1,4 +1,4 @@
-"""Pictures: every mode's mean and its difference to the baseline, and what other weights would have given."""
+"""Plots: every mode's mean and its difference to the baseline, and the results of other weights."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _MEAN, _BETTER, _WORSE, _EITHER = "#4c72b0", "#2d7f4f", "#b0413e", "#8a8a8a"
 
 
 def write_plot(path: Path, summary: Summary, measure: str) -> None:
-    """A PNG of the whole set for one measure, the modes from top to bottom; green and red intervals leave out 0."""
+    """A PNG of the whole set for one measure, one row per mode; green and red intervals exclude 0."""
     modes = summary.parts[0].modes
     rows = range(len(modes))
     figure = Figure(figsize=(_WIDTH_INCHES, 1.2 + _INCHES_A_MODE * len(modes)), dpi=_DOTS_AN_INCH, layout="constrained")
@@ -43,7 +43,7 @@ def write_plot(path: Path, summary: Summary, measure: str) -> None:
 
 
 def write_sweep_plot(path: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
-    """A PNG with a panel a set: nDCG@10 by the weight of the dense source, a line a normalisation."""
+    """A PNG with one panel per set: nDCG@10 by the weight of the dense retriever, one line per normalisation."""
     figure = Figure(figsize=(_WIDTH_INCHES, 2.8), dpi=_DOTS_AN_INCH, layout="constrained")
     panels = figure.subplots(1, len(curves), sharey=True, squeeze=False)[0]
     for panel, (name, some) in zip(panels, curves.items(), strict=True):

@@ -1,4 +1,4 @@
-"""An evaluation as figures: means, differences to a baseline with intervals, as tables."""
+"""The figures of an evaluation: means, and differences to a baseline with intervals, as tables."""
 
 from dataclasses import dataclass, fields
 from statistics import fmean
@@ -60,7 +60,7 @@ def summarise(evaluation: Evaluation, baseline: str) -> Summary:
 
 
 def grids(summary: Summary, measure: str) -> list[Grid]:
-    """A table a part, with the differences of one measure."""
+    """One table per part, with the differences of one measure."""
     headings = ["mode", *TITLES.values(), f"{TITLES[measure]} - {summary.baseline}", "ms"]
     return [Grid(_title(summary, part), headings, _rows(part, measure)) for part in summary.parts]
 

@@ -1,4 +1,4 @@
-"""Everything that `docs/quality.md` states: sets are built, look-ups drawn, modes measured, weights tried."""
+"""Reproduces all figures of `docs/quality.md`: builds sets, draws look-ups, measures modes, tries weights."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ _FUNCTION_NAME = re.compile(r"\bdef\s+(\w+)")
 
 
 def reproduce_figures(cosqa: Path, setup: Setup, out: Path) -> None:
-    """Measures the three corpora, and writes how the weights were chosen on the first two.
+    """Measures the three corpora, and writes the results of all weights on the first two.
 
     Raises GroundwireError, PackageNotFoundError, RuntimeError, SetError.
     """
@@ -45,7 +45,8 @@ def reproduce_figures(cosqa: Path, setup: Setup, out: Path) -> None:
 
 
 def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
-    """`weights.md`, `.json` and `.png`: nDCG@10 by the weight of the dense source, for each set and normalisation."""
+    """`weights.md`, `.json` and `.png`: nDCG@10 by the weight of the dense retriever, for each set and
+    normalisation."""
     columns = {f"{name}, {curve.normalisation}": curve.ndcg_10 for name, some in curves.items() for curve in some}
     weights = [f"{weight:.2f}" for weight in DENSE_WEIGHTS]
     rows = [[weight, *(f"{means[row]:.3f}" for means in columns.values())] for row, weight in enumerate(weights)]
@@ -54,7 +55,7 @@ def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
 
 
 def cosqa_documents(folder: Path) -> list[Document]:
-    """The functions of a CoSQA folder, each with its name as the symbol, as an index of real code has it."""
+    """The functions of a CoSQA folder, each with its name as the symbol, as in an index of real code."""
     return [_with_symbol(document) for document in read_corpus(folder / "corpus.jsonl")]
 
 
@@ -64,7 +65,7 @@ def questions(name: str, folder: Path, corpus: Sequence[Document]) -> QuestionSe
 
 
 def look_ups(name: str, corpus: Sequence[Document]) -> list[QuestionSet]:
-    """Names of a corpus, typed right and with a slip."""
+    """Names of a corpus, without and with a typing error."""
     drawn = draw_look_ups(corpus, LOOK_UPS)
     return [
         QuestionSet(f"{name}-names", drawn, "mrr_10"),
@@ -73,7 +74,7 @@ def look_ups(name: str, corpus: Sequence[Document]) -> list[QuestionSet]:
 
 
 def mark_held_out(queries: Iterable[JudgedQuery]) -> list[JudgedQuery]:
-    """Half of the queries, chosen by a hash of their text, are the part that weights were not chosen by."""
+    """Marks half of the queries, chosen by a hash of their text, as held out: the weights were not chosen by them."""
     return [query if _is_tuning(query.query) else replace(query, parts=(*query.parts, HELD_OUT)) for query in queries]
 
 

@@ -1,8 +1,8 @@
 """A corpus and its judged queries: read, checked, and written as Groundwire's JSONL.
 
 `corpus.jsonl` holds `{"id": ..., "text": ...}` and any other field of a node (`docs/jsonl.md`), `queries.jsonl` holds
-`{"query": ..., "relevant": [ids]}`, one object a line. A query may name the `parts` of the set that it is in, to be
-reported for themselves, and bring its `vector` where the corpus does.
+`{"query": ..., "relevant": [ids]}`, one object a line. A query may name `parts` of the set that it belongs to, which
+are reported separately, and have a `vector` if the documents have.
 """
 
 import json
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KIND = "doc"
-"""The kind of documents that name none."""
+"""The kind of documents without one."""
 
 
 HELD_OUT = "held out"
-"""The part of a set that weights were not chosen by."""
+"""The part of a set by which no weight was chosen."""
 
 
 class SetError(Exception):
@@ -24,7 +24,7 @@ class SetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document's id, and its other fields as they stand in the file."""
+    """A document's id, and its other fields as in the file."""
 
     id: str
     fields: Mapping[str, object]
@@ -64,7 +64,7 @@ def read_corpus(path: Path) -> list[Document]:
 
 
 def read_queries(path: Path, corpus: Sequence[Document]) -> list[JudgedQuery]:
-    """The queries in the order of the file, all of whose relevant ids the corpus has. Raises SetError."""
+    """The queries in the order of the file; the corpus has all of their relevant ids. Raises SetError."""
     known = {document.id for document in corpus}
     queries = []
     for place, line in _lines(path):
@@ -97,7 +97,7 @@ def write_nodes(path: Path, corpus: Iterable[Document]) -> None:
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
-    """Writes one JSON object a line, in UTF-8."""
+    """Writes one JSON object per line, in UTF-8."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

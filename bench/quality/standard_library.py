@@ -1,4 +1,4 @@
-"""The functions and classes of Python's standard library, as Groundwire's own ingestion cuts them."""
+"""The functions and classes of Python's standard library, as Groundwire's ingestion splits them into nodes."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ _REPOSITORY = "stdlib"
 def standard_library_documents(library: Path, folder: Path) -> list[Document]:
     """The nodes of an index of the sources in `library`, which is built in `folder`, without vectors.
 
-    Tests are left out, and what is no library: the installer, the converter, the editor. Raises RuntimeError.
+    Tests are left out, and programs that are no library: the installer, the converter, the editor. Raises RuntimeError.
     """
     source, data, nodes = folder / "source", folder / "data", folder / "exported.jsonl"
     shutil.rmtree(source, ignore_errors=True)

@@ -1,6 +1,5 @@
-"""How the weights of an adaptive fusion were chosen: every candidate's scores from the server, fused in many ways.
-
-The server gives each match its score in every source, so that one call a query is enough to try any weights.
+"""How the weights of adaptive fusion were chosen: fuses the scores of every candidate with many weights. The server
+returns each match's score of every retriever, so one call per query is enough to try any weights.
 """
 
 import sys
@@ -35,11 +34,11 @@ Normaliser = Callable[[Floats], Floats]
 RETRIEVERS = (Retriever.RETRIEVER_DENSE, Retriever.RETRIEVER_BM25_CODE, Retriever.RETRIEVER_BM25_PROSE)
 DENSE_WEIGHTS = tuple(step / 20 for step in range(8, 21))
 CODE_SHARE = 0.6
-"""Of what the dense retriever leaves; the rest is the prose retriever's."""
+"""The share of BM25 over code in the weight that the dense retriever leaves; the rest is that of BM25 over prose."""
 
 
 def by_maximum(scores: Floats) -> Floats:
-    """`score / highest`: the plain way, to compare with."""
+    """`score / highest`: the simple normalisation, for comparison."""
     highest = scores.max(initial=0.0)
     return scores / highest if highest > 0.0 else np.zeros(len(scores))
 
@@ -50,7 +49,7 @@ LEXICAL: Mapping[str, Normaliser] = {"by lead": by_lead, "by maximum": by_maximu
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A query's candidates by id: a column of scores for each of RETRIEVERS, and which of them are relevant."""
+    """A query's candidates by id: one column of scores for each of RETRIEVERS, and the relevant ids."""
 
     is_held_out: bool
     ids: tuple[str, ...]
@@ -69,7 +68,7 @@ class Curve:
 def gather(
     client: GroundwireClient, scope: IndexScope, corpus: Sequence[Document], queries: Sequence[JudgedQuery]
 ) -> list[Pool]:
-    """The candidates of the queries that are natural language. Raises GroundwireError."""
+    """The candidates of the natural-language queries. Raises GroundwireError."""
     node_ids = canonical_ids(scope, corpus)
     limits = HybridParameters(top_k=4 * LIST_LIMIT, vec_limit=LIST_LIMIT, lex_limit=LIST_LIMIT)
     pools = []
@@ -85,7 +84,7 @@ def gather(
 
 
 def pool_of(scores: Mapping[str, StageScores], relevant: frozenset[str], *, is_held_out: bool) -> Pool:
-    """The candidates that one of RETRIEVERS lists, by id; each lists the LIST_LIMIT best of its own."""
+    """The candidates that at least one of RETRIEVERS lists, by id; each lists its LIST_LIMIT best."""
     listed: set[str] = set()
     for retriever in RETRIEVERS:
         floor = QueryDefaults().min_sim if retriever == Retriever.RETRIEVER_DENSE else sys.float_info.min
@@ -117,7 +116,7 @@ def _score(stages: StageScores, retriever: Retriever.ValueType) -> float | None:
 
 def _normalised(pool: Pool, lexical: Normaliser) -> list[list[float]]:
     dense, *others = pool.columns
-    # NaN stands for a candidate without a vector.
+    # NaN means a candidate without a vector.
     found = [by_range(np.asarray(dense, dtype=np.float64))]
     found += [lexical(np.asarray(column, dtype=np.float64)) for column in others]
     return [column.tolist() for column in found]

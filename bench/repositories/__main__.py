@@ -1,4 +1,4 @@
-"""`python -m bench.repositories`: how well real repositories are searched and walked. See `bench/README.md`."""
+"""`python -m bench.repositories`: retrieval quality on real repositories. See `bench/README.md`."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The plain way to search, to compare with: BM25 over the files as they are, in chunks of 40 lines."""
+"""The baseline: BM25 over the unprocessed files, in chunks of 40 lines."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ def chunks_of(source: Path) -> list[Piece]:
 
 
 def bm25_ranking(chunks: Sequence[Piece], depth: int) -> Callable[[str], list[Piece]]:
-    """Ranks the chunks for a question with the words and parameters that bm25s has by default, best first."""
+    """Ranks the chunks for a question, best first, with bm25s' default tokeniser and parameters."""
     index = bm25s.BM25()
     index.index(bm25s.tokenize([chunk.text for chunk in chunks], show_progress=False), show_progress=False)
 

@@ -1,4 +1,4 @@
-"""`python -m bench.repositories.check FOLDER...`: whether every place of the tables is there, in the sources."""
+"""`python -m bench.repositories.check FOLDER...`: checks that every place of the tables exists in the sources."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ def check(
         typer.Argument(help="Each holds source.tar.gz and the tables of a set.", exists=True, file_okay=False),
     ],
 ) -> None:
-    """Look up every place of the tables in the sources, and say which is not there."""
+    """Look up every place of the tables in the sources, and report those that do not exist."""
     try:
         problems = [f"{folder}: {problem}" for folder in folders for problem in check_set(folder)]
     except (OSError, TableError) as error:
@@ -36,7 +36,7 @@ def check(
 
 
 def check_set(folder: Path) -> list[str]:
-    """What is wrong with the places and files of a set, in the order of its tables. Raises OSError, TableError."""
+    """The problems of the places and files of a set, in the order of its tables. Raises OSError, TableError."""
     with tempfile.TemporaryDirectory() as work:
         source = unpack(folder / "source.tar.gz", Path(work))
         texts = {
@@ -60,7 +60,7 @@ def check_set(folder: Path) -> list[str]:
 
 
 def problem_of(place: Place, texts: Mapping[str, str]) -> str:
-    """What is wrong with a place in these texts by path; empty when it is one file that declares the symbol."""
+    """The problem of a place, given the texts by path; empty if exactly one file matches and declares the symbol."""
     paths = [path for path in texts if in_file(path, place.path)]
     if not paths:
         return "no file has a path that ends so"
@@ -72,7 +72,7 @@ def problem_of(place: Place, texts: Mapping[str, str]) -> str:
 
 
 def _places(tables: Tables) -> Iterator[tuple[str, Place]]:
-    """Every place of both tables, with the row that it stands in."""
+    """Every place of both tables, with its row."""
     for number, question in enumerate(tables.questions, start=1):
         yield from ((f"question {number}", place) for places in question.places for place in places)
     for number, relation in enumerate(tables.relations, start=1):

@@ -23,7 +23,7 @@ _SOURCES = frozenset(
 )
 _TEST_WORDS = frozenset("e2e mocks spec specs test testdata tests".split())
 _APART = frozenset("dist doc docs gen generated node_modules third_party vendor".split())
-"""Folders of documentation, of what programs wrote, and of other projects' code."""
+"""Folders of documentation, generated files, and other projects' code."""
 _GENERATED = re.compile(
     r"\.(?:designer\.cs|g\.cs|min\.js|pb(?:\.\w+)+)$|(?:_pb2(?:_grpc)?\.pyi?|ModelSnapshot\.cs)$", re.I
 )
@@ -54,9 +54,8 @@ def make(
 
 
 def changes_of(commits: Iterable[Commit], files: Collection[str]) -> list[Change]:
-    """The commits whose subject is a question that 1 to 4 sources answer, all among the files; in the order given.
-
-    Of commits with the same subject, letter case aside, the first is taken.
+    """The commits whose subject can be a question and that touch 1 to 4 sources, all among the files; in the given
+    order. Of commits with the same subject, ignoring case, the first is taken.
     """
     changes: dict[str, Change] = {}
     for commit in commits:
@@ -68,19 +67,19 @@ def changes_of(commits: Iterable[Commit], files: Collection[str]) -> list[Change
 
 
 def spread(changes: Sequence[Change], most: int) -> list[Change]:
-    """At most so many, at even distances over the first half, or over as many as are wanted where it has fewer."""
+    """At most `most` items, at even distances over the first half, or over the first `most` if the half has fewer."""
     pool = changes[: max(most, len(changes) // 2)]
     count = min(most, len(pool))
     return [pool[number * len(pool) // count] for number in range(count)]
 
 
 def is_bot(commit: Commit) -> bool:
-    """Whether a program wrote the commit, by its name."""
+    """Whether a program made the commit, by its author's name."""
     return _BOT.search(commit.author) is not None
 
 
 def is_source(path: str) -> bool:
-    """Whether a file is source code of the product by its path: no test, no documentation, not generated."""
+    """Whether a file is source code of the product by its path: no test, no documentation, no generated file."""
     *folders, name = PurePosixPath(path).parts
     words = {word.lower() for part in (*folders, name) for word in _WORD.findall(part)}
     return (

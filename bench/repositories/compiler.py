@@ -19,7 +19,7 @@ from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
 
 SURE = 0.8
-"""The least confidence of an edge that readers are told to rely on."""
+"""The least confidence of edges that count as sure."""
 
 Verdict: TypeAlias = Literal["right", "wrong", "unknown", "missed"]
 _BANDS = ((1.0, 1.1), (0.9, 1.0), (SURE, 0.9), (0.0, SURE))
@@ -33,11 +33,10 @@ class TruthError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A pair of nodes with an edge of the reading's own, or with one that only the compiler has (`missed`).
-
-    `right`: the compiler has an edge between the same nodes. `wrong`: it knows the name at this place to mean something
-    else. `unknown`: it does not, as where the type of a value is stated nowhere, or where a call leads on from a base
-    to what overrides it, for a compiler says what is called and not what runs.
+    """A pair of nodes with an edge that the readers found, or with one that only the compiler has (`missed`). `right`:
+    the compiler has an edge between the same nodes. `wrong`: the compiler resolves the name at this place to something
+    else. `unknown`: the compiler does not resolve it, for example because the type of a value is not stated, or because
+    the edge leads to an override, while a compiler only knows the declared callee.
     """
 
     from_key: str
@@ -65,7 +64,7 @@ def main(
     ],
     out: Annotated[Path, typer.Option(help="The folder for the results.")],
 ) -> None:
-    """State how many of the edges that are read without the index are right, and how many of the index's are found."""
+    """Measure precision and recall of the edges that are found without the index."""
     tables: list[Grid] = []
     content: dict[str, list[dict[str, object]]] = {}
     with explained(IngestError, TruthError):
@@ -131,7 +130,7 @@ def _row(title: str, judged: Sequence[Judged]) -> list[str]:
 
 
 def _precision(judged: Sequence[Judged]) -> list[str]:
-    """How many there are, by verdict, and the share of the right ones among those of which the compiler knows."""
+    """The counts by verdict, and the share of right ones among right and wrong ones."""
     right, wrong, unknown = (sum(one.verdict == verdict for one in judged) for verdict in ("right", "wrong", "unknown"))
     return [*map(str, (right + wrong + unknown, right, wrong, unknown)), _share(right, right + wrong)]
 
@@ -141,7 +140,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _between(tree: Tree, covered: frozenset[str]) -> Iterator[SourceEdge]:
-    """The edges of a tree that a compiler knows of, between nodes of covered files."""
+    """The edges of the types that a compiler knows, between nodes of covered files."""
     for edge in tree.edges:
         ends = (tree.nodes[edge.from_key], tree.nodes[edge.to_key])
         if edge.edge_type in REPLACED and all(node.path in covered for node in ends):
@@ -158,7 +157,7 @@ def _read(root: Path) -> Tree:
 
 
 def _covered(root: Path, tree: Tree) -> frozenset[str]:
-    """The files that the indexes in a tree are used for."""
+    """The files that the indexes of a tree cover."""
     paths = {node.path for node in tree.nodes.values()}
     covered: set[str] = set()
     for index in sorted(root.rglob(f"*{COMPILER_INDEX_SUFFIX}")):

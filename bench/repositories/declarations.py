@@ -1,4 +1,4 @@
-"""Does a text declare a symbol? Told by the look of its lines, for texts that no parser of ours has seen."""
+"""Whether a text declares a symbol, by the form of its lines, so that texts of any system can be judged."""
 
 import re
 from functools import cache
@@ -18,7 +18,7 @@ _NO_TYPES = frozenset(
     typeof using when while yield
     """.split()
 )
-"""Words before a name that use it and do not declare it."""
+"""Words before a name that is used, not declared."""
 _WORD = r"[\w<>\[\],.?()]+"
 _TYPE = r"\w[\w<>\[\],.?)]*(?<!,)"
 _RECEIVER = r"(?:\([^()\n]*\)[ \t]+)?"
@@ -28,7 +28,7 @@ _OVER_LINES = r"\((?:\n(?!(?P=indent)\S)[^\n]*)*\n(?P=indent)\)"
 
 
 def declares(text: str, path: str, symbol: str) -> bool:
-    """Whether a line of the text declares the symbol, as far as the look of a line tells.
+    """Whether a line of the text declares the symbol, judged by the form of the line.
 
     In Python that is `def`, `class`, or an assignment with spaces around its sign and no comma at its end, which would
     make it an argument. In SQL it is `CREATE` and what is created. In other languages it is a word such as `class` and

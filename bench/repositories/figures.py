@@ -1,4 +1,4 @@
-"""How good answers are: the figures of one question, and of a relation."""
+"""The measures of one question, of one commit subject, and of evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from bench.repositories.places import Piece, answers, lies_in_file, places_found
 from bench.repositories.tables import Change, Question
 
 DEPTH = 50
-"""The deepest that a figure looks."""
+"""The deepest rank that a measure uses."""
 _FIRST, _RANKED = 5, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a ranking found of a question's places, each in [0, 1], higher is better."""
+    """The measures of a ranking for a question, each in [0, 1], higher is better."""
 
     method_5: float
     """1 when the primary place is among the first five."""
@@ -29,21 +29,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """What a ranking found of the files that a commit touched, each in [0, 1], higher is better."""
+    """The measures of a ranking for a commit subject, each in [0, 1], higher is better."""
 
     hit_5: float
     """1 when a piece of some touched file is among the first five pieces."""
     files_5: float
-    """1 when some touched file is among the first five files, each counted where its first piece stands."""
+    """1 if a touched file is among the first five files, each ranked by its first piece."""
     mrr_10: float
     """1 / rank of the first piece of a touched file, 0 when it is not among the first ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the evidence for a question shows: the primary place, so many of its places, in so many tokens.
-
-    `tokens` are those of all that a caller gets, `text_tokens` those of the source texts in it.
+    """The evidence for a question: whether it shows the primary place, how many places it shows, and its tokens.
+    `tokens` are those of the whole evidence, `text_tokens` those of the source texts in it.
     """
 
     is_primary_found: bool
@@ -80,7 +79,7 @@ def files_found_by(ranking: Sequence[Piece], change: Change) -> FoundFiles:
 
 
 def evidence_of(pieces: Sequence[Piece], tokens: int, text_tokens: int, question: Question) -> Evidence:
-    """The figures of evidence that shows the pieces, each with as much of its text as is shown."""
+    """The measures of evidence that shows the pieces, each with the shown part of its text."""
     return Evidence(
         is_primary_found=any(answers(piece, question.primary) for piece in pieces),
         found=places_found(pieces, question.places),

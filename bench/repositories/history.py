@@ -1,4 +1,4 @@
-"""What git knows of a repository: its commits with the files that they touched, and the sources of one of them."""
+"""Reads a git repository: its commits with the files that they touched, and the sources of one commit."""
 
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def read_commits(git: Path, commit: str) -> Iterator[Commit]:
 
 
 def archive(git: Path, commit: str, pathspecs: Sequence[str], file: Path) -> None:
-    """Writes the sources of a commit that the pathspecs keep as a compressed archive. Raises RuntimeError."""
+    """Writes the sources of a commit that match the pathspecs as a compressed archive. Raises RuntimeError."""
     _git(git, "archive", "--format=tar.gz", f"--output={file.absolute()}", commit, "--", *pathspecs)
 
 

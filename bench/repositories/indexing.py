@@ -1,4 +1,4 @@
-"""A set's sources, unpacked and indexed by the real program, with what that took."""
+"""Unpacks and indexes a set's sources with `groundwire index`, and measures its time and memory."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _KIBIBYTE = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """An index: its folder and scope, its nodes by canonical id, and what `groundwire index` took."""
+    """An index: its folder and scope, its nodes by canonical id, and the time and memory of `groundwire index`."""
 
     data: Path
     scope: IndexScope

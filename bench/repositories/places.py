@@ -1,4 +1,4 @@
-"""Does a piece of source answer a place? It must lie in the file, and be the symbol or declare it in its text."""
+"""Whether a piece of source matches a place: it must be in the file, and be the symbol or declare it in its text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ def in_file(path: str, wanted: str) -> bool:
 
 
 def places_found(pieces: Sequence[Piece], places: Iterable[Alternatives]) -> int:
-    """How many of the places some piece answers."""
+    """The number of places that some piece matches."""
     return sum(any(answers(piece, place) for piece in pieces) for place in places)
 
 

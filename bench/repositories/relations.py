@@ -1,4 +1,4 @@
-"""Which relations a graph has, as an edge or as two: over the wire, or any graph that is given as a table."""
+"""Which relations a graph has, as one edge or as a path of two: over the wire, or of a graph given as a table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from groundwire_client import GroundwireClient, IndexScope
 _FARTHEST, _MOST_NODES = 2, 2_000
 
 Ahead = Callable[[str], Mapping[str, int]]
-"""How many edges lie between a node and each of those ahead of it, 1 or 2, by id."""
+"""The number of edges, 1 or 2, from a node to each node that is reachable so, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,8 @@ def measure_relations(ahead: Ahead, nodes: Mapping[str, Piece], relations: Seque
 
 
 def ids_of(nodes: Mapping[str, Piece], alternatives: Alternatives) -> list[str]:
-    """The nodes that are one of the places; for a place that no node is, those that declare it in their text.
-
-    A class that holds a method in its text would else stand for the method, and its edges for the method's.
+    """The nodes whose symbol is one of the places; for a place without such a node, those that declare it in their
+    text. Otherwise a class whose text holds a method would count as the method, and its edges as the method's.
     """
     ids = []
     for place in alternatives:

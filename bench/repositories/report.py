@@ -25,9 +25,8 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """All figures of one set. `rankings` and `changes` have the baseline too; `evidence` and `relations` are by system.
-
-    What the set does not ask is empty: the rankings then hold no figures, but all systems.
+    """All figures of one set. `rankings` and `changes` include the baseline; `evidence` and `relations` are by system.
+    If the set has no questions, or no subjects, the systems are there without figures.
     """
 
     name: str
@@ -43,9 +42,8 @@ class SetFigures:
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    """What indexing took, what was found in each set and how that differs from the baseline, and the evidence of all.
-
-    Subjects of commits are counted together as well, where several sets have them.
+    """Tables of indexing, of what was found in each set with differences to the baseline, and of evidence. If several
+    sets have commit subjects, there is also a table of all of them.
     """
     tables = [_index_grid(sets)]
     for one in sets:

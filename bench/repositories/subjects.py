@@ -1,4 +1,4 @@
-"""Subjects of commits: what of one is prose, and whether it says enough to be a question."""
+"""Subjects of commits: their prose, and whether it is specific enough to be a question."""
 
 import re
 
@@ -7,7 +7,7 @@ _FEWEST_WORDS, _MOST_WORDS = 4, 40
 _TYPED = re.compile(r"(?P<type>[a-z]+)(?:\((?P<scope>[^()]*)\))?!?:\s", re.IGNORECASE)
 _TYPES = frozenset("bug bugfix chore enhancement feat feature fix hotfix impr perf refactor security".split())
 _TYPES_OF_NO_PRODUCT = frozenset("build ci deps doc docs release revert style test tests typo wip".split())
-"""Conventional Commits has these for changes that are none of the product."""
+"""Types of Conventional Commits for changes that are not part of the product."""
 
 _REFERENCE = r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|see|issue|pr):? ?)?(?:#|\bGH-)\d+"
 _ISSUES = re.compile(rf"[(\[]?{_REFERENCE}(?:,? (?:and |& )?{_REFERENCE})*[)\]]?", re.IGNORECASE)
@@ -38,7 +38,7 @@ _TRIVIAL = re.compile(
 
 
 def question_of(subject: str) -> str:
-    """The prose of a subject; empty when there is too little of it, or it is of a kind that names no place in code.
+    """The prose of a subject; empty if it is too short, or of a kind that names no place in code.
 
     Types and scopes as in `feat(cart):`, tags and signs before the first word, and numbers of issues are taken off.
     """

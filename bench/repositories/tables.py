@@ -20,7 +20,7 @@ class Place:
 
 
 Alternatives = tuple[Place, ...]
-"""Places each of which does as well as the others; at least one."""
+"""Alternative places, any of which counts; at least one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Question:
 
     @property
     def primary(self) -> Alternatives:
-        """The place that matters most."""
+        """The most important place."""
         return self.places[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A true relation that a reader goes along, from one place to another, and its kind in words."""
+    """A true relation from one place to another that a reader would follow, and its kind in words."""
 
     start: Alternatives
     end: Alternatives
@@ -47,7 +47,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A commit: its subject, without what is no prose, and the sources that it touched, one or more."""
+    """A commit: the prose of its subject, and the sources that it touched, at least one."""
 
     text: str
     paths: tuple[str, ...]
@@ -55,7 +55,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """Where the sources of a set come from, and the paths that it keeps, as git's pathspecs."""
+    """The origin of a set's sources, and the paths that it keeps, as git pathspecs."""
 
     repository: str
     commit: str
@@ -105,7 +105,7 @@ def read_changes(path: Path) -> list[Change]:
 
 
 def fits_table(path: str) -> bool:
-    """Whether a table can hold the path of a file: it has no sign that ends a path, a cell or a line."""
+    """Whether a table can hold the path of a file: it has no character that ends a path, a cell or a line."""
     return path == path.strip() and not {_PLACES, "\t"} & set(path) and len(path.splitlines()) == 1
 
 

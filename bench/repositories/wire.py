@@ -1,4 +1,4 @@
-"""Asks a running server: rankings of each kind, and evidence."""
+"""Calls a running server for rankings of each kind, and for evidence."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,11 +15,11 @@ PLAIN_HITS = "plain hits"
 _PIPELINES = ("evidence", "quick_evidence")
 
 Ranking = Callable[[str], Sequence[Piece]]
-"""The pieces for a question, best first. One that asks a server raises GroundwireError."""
+"""Returns the pieces for a question, best first. Raises GroundwireError if it calls a server."""
 
 
 def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
-    """The ways to search that are compared, by the name that tables show; `nodes` are by canonical id."""
+    """The compared ways to search, by their names in tables; `nodes` are by canonical id."""
 
     def search(search_type: SearchType.ValueType) -> Ranking:
         return lambda text: pieces(ids(client.search(scope, text, search_type=search_type, top_k=DEPTH)))
@@ -38,7 +38,7 @@ def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Pi
 def measure_evidence(
     client: GroundwireClient, address: str, scope: IndexScope, questions: Sequence[Question]
 ) -> dict[str, list[Evidence]]:
-    """What is shown for each question under the budget: by pipelines, and by Query's texts as they are.
+    """The evidence for each question under the budget: of pipelines, and of Query's texts alone.
 
     Raises GroundwireError, PipelineError.
     """

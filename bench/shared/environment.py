@@ -1,4 +1,4 @@
-"""What a measurement was made with."""
+"""The environment of a measurement."""
 
 import os
 import platform
@@ -34,7 +34,7 @@ def environment() -> Environment:
 
 
 def _processor() -> str:
-    """The model's name where Linux tells it, else what Python knows."""
+    """The processor's name from Linux, else from Python."""
     if _CPU_INFORMATION.exists():
         for line in _CPU_INFORMATION.read_text(encoding="utf-8").splitlines():
             name, _, value = line.partition(":")

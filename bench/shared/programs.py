@@ -1,4 +1,4 @@
-"""Programs that the benches run beside themselves, and what their processes use."""
+"""Programs that the benchmarks run, and the CPU and memory of their processes."""
 
 import json
 import os
@@ -41,14 +41,14 @@ class RunningProgram:
 def run_groundwire(*arguments: str | Path) -> None:
     """Runs `groundwire ARGUMENTS` to its end.
 
-    Raises RuntimeError; the program has then said on stderr what is wrong.
+    Raises RuntimeError; the program has then printed the problem on stderr.
     """
     if subprocess.run([GROUNDWIRE, *arguments], check=False, stdout=subprocess.DEVNULL).returncode:
         raise RuntimeError(f"groundwire {' '.join(map(str, arguments))} failed")
 
 
 def build_index(source: Path, repository: str, data: Path, embedder: str) -> IndexScope:
-    """Indexes a source anew; vectors that the data folder's cache holds are used again. Raises RuntimeError."""
+    """Indexes a source anew; vectors in the data folder's cache are reused. Raises RuntimeError."""
     shutil.rmtree(data / repository, ignore_errors=True)
     scope = ("--repository", repository, "--branch", BRANCH)
     run_groundwire("index", source, *scope, "--data", data, "--embedder", embedder)
@@ -65,7 +65,7 @@ def serve_command(data: Path, options: Sequence[str] = (), embedder: str = "none
 def running(command: Sequence[str], log: Path) -> Iterator[RunningProgram]:
     """Runs a program that logs a JSON line with its `address` to stderr, which is `log`, once it listens.
 
-    Its end is no drain: nobody's calls can be lost. Raises RuntimeError with what it said when it does not start.
+    It is ended without a drain. Raises RuntimeError with its output if it does not start.
     """
     started = time.perf_counter()
     with log.open("w", encoding="utf-8") as file:

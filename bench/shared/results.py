@@ -1,4 +1,4 @@
-"""Results as tables on the terminal and in Markdown, and as JSON; and what went wrong."""
+"""Results as tables on the terminal and in Markdown, and as JSON; and errors."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from rich.table import Table
 from bench.shared.environment import environment
 
 ABSENT = "-"
-"""What a table shows where there is nothing."""
+"""The text of an empty cell."""
 LEAST_WIDTH = 150
 # Tables keep their columns where the output is no terminal or a narrow one.
 console = Console(width=max(LEAST_WIDTH, Console().width))
@@ -32,7 +32,7 @@ class Grid:
 
 @contextmanager
 def explained(*errors: type[Exception]) -> Iterator[None]:
-    """Ends with a message on these errors, and on OSError and RuntimeError: nothing in the program is to be mended."""
+    """Ends with a message, without a traceback, on these errors, and on OSError and RuntimeError."""
     mendable: tuple[type[Exception], ...] = (OSError, RuntimeError, *errors)
     try:
         yield

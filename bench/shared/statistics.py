@@ -1,4 +1,4 @@
-"""What is told of many times, and of a difference that may be chance.
+"""Summaries of times, and of differences that may be due to chance.
 
 The paired bootstrap over queries is that of Sakai (SIGIR 2006).
 """

@@ -1,1 +1,1 @@
-"""Latency, throughput and scale, measured over the wire beside peers: see `bench/README.md`."""
+"""Latency, throughput and scale, measured over the wire and compared with other systems: see `bench/README.md`."""

@@ -1,4 +1,4 @@
-"""The calls of every scenario as messages, made before any clock runs."""
+"""The calls of every scenario as messages, made before measuring."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ METHODS: Mapping[str, str] = {
     "fetch": "/groundwire.v1.RetrievalService/FetchNodeTexts",
     "query": "/groundwire.v1.QueryService/Query",
 }
-"""The full name of the method that answers each kind of call."""
+"""The full name of the method of each kind of call."""
 EXPANDED_NODES, EXPANDED_DEPTH, EXPANDED_SEEDS = 120, 2, 5
 FETCHED_TEXTS, FETCHED_TOKENS = 20, 100_000
 _SCOPE = scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch)
@@ -68,7 +68,7 @@ class Calls:
         )
 
     def _expand(self, from_hub: bool, number: int) -> Request:
-        # The hub is row 0; a seed beside it makes every request another one.
+        # The hub is row 0; a second seed makes every request different.
         seeds = [0, 1 + number] if from_hub else self._some_rows(number, EXPANDED_SEEDS)
         return retrieval_pb2.ExpandDependencyTreeRequest(
             scope=_SCOPE,

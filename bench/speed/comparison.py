@@ -1,4 +1,4 @@
-"""Many systems asked the same, in turn: rounds are interleaved, since a machine is never equally quiet twice."""
+"""Compares systems: they take turns round by round, because the other load of the machine varies."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -17,7 +17,7 @@ LEAST_CALLS_A_CLIENT = 10
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How often is asked: `calls` a round and scenario, and at least ten a client."""
+    """The number of calls: `calls` per round and scenario, and at least ten per client."""
 
     scenarios: Sequence[Scenario]
     clients: Sequence[int]
@@ -25,13 +25,13 @@ class Plan:
     calls: int
 
     def count(self, clients: int) -> int:
-        """The calls of one round by so many clients."""
+        """The calls of one round of `clients`."""
         return max(self.calls, LEAST_CALLS_A_CLIENT * clients)
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system's times in one scenario; without any, `problem` says why: it has no means for it, or failed."""
+    """One system's times in one scenario; without any, `problem` says why: it does not support it, or failed."""
 
     system: str
     scenario: str
@@ -44,7 +44,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What all systems made of one corpus; `failed` systems could not load it."""
+    """The results of all systems on one corpus; `failed` systems could not load it."""
 
     corpus: Mapping[str, int]
     loaded: Mapping[str, Loaded]
@@ -61,7 +61,8 @@ class _Collected:
 
 
 def compare(systems: Sequence[System], corpus: Corpus, plan: Plan, work: Path, progress: Progress) -> Comparison:
-    """Loads the corpus into every system, then asks A B C A B C. A system that fails is left out from then on."""
+    """Loads the corpus into every system, then calls them in turn, A B C A B C. A system that fails is left out from
+    then on."""
     loaded: dict[str, Loaded] = {}
     failed: dict[str, str] = {}
     with ExitStack() as stack:

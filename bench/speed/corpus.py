@@ -1,4 +1,4 @@
-"""A corpus on disk as every measured system reads it: numpy files alone, so that any environment can."""
+"""A corpus on disk in the form that all systems read: only numpy files, which any environment can read."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 ANSWERS = 10
-"""How many hits every query asks for, and how many true neighbours are kept of each."""
+"""The hits that every query asks for, and the true neighbours that are kept of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Passes the rows whose `column` holds `value`: a share of about `passes` of them."""
+    """Passes the rows whose `column` is `value`, a share of about `passes`."""
 
     column: str
     value: str
@@ -36,11 +36,11 @@ FILTERS: Mapping[str, Filter] = {
         for name, column in (("random", RANDOM), ("clustered", CLUSTERED))
     },
 }
-"""By the name that scenarios and tables use."""
+"""The filters, by their names in scenarios and tables."""
 
 
 def truth_file(folder: Path, filter_name: str) -> Path:
-    """Where the true neighbours under a filter stand."""
+    """The file of the true neighbours under a filter."""
     plain = "".join(character for character in filter_name if character.isalnum())
     return folder / f"truth_{plain or 'unfiltered'}.npy"
 
@@ -86,7 +86,7 @@ class Corpus:
         return [values[code] for code in self._groups[name][start:stop].tolist()]
 
     def mask(self, filter_name: str) -> NDArray[np.bool_]:
-        """Which rows [n] pass; all for an empty name."""
+        """Whether each row [n] passes; all do for an empty name."""
         if not filter_name or FILTERS[filter_name].column == EVERY:
             return np.ones(len(self), dtype=np.bool_)
         wanted = FILTERS[filter_name]

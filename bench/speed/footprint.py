@@ -1,4 +1,4 @@
-"""What serving an index costs before anybody asks: time until ready, memory of one and more workers."""
+"""The start time and memory of a server, with one and more workers."""
 
 import os
 import time
@@ -23,7 +23,7 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """A server of so many workers: seconds until it listens and until its first answer, its memory after use.
+    """A server with `workers`: seconds until it listens and until its first response, and its memory after use.
 
     `cold` means that the index's pages were not in memory before.
     """
@@ -38,7 +38,8 @@ class Footprint:
 
 
 def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> Footprint:
-    """Starts a server, asks some calls of each kind over a channel each, and ends it. Raises RuntimeError."""
+    """Starts a server, makes some calls of each kind, each over a channel of its own, and ends it. Raises
+    RuntimeError."""
     data = ensure_index(corpus)
     files = [path for path in data.rglob("*") if path.is_file()]
     if cold:
@@ -52,7 +53,7 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
         with grpc.insecure_channel(server.address) as channel:
             method(channel, "semantic")(requests[_ASKED[0]][0])
         answered = time.perf_counter() - started
-        # A connection belongs to one worker: only many of them reach all.
+        # A connection belongs to one worker, so many are needed to reach all workers.
         for number in range(_WARMING_CALLS):
             with grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
                 for scenario, prepared in requests.items():
@@ -63,7 +64,7 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
 
 
 def grid(footprints: Sequence[Footprint]) -> Grid:
-    """One row a server."""
+    """One row per server."""
     headings = ["server", "index MiB", "listening s", "first answer s", "resident MiB", "proportional", "private"]
     rows = [
         [
@@ -86,7 +87,7 @@ def _pages(footprint: Footprint) -> str:
 
 
 def _evict(files: Sequence[Path]) -> None:
-    """Lets the kernel drop the files' pages."""
+    """Removes the files' pages from the page cache."""
     for path in files:
         descriptor = os.open(path, os.O_RDONLY)
         try:

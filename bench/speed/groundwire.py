@@ -1,4 +1,4 @@
-"""Groundwire over the wire: `groundwire serve` in processes of its own, asked through its generated stubs."""
+"""Groundwire over the wire: `groundwire serve` in its own processes, called through the generated stubs."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from bench.speed.wire import measure
 
 
 class GroundwireAdapter(Adapter):
-    """The server, with the options that follow on the command line."""
+    """The server, with the options on the command line."""
 
     def __init__(self, options: Sequence[str]) -> None:
         self._options = options
@@ -35,7 +35,7 @@ class GroundwireAdapter(Adapter):
         return measure(self._server.address, scenario.kind, self._calls.requests(scenario), numbers, clients)
 
     def processes(self) -> list[int]:
-        """The server's."""
+        """The server's processes."""
         return process_tree(self._server.process)
 
     def close(self) -> None:

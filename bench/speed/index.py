@@ -1,4 +1,4 @@
-"""A synthetic corpus as a Groundwire index, built as every source is."""
+"""A synthetic corpus as a Groundwire index, built like any source."""
 
 import json
 import shutil
@@ -65,7 +65,7 @@ class SyntheticSource:
 
 
 class _Silence:
-    """Progress that nobody sees."""
+    """Progress that is not shown."""
 
     def stage(self, name: str) -> AbstractContextManager[Callable[[int, int], None]]:
         """See `Progress.stage`."""

@@ -1,7 +1,7 @@
-"""What a build takes: processor and wall seconds, memory, disk, and how much of it a second build needs.
+"""The cost of a build: processor and wall seconds, memory and disk, for a first build and a second one.
 
-A source is indexed twice with the installed `groundwire`, under two versions; where another source tree is named, by
-that one as well, in turn. `--embedder none` (the default) measures all but embedding; name a model to see what the
+A source is indexed twice with the installed `groundwire`, under two versions; if another source tree is named, that one
+builds in turn with this one. `--embedder none` (the default) measures all but embedding; name a model to see what the
 embedding cache saves. Memory is read from `/proc`, so this runs on Linux.
 """
 
@@ -34,10 +34,9 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a build took; memory and disk in MiB.
-
-    `largest` is the most that one of its processes had resident, mapped files included; `together` the most that all
-    had for themselves at once, sampled; `scratch` the most that it added to the data folder on its way, sampled.
+    """The cost of a build; memory and disk in MiB. `largest` is the largest resident memory of one of its processes,
+    mapped files included; `together` the most private memory of all processes at one time, sampled; `scratch` the most
+    that the data folder grew during the build, sampled.
     """
 
     wall: float
@@ -65,7 +64,7 @@ def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None)
 
 
 def grid(costs: Mapping[str, Cost], title: str) -> Grid:
-    """A row a build; the last columns compare its times with those of the first row."""
+    """One row per build; the last columns compare its times with those of the first row."""
     base = next(iter(costs.values()))
     rows: list[list[str]] = []
     for name, cost in costs.items():
@@ -83,7 +82,7 @@ def write_source(path: Path, nodes: int, words: int) -> str:
 
 
 def records(count: int, words: int) -> Iterator[dict[str, object]]:
-    """Nodes with texts of rare and frequent names, then edges, most of them to few nodes. The same on every call."""
+    """Nodes with texts of rare and frequent names, then edges, most of them to few nodes; the same on every call."""
     rng = Random(1)
     names = [_name(rng, rank) for rank in range(60_000)]
 
@@ -119,7 +118,7 @@ def _medians(costs: Sequence[Cost]) -> Cost:
 
 
 def _measured_build(tree: Path, source: Path, data: Path, version: str, embedder: str) -> Cost:
-    """Runs a source tree's `groundwire index` and watches it."""
+    """Runs a source tree's `groundwire index` and measures it."""
     before, start, known = _processor_seconds(), time.perf_counter(), _bytes_below(data)
     names = ("--repository", "bench", "--branch", "main", "--version", version)
     command = [str(GROUNDWIRE), "index", str(source), *names, "--embedder", embedder, "--data", str(data)]
@@ -146,7 +145,7 @@ def _name(rng: Random, rank: int) -> str:
 
 
 def _path(number: int) -> str:
-    # Spread, so that the order of the source is not that of the ids.
+    # Scrambled, so that the order of the source is not that of the ids.
     file = number * 2_654_435_761 % 2**32 // _NODES_A_FILE % 50_000
     return f"src/module{file % 500}/file{file}.py"
 

@@ -1,4 +1,4 @@
-"""The benches' results as pictures; needs matplotlib, which the extra `bench` brings."""
+"""Plots of the results; needs matplotlib, which the extra `bench` installs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _INCHES_A_ROW = 0.36
 
 
 def plot_medians(path: Path, title: str, series: Sequence[Series]) -> None:
-    """A row a scenario, a mark a system at its median, on a logarithmic scale."""
+    """One row per scenario, one mark per system at its median, on a logarithmic scale."""
     scenarios = list(dict.fromkeys(one.scenario for one in series))
     systems = list(dict.fromkeys(one.system for one in series if one.times))
     figure = Figure((_WIDTH_INCHES, 1.4 + _INCHES_A_ROW * len(scenarios)), dpi=_DOTS_AN_INCH, layout="constrained")
@@ -34,7 +34,7 @@ def plot_medians(path: Path, title: str, series: Sequence[Series]) -> None:
 
 
 def plot_throughput(path: Path, title: str, loads: Sequence[Load]) -> None:
-    """A panel a call: calls a second against clients, a line a number of workers."""
+    """One panel per call: calls per second against clients, one line per number of workers."""
     scenarios = list(dict.fromkeys(load.scenario for load in loads))
     rows = (len(scenarios) + 2) // 3
     figure = Figure((_WIDTH_INCHES, 2.6 * rows), dpi=_DOTS_AN_INCH, layout="constrained")
@@ -53,7 +53,7 @@ def plot_throughput(path: Path, title: str, loads: Sequence[Load]) -> None:
 
 
 def plot_scale(path: Path, title: str, medians: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    """A line a scenario: the median against the number of nodes, both on logarithmic scales."""
+    """One line per scenario: the median against the number of nodes, both on logarithmic scales."""
     figure = Figure((_WIDTH_INCHES, 5.0), dpi=_DOTS_AN_INCH, layout="constrained")
     axes = figure.subplots()
     for number, (scenario, points) in enumerate(medians.items()):

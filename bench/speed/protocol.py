@@ -1,4 +1,4 @@
-"""The protocol of adapters: one JSON object a line, a request on stdin, its answer on stdout.
+"""The protocol of adapters: one JSON object per line, requests on stdin, responses on stdout.
 
 `{"do": "load", "corpus": folder, "work": folder}` -> `{"settings": {name: text}, "seconds": number}`
 `{"do": "ask", "scenario": {"kind": ..., "filter": ...}, "first": n, "count": n, "clients": n}`
@@ -6,7 +6,7 @@
 `{"do": "processes"}` -> `{"processes": [id, ...]}`
 `{"do": "close"}` -> `{}`, and the program ends.
 
-An answer may be `{"unsupported": why}` for a scenario that the system has no means for, or `{"error": what}`.
+A response may be `{"unsupported": why}` for a scenario that the system does not support, or `{"error": what}`.
 """
 
 import json
@@ -24,16 +24,16 @@ from typing import Any, TypeAlias
 from bench.speed.corpus import Corpus
 
 Ask: TypeAlias = Callable[[int], Sequence[int]]
-"""Answers one query by its number: the rows found, best first."""
+"""Runs one query by its number; returns the rows found, best first."""
 
 
 WARMING = 5
-"""How many calls a client makes before they are measured."""
+"""The number of unmeasured calls that each client makes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is asked: a kind of call, and the name of a filter or nothing."""
+    """A kind of call, and the name of a filter or ""."""
 
     kind: str
     filter: str = ""
@@ -44,7 +44,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The times and answers of consecutive queries, in their order, and how long all of them took together."""
+    """The times and results of consecutive queries, in their order, and the time of all of them together."""
 
     milliseconds: list[float]
     answers: list[list[int]]
@@ -52,22 +52,22 @@ class Measurement:
 
 
 class UnsupportedError(Exception):
-    """The system has no means for the scenario; says which."""
+    """The system does not support the scenario; says why."""
 
 
 class Adapter(ABC):
-    """One system. `load` is called once, before everything else."""
+    """One system. `load` is called once, first."""
 
     @abstractmethod
     def load(self, corpus: Corpus, work: Path) -> Mapping[str, str]:
-        """Puts the corpus in and builds the indexes; returns versions and settings, for the report."""
+        """Loads the corpus and builds the indexes; returns versions and settings, for the report."""
 
     @abstractmethod
     def measure(self, scenario: Scenario, numbers: Sequence[int], clients: int) -> Measurement:
-        """Asks the queries in a closed loop of so many clients. Raises UnsupportedError."""
+        """Runs the queries in a closed loop of `clients`. Raises UnsupportedError."""
 
     def processes(self) -> list[int]:
-        """The ids of the processes that answer."""
+        """The ids of the processes that serve calls."""
         return [os.getpid()]
 
     @abstractmethod
@@ -88,9 +88,8 @@ class ThreadedAdapter(Adapter):
 
 
 def closed_loop(sessions: Sequence[Ask], numbers: Sequence[int]) -> Measurement:
-    """Each session asks the next open query as soon as it has its answer. Raises what a session raises.
-
-    Before any clock runs, each has asked the last five: connections stand and caches are warm.
+    """Each session runs the next query as soon as its previous one has ended. Raises what a session raises. Before
+    measuring, each session has run the last five queries, so that connections are open and caches warm.
     """
     for ask in sessions:
         for number in numbers[-WARMING:]:
@@ -125,8 +124,8 @@ def closed_loop(sessions: Sequence[Ask], numbers: Sequence[int]) -> Measurement:
 
 
 def serve(adapter: Adapter) -> None:
-    """Answers requests until told to close or until stdin ends."""
-    # Whatever a library prints must not stand between the answers.
+    """Serves requests until `close` or the end of stdin."""
+    # Output of libraries must not appear between the responses.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:

@@ -30,7 +30,7 @@ def grids(comparison: Comparison) -> Iterator[Grid]:
 
 
 def notes(comparison: Comparison) -> str:
-    """What every system said of itself and why it does not stand in a table, in Markdown."""
+    """The versions and settings of every system, and the reasons for missing figures, in Markdown."""
     lines = []
     for name, loaded in comparison.loaded.items():
         said = "; ".join(f"{key} {value}" for key, value in loaded.settings.items() if value)
@@ -42,7 +42,7 @@ def notes(comparison: Comparison) -> str:
 
 
 def write_latency(out: Path, name: str, comparison: Comparison, plan: Plan) -> None:
-    """Tables, what the systems said of themselves, and for each number of clients a plot of the medians."""
+    """Writes tables, notes on the systems, and for each number of clients a plot of the medians."""
     content = {**asdict(comparison), "rounds": plan.rounds, "calls": plan.calls}
     write_results(out, name, list(grids(comparison)), content, f"\n{notes(comparison)}")
     for system, problem in comparison.failed.items():
@@ -55,7 +55,7 @@ def write_latency(out: Path, name: str, comparison: Comparison, plan: Plan) -> N
 
 
 def write_scale(out: Path, comparisons: Sequence[Comparison], footprints: Sequence[Footprint]) -> None:
-    """`scale`: medians by size, and what a server's start and memory are."""
+    """Writes `scale`: medians by size, and a server's start and memory."""
     content = {"comparisons": [asdict(one) for one in comparisons], "starts": [asdict(one) for one in footprints]}
     write_results(out, "scale", [_scale_grid(comparisons), footprint_grid(footprints)], content)
     medians: dict[str, list[tuple[int, float]]] = {}
@@ -67,7 +67,7 @@ def write_scale(out: Path, comparisons: Sequence[Comparison], footprints: Sequen
 
 
 def _scale_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """A row a scenario, a column a size: the median, and recall@10 where it is known."""
+    """One row per scenario, one column per size: the median, and recall@10 if it is known."""
     by_scenario: dict[str, list[str]] = {}
     for comparison in comparisons:
         for one in comparison.series:

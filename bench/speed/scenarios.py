@@ -1,4 +1,4 @@
-"""What the benches ask for."""
+"""The scenarios of the benchmarks."""
 
 from bench.speed.corpus import FILTERS
 from bench.speed.protocol import Scenario
@@ -12,9 +12,9 @@ SEARCHES = (
     Scenario("hybrid"),
     *(Scenario("hybrid", name) for name in FILTERS),
 )
-"""What peers can be asked for too."""
+"""The scenarios that other systems may support too."""
 
 OWN = (Scenario("expand"), Scenario("expand hub"), Scenario("fetch"), Scenario("query"))
-"""What only Groundwire answers."""
+"""The scenarios that only Groundwire supports."""
 
 SCENARIOS = (*SEARCHES, *OWN)

@@ -1,4 +1,5 @@
-"""What each path of a semantic search costs for so many visible rows; `MEASURED` in the backend follows from this."""
+"""The cost of each path of a semantic search by the number of visible rows; `MEASURED` in the backend is chosen by
+it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from groundwire_server.query_embedding.query_vectors import unit_vector
 _Found = TypeVar("_Found")
 VISIBLE = (64, 256, 1_024, 4_096, 16_384, 50_000, 200_000, 1_000_000)
 _MOST_SCORED = 16_384
-"""Beyond, scoring each row takes so long that nobody would choose it."""
+"""Above this number of rows, scoring each row is too slow to be an option."""
 _PATHS = {
     "each row's score": PathLimits(direct_rows=1 << 40, exact_rows=1 << 40, bands=()),
     "bytes": PathLimits(direct_rows=0, exact_rows=1 << 40, bands=()),
@@ -77,8 +78,8 @@ def _nearest(vectors: VectorTable, mask: NDArray[np.bool_], limits: PathLimits, 
 def _timed(
     search: Callable[[NDArray[np.float64]], _Found], queries: Sequence[NDArray[np.float64]]
 ) -> tuple[list[_Found], str]:
-    """What each query finds, and the median of the milliseconds of processor time that it takes."""
-    search(queries[0])  # pages and compiled code come to memory
+    """The rows that each query finds, and the median milliseconds of processor time."""
+    search(queries[0])  # loads pages and compiled code
     found, spent = [], []
     for query in queries:
         started = time.thread_time()

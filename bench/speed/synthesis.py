@@ -1,8 +1,9 @@
 """Synthetic corpora: clustered vectors, Zipfian texts, groups to filter by, policy classes, a power-law graph.
 
-Everything follows from the shape and its seed. Vectors lie around unit centres whose popularity is Zipfian; within a
-cluster they spread in few directions and a little in all, as embeddings of texts do: spread evenly over 384 dimensions,
-all neighbours of a query would be about as far away, and no index over graphs or cells would find the nearest.
+Everything follows from the shape and its seed. Vectors are near unit centres whose popularity is Zipfian; within a
+cluster they vary in few directions, and a little in all, as embeddings of texts do. If they varied evenly in 384
+dimensions, all neighbours of a query would be about equally far, and no graph or inverted-file index would find the
+nearest.
 """
 
 import json
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from bench.speed.corpus import ANSWERS, FILTERS, GROUPS, Corpus, truth_file
 
 DIRECTIONS = 48
-"""In how many directions a cluster spreads."""
+"""The number of directions in which a cluster varies."""
 SPREAD, NOISE = 0.8, 0.15
-"""How far a vector lies from its centre, of length 1, along those directions and in all."""
+"""The distance of a vector from its centre, which has length 1, along those directions and in all."""
 QUERY_NOISE = 0.6
 VOCABULARY = 50_000
 ZIPF_EXPONENT = 1.07
 TOPICAL_SHARE = 0.3
-"""The share of words that are a cluster's own."""
+"""The share of words that belong to a cluster."""
 MEAN_WORDS, LEAST_WORDS, MOST_WORDS = 50, 6, 400
 QUERY_WORDS = (2, 3, 4, 5, 6)
 MEAN_DEGREE = 3.0
@@ -33,7 +34,7 @@ _BATCH = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a corpus is made of. Row 0 is the hub: it has edges to 100,000 rows, or to half of fewer."""
+    """The parameters of a corpus. Row 0 is the hub: it has edges to 100,000 rows, or to half of fewer."""
 
     nodes: int
     dimension: int = 384
@@ -48,7 +49,7 @@ class Shape:
 
 
 def write_corpus(folder: Path, shape: Shape) -> Corpus:
-    """Writes and opens a corpus; one of the same shape that is there already is kept."""
+    """Writes and opens a corpus; an existing one of the same shape is kept."""
     done = folder / "shape.json"
     content = json.dumps(asdict(shape), indent=2) + "\n"
     if not done.exists() or done.read_text(encoding="utf-8") != content:
@@ -64,7 +65,7 @@ def _write(folder: Path, shape: Shape) -> None:
     clusters = _zipf_choice(generator, shape.clusters, shape.nodes, 0.6)
     vectors, query_vectors, sources = _vectors(folder, shape, clusters, generator)
     random_groups = _groups(generator.permutation(shape.nodes))
-    # Rows in the order of their clusters, themselves in random order: a group is whole clusters and a part of one.
+    # Rows sorted by cluster, clusters in random order: a group is several whole clusters and a part of one.
     order = np.lexsort((np.arange(shape.nodes), generator.permutation(shape.clusters)[clusters]))
     clustered_groups = _groups(order)
     np.save(folder / "random_group.npy", random_groups)
@@ -85,7 +86,7 @@ def _write(folder: Path, shape: Shape) -> None:
 def nearest(vectors: NDArray[np.float32], queries: NDArray[np.float32], mask: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The masked rows [q, up to 10] of highest inner product with each query [q, dimension], by brute force.
 
-    Single precision finds three times as many; among these double precision decides.
+    Single precision selects three times as many; double precision decides among these.
     """
     rows = np.flatnonzero(mask)
     width = min(3 * ANSWERS, len(rows))
@@ -109,7 +110,7 @@ def words(count: int) -> list[str]:
     syllables = [consonant + vowel for consonant in _CONSONANTS for vowel in _VOWELS]
     made = []
     for number in range(count):
-        # An odd factor permutes the pairs of syllables, so that words of one rank have nothing in common.
+        # An odd factor permutes the pairs of syllables, so that words of neighbouring ranks have nothing in common.
         low, high = (number * 1_637 + 7) % len(syllables) ** 2, number // len(syllables) ** 2
         word = syllables[low % len(syllables)] + syllables[low // len(syllables)]
         made.append(word + "".join(syllables[int(digit)] for digit in str(high)) if high else word)
@@ -119,7 +120,7 @@ def words(count: int) -> list[str]:
 def _vectors(
     folder: Path, shape: Shape, clusters: NDArray[np.int64], generator: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Writes the vectors; returns them mapped, the queries' vectors, and the rows that the queries lie beside."""
+    """Writes the vectors; returns them mapped, the queries' vectors, and the rows that the queries are near to."""
     centres = _unit(generator.standard_normal((shape.clusters, shape.dimension)))
     basis = generator.standard_normal((DIRECTIONS, shape.dimension)) / np.sqrt(shape.dimension)
     basis *= np.sqrt(1.0 / np.arange(1, DIRECTIONS + 1))[:, np.newaxis]
@@ -145,7 +146,7 @@ def _unit(rows: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def _groups(order: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """A group a row: the first 0.1 % in this order, the next 1 %, the next 10 %, the rest; none is empty."""
+    """The group of each row: the first 0.1 % in this order, the next 1 %, the next 10 %, the rest; none is empty."""
     groups = np.full(len(order), len(GROUPS) - 1, dtype=np.uint8)
     start = 0
     for code, share in enumerate(list(GROUPS.values())[:-1]):

@@ -1,4 +1,4 @@
-"""The programs that are measured, each behind its adapter."""
+"""The measured systems, each behind its adapter."""
 
 import json
 import os
@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[2]
 
 
 class AdapterError(Exception):
-    """An adapter could not do what it was asked; says what its system said."""
+    """An adapter failed; the message is its system's."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system by the name that tables show, and the command that starts its adapter."""
+    """A system: its name in tables, and the command that starts its adapter."""
 
     name: str
     command: tuple[str, ...]
@@ -34,14 +34,14 @@ def own_system(name: str, adapter: str, options: Sequence[str] = ()) -> System:
 
 
 def peer_system(name: str, adapter: str, python: Path) -> System:
-    """A system whose adapter runs in an environment of its own, which knows the benches and nothing of Groundwire."""
+    """A system whose adapter runs in an environment of its own, with the benchmarks but without Groundwire."""
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     return System(name, (str(python), "-m", f"bench.peers.{adapter}"), {**kept, "PYTHONPATH": str(ROOT)})
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What an adapter says of its system, and how long loading and indexing took it."""
+    """An adapter's notes on its system, and the time of loading and indexing."""
 
     settings: Mapping[str, str]
     seconds: float
@@ -74,11 +74,11 @@ class AdapterProcess:
 
     @property
     def process_id(self) -> int:
-        """The adapter's own."""
+        """The process id of the adapter."""
         return self._process.pid
 
     def load(self, corpus: Path) -> Loaded:
-        """Puts a corpus in. Raises AdapterError."""
+        """Loads a corpus. Raises AdapterError."""
         answer = self._request({"do": "load", "corpus": str(corpus), "work": str(self._work)})
         return Loaded(answer["settings"], answer["seconds"])
 
@@ -88,7 +88,7 @@ class AdapterProcess:
         return Measurement(**self._request({"do": "ask", **asked}))
 
     def processes(self) -> list[int]:
-        """The processes that answer. Raises AdapterError."""
+        """The processes that serve calls. Raises AdapterError."""
         found: list[int] = self._request({"do": "processes"})["processes"]
         return found
 

@@ -1,4 +1,4 @@
-"""Text queries from end to end: the server embeds what no cache knows yet, and searches; over the wire."""
+"""Text queries over the wire: the server embeds queries that are in no cache, and searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ANSWERS = 10
 
 @dataclass(frozen=True, slots=True)
 class TextLoad:
-    """What the server did for so many clients; its CPU in milliseconds a call."""
+    """The results under the load of `clients`; CPU is in milliseconds per call."""
 
     clients: int
     times: Times
@@ -36,7 +36,7 @@ def measure_text_queries(
     work: Path,
     progress: Progress,
 ) -> list[TextLoad]:
-    """The loads by number of clients; each asks every query once a round. Raises RuntimeError."""
+    """The loads by number of clients; each runs every query once per round. Raises RuntimeError."""
     work.mkdir(parents=True, exist_ok=True)
     source = work / "nodes.jsonl"
     write_nodes(source, (Document(local_id(row), document.fields) for row, document in enumerate(corpus)))
@@ -46,7 +46,7 @@ def measure_text_queries(
 
 
 def grid(loads: Sequence[TextLoad], nodes: int) -> Grid:
-    """A row a load."""
+    """One row per load."""
     rows = [
         [
             f"{load.clients} client{'s' if load.clients > 1 else ''}",
@@ -63,7 +63,7 @@ def grid(loads: Sequence[TextLoad], nodes: int) -> Grid:
 def _load(server: RunningProgram, queries: Sequence[str], clients: int, rounds: int) -> TextLoad:
     processes = process_tree(server.process)
     before = cpu_seconds(processes)
-    # Not the words of any other round or load: nothing is in a cache.
+    # Different words in every round and load, so that no query is in a cache.
     asked = [[_request(f"{query} {number}{clients}") for query in queries] for number in range(rounds)]
     measured = [measure(server.address, "semantic", one, range(len(one)), clients) for one in asked]
     spent, calls = cpu_seconds(processes) - before, rounds * len(queries)

@@ -29,7 +29,7 @@ _MOST_CALLS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a server with so many workers did for so many clients. CPU is milliseconds a call."""
+    """The results of a server with `workers` under the load of `clients`. CPU is in milliseconds per call."""
 
     workers: int
     scenario: str
@@ -42,7 +42,7 @@ class Load:
 
     @property
     def capacity(self) -> float:
-        """Calls a second if every worker had a core to itself, and its clients ran elsewhere."""
+        """Calls per second if every worker had a core of its own, and clients ran on other machines."""
         return 1_000.0 * self.workers / self.server_cpu
 
 
@@ -55,7 +55,7 @@ def measure_throughput(
     work: Path,
     progress: Progress,
 ) -> list[Load]:
-    """All servers run at once and are asked in turn. Raises AdapterError, UnsupportedError."""
+    """All servers run at once and are called in turn. Raises AdapterError, UnsupportedError."""
     loads = []
     with ExitStack() as stack:
         adapters = {}
@@ -75,7 +75,7 @@ def measure_throughput(
 
 
 def grids(loads: Sequence[Load], nodes: int) -> list[Grid]:
-    """A table a call; the last columns compare a server with the first of the same call and clients."""
+    """One table per call; the last columns compare a server with the first of the same call and clients."""
     tables = []
     for scenario in dict.fromkeys(load.scenario for load in loads):
         rows = []

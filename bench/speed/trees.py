@@ -1,4 +1,4 @@
-"""What a call costs with this source tree beside another one, such as a worktree of an earlier commit.
+"""The cost of calls with this source tree, compared with another one such as a worktree of an earlier commit.
 
     git worktree add /tmp/earlier COMMIT
     python -m bench.speed.trees /tmp/earlier --out results
@@ -47,7 +47,7 @@ def main(
     calls: Annotated[int, typer.Option(min=1, help="Calls of each kind and server in a round.")] = 300,
     clients: Annotated[int, typer.Option(min=2, help="How many ask at the same time.")] = 4,
 ) -> None:
-    """Compare what a call costs with this source tree and with another one."""
+    """Compare the cost of calls with this source tree and with another one."""
     out.mkdir(parents=True, exist_ok=True)
     records = {"audit": "on", "audit_file": str(out / "audit.jsonl")}
     variants: tuple[tuple[str, Path, dict[str, str]], ...] = (
@@ -74,7 +74,7 @@ def main(
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Microseconds a call, one a round: the server's CPU, and the median at the client."""
+    """Microseconds per call, one value per round: the server's CPU, and the median at the client."""
 
     cpu: list[float] = field(default_factory=list[float])
     median: list[float] = field(default_factory=list[float])
@@ -87,7 +87,7 @@ def ask_in_turn(
     calls: int,
     clients: int,
 ) -> dict[str, dict[str, Spent]]:
-    """By scenario and server, over `rounds`, in each of which every server gets `calls` of a kind from `clients`."""
+    """The results by scenario and server. In each of `rounds`, every server gets `calls` of a kind from `clients`."""
     spent = {str(scenario): {name: Spent() for name in servers} for scenario in requests}
     for turn in range(rounds + 1):
         for scenario, (name, server) in product(requests, random.sample(sorted(servers.items()), len(servers))):
@@ -102,7 +102,7 @@ def ask_in_turn(
 
 
 def grid(scenario: str, spent: Mapping[str, Spent]) -> Grid:
-    """Differences and ratios are medians over the rounds, each to the first server in the same round."""
+    """Differences and ratios are medians over the rounds; each compares with the first server in the same round."""
     headings = [scenario, "CPU µs", "more CPU µs", "CPU ratio", "median µs", "median ratio"]
     base = next(iter(spent.values()))
     rows = []

@@ -1,4 +1,4 @@
-"""Closed loops of calls over the wire, of messages made beforehand."""
+"""Closed loops of calls over the wire, with messages made beforehand."""
 
 import asyncio
 import time
@@ -22,14 +22,13 @@ _RESPONSES: Mapping[str, tuple[type[Message], str]] = {
     "FetchNodeTexts": (retrieval_pb2.FetchNodeTextsResponse, "texts"),
     "Query": (query_pb2.QueryResponse, "matches"),
 }
-"""What each method answers with, and the field that names nodes."""
+"""Each method's response, and its field of nodes."""
 Method: TypeAlias = Callable[[Request], Any]
 
 
 def measure(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int) -> Measurement:
-    """Asks in a closed loop over one channel: with blocking calls for one client, else on uvloop.
-
-    A thread a client would measure Python's lock: 8 of them take twice as long as 8 tasks on one loop.
+    """Runs a closed loop over one channel: with blocking calls for one client, else on uvloop. One thread per client
+    would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
     """
     if clients == 1:
         with grpc.insecure_channel(address) as channel:
@@ -40,7 +39,7 @@ def measure(address: str, kind: str, requests: Sequence[Request], numbers: Seque
 
 
 def method(channel: grpc.Channel | grpc.aio.Channel, kind: str) -> Method:
-    """Calls the method that answers a kind of call; of an asyncio channel the response is to be awaited."""
+    """A callable for the method of a kind of call; on an asyncio channel its result is awaitable."""
     response, _ = _response(kind)
     call: Method = channel.unary_unary(
         METHODS[kind], request_serializer=methodcaller("SerializeToString"), response_deserializer=response.FromString

@@ -20,7 +20,7 @@ DENSE, CODE_WORDS, PROSE_WORDS, TRIGRAM = (
     retrieval_pb2.RETRIEVER_TRIGRAM,
 )
 EVERYTHING = query_pb2.HybridParameters(top_k=100, min_sim=0, trgm_limit=0)
-"""Every node that is not narrowed away is a match, as long as the dense source is asked."""
+"""Every node that is not narrowed away is a match, as long as the dense retriever is asked."""
 
 
 _NEUTRAL = {

@@ -139,13 +139,13 @@ def query_answer(server: FakeServer) -> query_pb2.QueryResponse:
 @pytest.fixture
 def answers(server: FakeServer) -> None:
     """The server has something to say to every command."""
-    legs = [
+    scored = [
         retrieval_pb2.RetrieverScore(retriever=retrieval_pb2.RETRIEVER_DENSE, rank=1, score=0.75),
         retrieval_pb2.RetrieverScore(retriever=retrieval_pb2.RETRIEVER_BM25_CODE, rank=2, score=4.5),
     ]
     hits = [
-        retrieval_pb2.SearchHit(id=SEED, score=0.5, rank=1, retrievers=legs, matched_tokens=["create", "invoice"]),
-        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, retrievers=legs[1:], is_generated=True),
+        retrieval_pb2.SearchHit(id=SEED, score=0.5, rank=1, retrievers=scored, matched_tokens=["create", "invoice"]),
+        retrieval_pb2.SearchHit(id=TABLE, score=0.25, rank=2, retrievers=scored[1:], is_generated=True),
     ]
     debug = retrieval_pb2.SearchDebug(
         path=retrieval_pb2.SEARCH_PATH_EXACT,
