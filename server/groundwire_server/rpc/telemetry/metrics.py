@@ -61,8 +61,12 @@ class Metrics:
         self._visible_nodes = _Children(
             histogram("visible_nodes", "Nodes that callers could see.", NODE_COUNTS, "method").labels
         )
-        self._running = _Children(gauge("running_calls", "Calls that have a thread.", "livesum", "method").labels)
-        self._waiting = _Children(gauge("waiting_calls", "Calls that wait for one.", "livesum", "method").labels)
+        self._running = _Children(
+            gauge("running_calls", "Calls in progress that do not wait to begin.", "livesum", "method").labels
+        )
+        self._waiting = _Children(
+            gauge("waiting_calls", "Calls that wait to begin on the compute thread.", "livesum", "method").labels
+        )
         self._batch_size = histogram("embedding_batch_size", "Queries embedded together.", BATCH_SIZES)
         look_ups = Counter(
             "groundwire_query_vector_look_ups",
@@ -73,8 +77,10 @@ class Metrics:
         self._look_ups = {known: look_ups.labels(str(known).lower()) for known in (True, False)}
         self._open_indexes = gauge("open_indexes", "Most index versions open in one worker.", "livemax")
         self._event_loop_lag = histogram("event_loop_lag_seconds", "How late timers ran.", LAG_SECONDS)
-        self._memory = gauge("call_memory_bytes", "What requests and responses of calls hold.", "livesum")
-        self._without_memory = gauge("calls_without_memory", "Calls that wait for some of it.", "livesum")
+        self._memory = gauge("call_memory_bytes", "Memory that requests and responses of calls hold.", "livesum")
+        self._without_memory = gauge(
+            "calls_without_memory", "Calls that wait for memory for their requests.", "livesum"
+        )
         self._watches = gauge("health_watches", "Streams that watch health.", "livesum")
         self._open_files = gauge("open_files", "File descriptors in use, connections among them.", "livesum")
         self._audit_failures = Counter(
