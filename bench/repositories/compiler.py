@@ -109,7 +109,7 @@ def grids(name: str, judged: Sequence[Judged]) -> list[Grid]:
     types = sorted({one.edge_type for one in judged})
     rows = [_row(edge_type, [one for one in judged if one.edge_type == edge_type]) for edge_type in types]
     verdicts = ["found", "right", "wrong", "unknown", "precision"]
-    headings = ["type", *verdicts, "sure", "precision", "true", "recall", "sure recall"]
+    headings = ["type", *verdicts, "sure", "precision of sure", "true", "recall", "recall of sure"]
     by_type = Grid(f"{name}: edges by type", headings, [*rows, _row("all", judged)])
     bands = [
         [f"{low:.1f}" if low else f"below {SURE}", *_precision([one for one in judged if low <= one.confidence < high])]

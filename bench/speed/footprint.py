@@ -65,7 +65,15 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
 
 def grid(footprints: Sequence[Footprint]) -> Grid:
     """One row per server."""
-    headings = ["server", "index MiB", "listening s", "first answer s", "resident MiB", "proportional", "private"]
+    headings = [
+        "server",
+        "index MiB",
+        "listening after s",
+        "first response after s",
+        "resident MiB",
+        "proportional",
+        "private",
+    ]
     rows = [
         [
             f"{one.nodes:,} nodes, {one.workers} worker{'s' if one.workers > 1 else ''}, {_pages(one)}",

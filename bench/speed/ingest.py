@@ -70,8 +70,8 @@ def grid(costs: Mapping[str, Cost], title: str) -> Grid:
     for name, cost in costs.items():
         ratios = cost.wall / base.wall, cost.cpu / base.cpu
         rows.append([name, *(f"{value:,.1f}" for value in astuple(cost)), *(f"{ratio:.2f}" for ratio in ratios)])
-    units = ("wall s", "CPU s", "largest process MiB", "own memory MiB", "scratch MiB", "index MiB")
-    return Grid(title, ["build", *units, "wall, of the first row", "CPU"], rows)
+    units = ("wall s", "CPU s", "largest process MiB", "private memory MiB", "scratch MiB", "index MiB")
+    return Grid(title, ["build", *units, "wall, relative to the first row", "CPU"], rows)
 
 
 def write_source(path: Path, nodes: int, words: int) -> str:

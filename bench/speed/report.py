@@ -25,7 +25,7 @@ def grids(comparison: Comparison) -> Iterator[Grid]:
         if GROUNDWIRE in systems:
             yield _percentiles(f"Groundwire, ms: {where}", series, scenarios)
         if len(systems) > 1:
-            yield _peers(f"Median ms, and how many times Groundwire's: {where}", series, scenarios, systems)
+            yield _peers(f"Median ms, and its ratio to Groundwire's: {where}", series, scenarios, systems)
         yield _recalls(f"recall@10: {where}", series, scenarios, systems)
 
 
