@@ -28,7 +28,7 @@ BY_WORDS = Ranking(
     graph_weight=0.3,
     repeat_factor=0.85,
 )
-"""For questions in words. `docs/adr/0028-rules-that-rank-repositories.md` tells how the numbers were chosen."""
+"""For questions in words. `docs/adr/0028-ranking-rules-for-repositories.md` tells how the numbers were chosen."""
 BY_NAME = Ranking(
     file_weight=0.0,
     test_factor=1.0,

@@ -1,0 +1,61 @@
+"""Documents lead to files and headings that are there, and the index of decisions is complete."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from project.tools import ROOT
+
+DECISIONS = ROOT / "docs" / "adr"
+FENCED = re.compile(r"^(`{3,}).*?^\1$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def documents() -> list[Path]:
+    """The Markdown files that git tracks or would track."""
+    listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md")
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def prose(document: Path) -> str:
+    return FENCED.sub("", document.read_text(encoding="utf-8"))
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as code hosting sites make them."""
+    return {
+        re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in HEADING.findall(prose(document))
+    }
+
+
+def broken_links(document: Path) -> Iterator[str]:
+    for link in LINK.findall(prose(document)):
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        if re.match(r"[a-z]+:", link) is None and (
+            not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target))
+        ):
+            yield link
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: str(document.relative_to(ROOT)))
+def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
+    assert not list(broken_links(document))
+
+
+def test_the_index_of_decisions_has_every_page_with_its_title_and_status() -> None:
+    rows = []
+    for page in sorted(DECISIONS.glob("0*.md")):
+        text = page.read_text(encoding="utf-8")
+        found = re.match(r"# (\d+)\. (.+)\n\nStatus: (.+?)\n\n", text, re.DOTALL)
+        assert found is not None, f"{page.name}: must begin with its number, title and status"
+        number, title, status = (" ".join(part.split()) for part in found.groups())
+        assert re.fullmatch(r"(?:accepted|superseded by \[\d+\]\S+)(?:; (?:supersedes|amends|amended by) .+)*", status)
+        rows.append(f"| {number} | [{title}]({page.name}) | {status} |")
+    index = (DECISIONS / "README.md").read_text(encoding="utf-8")
+    assert [line for line in index.splitlines() if re.match(r"\| \d", line)] == rows
