@@ -1,5 +1,6 @@
-"""The highest throughput of a server, with h2load, a compiled client that needs less CPU than one in Python. It
-supports no client certificates, so it uses the route without TLS.
+"""The highest throughput of a server, with h2load, a compiled client that needs less CPU than one in Python.
+
+It supports no client certificates, so it uses the route without TLS.
 """
 
 import shutil

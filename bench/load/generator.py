@@ -1,8 +1,9 @@
-"""`python -m bench.load.generator PLAN`: offers load from a process of its own; PLAN is a JSON object, and so is the
-result. In an open loop calls are due at random times drawn beforehand, as from independent callers, whatever happened
-to earlier calls. A call's latency counts from when it was due, so a call that a stalled server or generator delays
-counts its whole wait (no coordinated omission). In a closed loop each caller makes its next call when the previous one
-has ended.
+"""`python -m bench.load.generator PLAN`: offers load from a process of its own. PLAN and the result are JSON objects.
+
+In an open loop calls are due at random times drawn beforehand, as from independent callers, whatever happened to
+earlier calls. A call's latency counts from when it was due, so a call that a stalled server or generator delays counts
+its whole wait (no coordinated omission). In a closed loop each caller makes its next call when the previous one has
+ended.
 """
 
 import asyncio
@@ -45,6 +46,7 @@ class Plan:
 @dataclass(slots=True)
 class Offered:
     """The result. `milliseconds` are the latencies of answered calls, `ends` counts the other statuses.
+
     `late_milliseconds` are the delays with which the calls of an open loop were sent.
     """
 

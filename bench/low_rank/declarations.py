@@ -54,8 +54,7 @@ _PLAIN = re.compile(r"[ -~]+")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A type or member: its qualified name, the head of its type, its comment's first sentence, its code without the
-    comment."""
+    """A type or member: qualified name, head of its type, first sentence of its comment, and code without it."""
 
     symbol: str
     context: str
@@ -64,8 +63,7 @@ class Declaration:
 
 
 def documented_declarations(source: bytes, language: str) -> Iterator[Declaration]:
-    """The types and members of a file whose comment has a first sentence of at least four words, in the file's
-    order."""
+    """The types and members of a file, in its order, whose comment begins with a sentence of at least four words."""
     stack: list[tuple[Node, str, str]] = [(Parser(_GRAMMARS[language]).parse(source).root_node, "", "")]
     while stack:
         node, symbol, context = stack.pop()
@@ -100,8 +98,7 @@ def _name(node: Node) -> str:
 
 
 def _sentence(node: Node, name: str) -> str:
-    """The first sentence of the comment that ends on the line before a declaration; empty if there is no suitable
-    one."""
+    """The first sentence of the comment that ends on the line before a declaration; empty if there is none."""
     lines: list[str] = []
     row, before = node.start_point.row, node.prev_named_sibling
     while before is not None and before.type in _COMMENTS and _last_row(before) == row - 1:

@@ -19,8 +19,9 @@ _LEFT_OUT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence, and the code that it documents: its qualified name, its type's head, and its lines without the
-    documentation. `context` is empty outside of types, and in Python.
+    """A sentence, and the code that it documents: qualified name, head of its type, and undocumented lines.
+
+    `context` is empty outside of types, and in Python.
     """
 
     package: str

@@ -22,8 +22,7 @@ _START_SECONDS = 60.0
 
 
 class ChromaAdapter(ThreadedAdapter):
-    """HNSW with metadata filters; its full-text search only tests whether a document contains a string, without
-    ranking."""
+    """HNSW with metadata filters; full-text search only tests whether a document contains a string, without ranking."""
 
     def __init__(self) -> None:
         self._corpus: Corpus

@@ -16,8 +16,7 @@ _ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf")
 
 @dataclass(frozen=True, slots=True)
 class DocumentedFunction:
-    """A function or method: its qualified name, the first sentence of its docstring, and its source without the
-    docstring."""
+    """A function or method: its qualified name, its docstring's first sentence, and its source without docstring."""
 
     name: str
     sentence: str
@@ -41,8 +40,9 @@ def documented_functions(source: str) -> Iterator[DocumentedFunction]:
 
 
 def first_sentence(docstring: str) -> str:
-    """The text before the first full stop or blank line, on one line. Empty if that is too long for a sentence, or is a
-    field (`:param name: ...`).
+    """The text before the first full stop or blank line, on one line.
+
+    Empty if that is too long for a sentence, or is a field (`:param name: ...`).
     """
     end = len(docstring)
     for match in _SENTENCE_END.finditer(docstring):

@@ -33,8 +33,7 @@ def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
 
 
 def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
-    """The same look-ups, each with a letter removed, inserted, replaced, or swapped with the next; with a fixed
-    seed."""
+    """The same look-ups, each with a letter removed, inserted, replaced, or swapped with the next; fixed seed."""
     generator = random.Random(_SEED)
     return [JudgedQuery(_slip(one.query, generator), one.relevant, one.parts) for one in look_ups]
 

@@ -45,8 +45,7 @@ def reproduce_figures(cosqa: Path, setup: Setup, out: Path) -> None:
 
 
 def write_sweep(out: Path, curves: Mapping[str, Sequence[Curve]]) -> None:
-    """`weights.md`, `.json` and `.png`: nDCG@10 by the weight of the dense retriever, for each set and
-    normalisation."""
+    """`weights.md`, `.json` and `.png`: nDCG@10 by weight of the dense retriever, set and normalisation."""
     columns = {f"{name}, {curve.normalisation}": curve.ndcg_10 for name, some in curves.items() for curve in some}
     weights = [f"{weight:.2f}" for weight in DENSE_WEIGHTS]
     rows = [[weight, *(f"{means[row]:.3f}" for means in columns.values())] for row, weight in enumerate(weights)]

@@ -1,5 +1,6 @@
-"""How the weights of adaptive fusion were chosen: fuses the scores of every candidate with many weights. The server
-returns each match's score of every retriever, so one call per query is enough to try any weights.
+"""How the weights of adaptive fusion were chosen: fuses the scores of every candidate with many weights.
+
+The server returns each match's score of every retriever, so one call per query is enough to try any weights.
 """
 
 import sys

@@ -54,8 +54,9 @@ def make(
 
 
 def changes_of(commits: Iterable[Commit], files: Collection[str]) -> list[Change]:
-    """The commits whose subject can be a question and that touch 1 to 4 sources, all among the files; in the given
-    order. Of commits with the same subject, ignoring case, the first is taken.
+    """The commits with a subject that can be a question, and 1 to 4 touched sources, all among the files.
+
+    Of commits with the same subject, ignoring case, the first is taken.
     """
     changes: dict[str, Change] = {}
     for commit in commits:

@@ -33,10 +33,11 @@ class TruthError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A pair of nodes with an edge that the readers found, or with one that only the compiler has (`missed`). `right`:
-    the compiler has an edge between the same nodes. `wrong`: the compiler resolves the name at this place to something
-    else. `unknown`: the compiler does not resolve it, for example because the type of a value is not stated, or because
-    the edge leads to an override, while a compiler only knows the declared callee.
+    """A pair of nodes with an edge that the readers found, or with one that only the compiler has (`missed`).
+
+    `right`: the compiler has an edge between the same nodes. `wrong`: the compiler resolves the name at this place to
+    something else. `unknown`: the compiler does not resolve it, for example because the type of a value is not stated,
+    or because the edge leads to an override, while a compiler only knows the declared callee.
     """
 
     from_key: str

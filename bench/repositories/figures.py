@@ -42,6 +42,7 @@ class FoundFiles:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The evidence for a question: whether it shows the primary place, how many places it shows, and its tokens.
+
     `tokens` are those of the whole evidence, `text_tokens` those of the source texts in it.
     """
 

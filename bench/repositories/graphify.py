@@ -33,8 +33,10 @@ def graphify(executable: Path, source: Path, folder: Path) -> Graph:
 
 
 def read_graph(path: Path) -> Graph:
-    """The graph of a file; a label such as `.add()` becomes the symbol `add`. Edges have the direction that the file
-    states."""
+    """The graph of a file; a label such as `.add()` becomes the symbol `add`.
+
+    Edges have the direction that the file states.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     nodes = {
         node["id"]: Piece(node.get("source_file") or "", node["label"].removesuffix("()").lstrip("."), "")

@@ -35,8 +35,9 @@ def measure_relations(ahead: Ahead, nodes: Mapping[str, Piece], relations: Seque
 
 
 def ids_of(nodes: Mapping[str, Piece], alternatives: Alternatives) -> list[str]:
-    """The nodes whose symbol is one of the places; for a place without such a node, those that declare it in their
-    text. Otherwise a class whose text holds a method would count as the method, and its edges as the method's.
+    """The nodes whose symbol is one of the places; without such a node, those that declare it in their text.
+
+    Otherwise a class whose text holds a method would count as the method, and its edges as the method's.
     """
     ids = []
     for place in alternatives:

@@ -26,6 +26,7 @@ _MEBIBYTE = 1 << 20
 @dataclass(frozen=True, slots=True)
 class SetFigures:
     """All figures of one set. `rankings` and `changes` include the baseline; `evidence` and `relations` are by system.
+
     If the set has no questions, or no subjects, the systems are there without figures.
     """
 
@@ -42,8 +43,9 @@ class SetFigures:
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    """Tables of indexing, of what was found in each set with differences to the baseline, and of evidence. If several
-    sets have commit subjects, there is also a table of all of them.
+    """Tables of indexing, of what was found in each set with differences to the baseline, and of evidence.
+
+    If several sets have commit subjects, there is also a table of all of them.
     """
     tables = [_index_grid(sets)]
     for one in sets:

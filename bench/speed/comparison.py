@@ -61,8 +61,10 @@ class _Collected:
 
 
 def compare(systems: Sequence[System], corpus: Corpus, plan: Plan, work: Path, progress: Progress) -> Comparison:
-    """Loads the corpus into every system, then calls them in turn, A B C A B C. A system that fails is left out from
-    then on."""
+    """Loads the corpus into every system, then calls them in turn, A B C A B C.
+
+    A system that fails is left out from then on.
+    """
     loaded: dict[str, Loaded] = {}
     failed: dict[str, str] = {}
     with ExitStack() as stack:

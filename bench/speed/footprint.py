@@ -38,8 +38,7 @@ class Footprint:
 
 
 def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> Footprint:
-    """Starts a server, makes some calls of each kind, each over a channel of its own, and ends it. Raises
-    RuntimeError."""
+    """Starts a server, makes some calls of each kind over one channel each, and ends it. Raises RuntimeError."""
     data = ensure_index(corpus)
     files = [path for path in data.rglob("*") if path.is_file()]
     if cold:

@@ -34,9 +34,11 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a build; memory and disk in MiB. `largest` is the largest resident memory of one of its processes,
-    mapped files included; `together` the most private memory of all processes at one time, sampled; `scratch` the most
-    that the data folder grew during the build, sampled.
+    """The cost of a build; memory and disk in MiB.
+
+    `largest` is the largest resident memory of one of its processes, mapped files included; `together` the most private
+    memory of all processes at one time, sampled; `scratch` the most that the data folder grew during the build,
+    sampled.
     """
 
     wall: float

@@ -88,8 +88,9 @@ class ThreadedAdapter(Adapter):
 
 
 def closed_loop(sessions: Sequence[Ask], numbers: Sequence[int]) -> Measurement:
-    """Each session runs the next query as soon as its previous one has ended. Raises what a session raises. Before
-    measuring, each session has run the last five queries, so that connections are open and caches warm.
+    """Each session runs the next query as soon as its previous one has ended. Raises what a session raises.
+
+    Before measuring, each session has run the last five queries, so that connections are open and caches warm.
     """
     for ask in sessions:
         for number in numbers[-WARMING:]:

@@ -1,5 +1,4 @@
-"""The cost of each path of a semantic search by the number of visible rows; `MEASURED` in the backend is chosen by
-it."""
+"""Costs of the paths of a semantic search by the number of visible rows; `MEASURED` in the backend is based on it."""
 
 import time
 from collections.abc import Callable, Sequence

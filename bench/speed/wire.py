@@ -27,8 +27,9 @@ Method: TypeAlias = Callable[[Request], Any]
 
 
 def measure(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int) -> Measurement:
-    """Runs a closed loop over one channel: with blocking calls for one client, else on uvloop. One thread per client
-    would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
+    """Runs a closed loop over one channel: with blocking calls for one client, else on uvloop.
+
+    One thread per client would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
     """
     if clients == 1:
         with grpc.insecure_channel(address) as channel:

@@ -1,4 +1,5 @@
 """YAML pipelines that drive a Groundwire server: load and validate them, run them, and add actions of your own.
+
 `OpenAIModel` needs the extra `models`; it is imported on first use.
 """
 

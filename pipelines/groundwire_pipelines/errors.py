@@ -29,8 +29,9 @@ class DefinitionError(PipelineError):
 
 
 class StepError(PipelineError):
-    """A step broke a rule of its action, or a call that it made failed. The run ends there, unless the step has a
-    transition for the error.
+    """A step broke a rule of its action, or a call that it made failed.
+
+    The run ends there, unless the step has a transition for the error.
 
     `step_id` is "" until the engine sets it; `rule` is a stable name for tests and logs. `may_pass`: the step may
     succeed a moment later, for example when the server was overloaded; a step with `retry` is then tried again.

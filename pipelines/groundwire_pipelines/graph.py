@@ -15,8 +15,9 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceGraph:
-    """The nodes that were found or reached, best first, and all known edges between two of them. A node's `handle` is
-    that of its text in the evidence, None if the evidence shows no text of it.
+    """The nodes that were found or reached, best first, and all known edges between two of them.
+
+    A node's `handle` is that of its text in the evidence, None if the evidence shows no text of it.
     """
 
     nodes: tuple[EvidenceNode, ...] = ()
@@ -31,8 +32,7 @@ def graph_of(state: PipelineState) -> EvidenceGraph:
 
 
 def texts_of(state: PipelineState) -> list[NodeText]:
-    """The texts of all retrievals, each once: the best of each retrieval, the newest retrieval first, then the second
-    best of each, and so on."""
+    """The texts of all retrievals, each once: the best of each, that of the newest first, then the second best, ..."""
     first: dict[str, NodeText] = {}
     for text in in_turn([retrieval.texts for retrieval in reversed(state.retrievals())]):
         first.setdefault(text.id, text)
@@ -40,8 +40,10 @@ def texts_of(state: PipelineState) -> list[NodeText]:
 
 
 def nodes_of(state: PipelineState) -> list[EvidenceNode]:
-    """All nodes, each once: those of `texts_of`, then the others in the same order. A node's symbol and location are
-    those of its text, else those of the walk or the paths; empty if none of these has it.
+    """All nodes, each once: those of `texts_of`, then the others in the same order.
+
+    A node's symbol and location are those of its text, else those of the walk or the paths; empty if none of these has
+    it.
     """
     newest_first = state.retrievals()[::-1]
     texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}

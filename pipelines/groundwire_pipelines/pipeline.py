@@ -104,8 +104,9 @@ class Pipeline:
 
     @classmethod
     def load(cls, name_or_path: str | Path, search_path: Sequence[Path] = (), **settings: JsonValue) -> Self:
-        """The pipeline of a file, or of a name in the folders of `search_path` or the library. `settings` override
-        those in its files.
+        """The pipeline of a file, or of a name in the folders of `search_path` or the library.
+
+        `settings` override those in its files.
 
         Raises:
             DefinitionError: The pipeline's files have problems; it names each with its place.

@@ -11,8 +11,9 @@ _MODE = 0o600
 
 
 def open_private(path: Path) -> TextIO:
-    """Opens a text file for writing, emptied, that only its owner may read; the mode of an existing file is changed. A
-    symbolic link is refused: in a folder that others may write to, it could lead to another file of the user. Raises
+    """Opens a text file for writing, emptied, that only its owner may read; the mode of an existing file is changed.
+
+    A symbolic link is refused: in a folder that others may write to, it could lead to another file of the user. Raises
     OSError, also for a file that another user owns, who could read what is written.
     """
     flags = os.O_WRONLY | os.O_CREAT

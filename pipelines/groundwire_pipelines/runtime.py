@@ -102,6 +102,7 @@ class History(Protocol):
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """The services of a run. `model` and `history` are None in a run without one; an action that needs it fails.
+
     `on_answer` is called with pieces of a final answer as they arrive; None if no one wants them.
     """
 

@@ -11,8 +11,10 @@ RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
 
 
 class PipelineSettings(BaseModel):
-    """The settings with a predefined meaning; a pipeline may have any others for its steps to refer to. The validator
-    reports absent ones that a step's action needs. Counts of tokens are in the unit of the shared token counter.
+    """The settings with a predefined meaning; a pipeline may have any others for its steps to refer to.
+
+    The validator reports absent ones that a step's action needs. Counts of tokens are in the unit of the shared token
+    counter.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, use_attribute_docstrings=True)

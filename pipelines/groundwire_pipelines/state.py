@@ -81,8 +81,7 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The results of one retrieval: the nodes that were selected, reached and chosen, best first, and what belongs to
-    them."""
+    """The results of one retrieval: nodes selected, reached and chosen, best first, and what belongs to them."""
 
     seeds: tuple[str, ...]
     walked: tuple[ReachedNode, ...]
@@ -192,8 +191,9 @@ class PipelineState:
         )
 
     def clear_retrieval(self) -> None:
-        """Clears the fields of RETRIEVED, because a new retrieval replaces the current one. Evidence from earlier
-        retrievals of the question stays until it is rendered anew.
+        """Clears the fields of RETRIEVED, because a new retrieval replaces the current one.
+
+        Evidence from earlier retrievals of the question stays until it is rendered anew.
         """
         kept = _EVIDENCE if self.earlier_retrievals else ()
         empty = PipelineState("", "", "")

@@ -37,8 +37,7 @@ async def _choose(settings: StepSettings, state: PipelineState, runtime: Runtime
 
 
 def _matches(state: PipelineState) -> dict[str, float]:
-    """The hits' scores divided by the best, each at most that of the hit before it: diversification may have reordered
-    them."""
+    """The hits' scores divided by the best, none above an earlier one, since diversification may reorder hits."""
     best = max((hit.score for hit in state.retrieval_hits), default=0.0)
     matches: dict[str, float] = {}
     ceiling = 1.0

@@ -63,8 +63,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
-    """What one step reads and writes of the run's state, for the check that all it reads was written on every path to
-    it.
+    """What one step reads and writes of the run's state, to check that each read is written on every path to it.
 
     Names are fields of PipelineState, or `field.key` for one entry of a field that is a mapping (`outputs.plan`).
     `reads` are the fields that the step needs; an entry with several names needs one of them. `writes` are those that

@@ -130,8 +130,7 @@ async def _fetch_pages(
     wanted: _Wanted,
     budget: _Budget,
 ) -> tuple[list[NodeText], list[SkippedNode]]:
-    """Requests again the texts that only the response size left out, as long as budget is left and each response has
-    some."""
+    """Requests texts again that only the response size left out, while budget is left and each response has some."""
     texts: list[NodeText] = []
     skipped: list[SkippedNode] = []
     while wanted.seeds or wanted.nodes:

@@ -106,8 +106,9 @@ def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
 
 
 def _similarity(matches: Sequence[QueryMatch]) -> float | None:
-    """The best score of the reranker, else the best cosine; None if there is neither. Both are comparable between
-    queries, unlike the scores that order the matches.
+    """The best score of the reranker, else the best cosine; None if there is neither.
+
+    Both are comparable between queries, unlike the scores that order the matches.
     """
     scores = [match.scores for match in matches]
     reranked = [one.rerank for one in scores if one.HasField("rerank")]

@@ -50,8 +50,7 @@ class HybridSettings(StepSettings):
         return self
 
     def parameters(self, top_k: int) -> HybridParameters:
-        """The parameters of a request for that many matches; `max_candidates` takes precedence over a pipeline's
-        `top_k`."""
+        """The request's parameters for that many matches; `max_candidates` limits a `top_k` of the pipeline."""
         if self.top_k is None and self.max_candidates is not None:
             top_k = min(top_k, self.max_candidates)
         given = {field.name: getattr(self, field.name) for field in HybridParameters.DESCRIPTOR.fields}

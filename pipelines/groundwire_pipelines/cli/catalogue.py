@@ -40,8 +40,7 @@ def list_actions(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the actions that steps may name, including those of installed packages; of one action, its keys and
-    transitions."""
+    """List all actions, including those of installed packages; or the keys and transitions of one action."""
     with reported():
         known = actions()
     if name and name not in known:

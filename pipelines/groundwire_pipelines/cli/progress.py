@@ -11,8 +11,10 @@ from groundwire_pipelines.engine.trace import StepEnded, StepStarted, TraceEvent
 
 
 class Progress:
-    """Shows the events of one run on standard error. Use it as a context manager, which clears the line of the current
-    step."""
+    """Shows the events of one run on standard error.
+
+    Use it as a context manager, which clears the line of the current step.
+    """
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False)

@@ -1,4 +1,5 @@
 """`groundwire run`: answers a question with a pipeline. The answer goes to standard output, progress to standard error.
+
 The answer is printed once it is complete: before that the model may break off, or turn out to request more data.
 """
 

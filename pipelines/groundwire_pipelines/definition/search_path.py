@@ -57,8 +57,7 @@ class PipelineSearch:
         return self._resolve(reference, place, "extends", child.path.parent)
 
     def all(self) -> tuple[PipelineSource, ...]:
-        """All pipelines in the folders and the library, in the order of the search; of several with one name, the
-        first.
+        """All pipelines of the folders and the library, in search order; of several with one name, the first.
 
         Raises:
             DefinitionError: A file is wrong.

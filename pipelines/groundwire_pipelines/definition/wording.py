@@ -10,8 +10,9 @@ _SHOWN_CHARACTERS = 60
 
 
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """`; did you mean 'top_k'?` for the known name nearest to `name`; "" if none is near. `prefix` is written before
-    the names, such as `walk.`.
+    """`; did you mean 'top_k'?` for the known name nearest to `name`; "" if none is near.
+
+    `prefix` is written before the names, such as `walk.`.
     """
     near = difflib.get_close_matches(name, sorted(known), n=1)
     return f"; did you mean {prefix + near[0]!r}?" if near else ""

@@ -39,8 +39,9 @@ class Telling(IntEnum):
 
 
 def snapshot(state: PipelineState) -> Snapshot:
-    """A copy of the fields, which later changes in place do not affect. The caller's access is left out: no step may
-    change it, and it must not appear in a trace.
+    """A copy of the fields, which later changes in place do not affect.
+
+    The caller's access is left out: no step may change it, and it must not appear in a trace.
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
     return {name: _copied(value) for name, value in values.items() if not isinstance(value, AccessContext)}
@@ -119,8 +120,7 @@ def _text(value: str, telling: Telling) -> JsonValue:
 
 
 def _shape(value: NodeFilter) -> dict[str, JsonValue]:
-    """The fields that narrow a search, with the number of their values; values and metadata keys may be
-    confidential."""
+    """The fields that narrow a search, with the number of values; values and metadata keys may be confidential."""
     return {
         name: wanted if isinstance(wanted, bool) else {"count": len(cast("Sized", wanted))}
         for name, wanted in plain(value).items()

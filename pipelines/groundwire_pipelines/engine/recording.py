@@ -37,8 +37,11 @@ class StepRecord:
 
 @dataclass(slots=True)
 class Recorder:
-    """The events of one run. `meter` is None for a run without a model; `steps` is the number of steps started so far,
-    and `step_id` the last of them."""
+    """The events of one run.
+
+    `meter` is None for a run without a model; `steps` is the number of steps started so far, and `step_id` the last of
+    them.
+    """
 
     pipeline: str
     state: PipelineState

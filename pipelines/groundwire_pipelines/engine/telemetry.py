@@ -18,8 +18,7 @@ _LIBRARY: Final = "groundwire_pipelines"
 
 
 class SpanSink:
-    """Makes spans of the events of one run. A step's span is the current one, so spans of its calls are its
-    children."""
+    """Makes spans of the events of one run. A step's span is the current one, so calls have spans below it."""
 
     def __init__(self, tracer: Tracer | None = None) -> None:
         self._tracer = tracer or trace.get_tracer(_LIBRARY)

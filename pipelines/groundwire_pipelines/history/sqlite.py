@@ -204,8 +204,10 @@ class SqliteHistory:
 
 
 def _create(path: Path) -> None:
-    """Creates an empty history, unless another process is first. It is created beside its place and linked into it when
-    complete, because SQLite does not wait for other processes while it enables the write-ahead log.
+    """Creates an empty history, unless another process is first.
+
+    It is created beside its place and linked into it when complete, because SQLite does not wait for other processes
+    while it enables the write-ahead log.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)

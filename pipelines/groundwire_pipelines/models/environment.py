@@ -34,8 +34,9 @@ class ModelEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentModel:
-    """The model that environment variables configure, read on first use; implements `runtime.Model`. A run that calls
-    no model needs neither the variables nor the extra `models`.
+    """The model that environment variables configure, read on first use; implements `runtime.Model`.
+
+    A run that calls no model needs neither the variables nor the extra `models`.
     """
 
     counter: Counter

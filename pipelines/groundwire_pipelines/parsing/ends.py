@@ -8,8 +8,9 @@ _PAIRS: Final = (("from", "to"), ("between", "and"))
 
 
 def ends_of(question: str) -> tuple[str, str] | None:
-    """The texts on both sides of the first arrow (`->` or `→`), else after `from` and `to`, or `between` and `and`. Of
-    each pair, the first occurrence of the first word counts, and the first occurrence of the second word with text
+    """The texts on both sides of the first arrow (`->` or `→`), else after `from` and `to`, or `between` and `and`.
+
+    Of each pair, the first occurrence of the first word counts, and the first occurrence of the second word with text
     between them. The second end goes on to the end of the question, without punctuation. None if there is no such pair,
     or an end is empty.
     """

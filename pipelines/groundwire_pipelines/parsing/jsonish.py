@@ -24,8 +24,7 @@ class ParsedQuery:
 
 
 def parse_jsonish(text: str) -> ParsedQuery:
-    """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and the variants that models
-    write.
+    """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and variants of it.
 
     Text that does not begin with `{` is the query itself. A code fence around either is removed. Filters may also stand
     beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`, `acl_tags`, ...)

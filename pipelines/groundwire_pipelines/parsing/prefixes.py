@@ -51,8 +51,9 @@ def parse_router_choice(text: str) -> RouterChoice:
 
 
 def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
-    """Parses an answer of exactly one line with exactly one prefix, at its start. White space around the line is
-    ignored. No prefix of `names` may begin with another.
+    """Parses an answer of exactly one line with exactly one prefix, at its start.
+
+    White space around the line is ignored. No prefix of `names` may begin with another.
 
     Raises:
         StepError: `prefix-malformed`.
@@ -88,10 +89,11 @@ def parse_answer_reply(text: str) -> AnswerReply:
 
 
 class AnswerStream:
-    """Passes on the pieces of an answer as they arrive, once they are known to be the final answer. Everything is held
-    back until the prefix is complete; reasoning before it and a request for more data are never passed on. An answer
-    after reasoning without an opening tag is not passed on either, because such reasoning is recognised only at its
-    end.
+    """Passes on the pieces of an answer as they arrive, once they are known to be the final answer.
+
+    Everything is held back until the prefix is complete; reasoning before it and a request for more data are never
+    passed on. An answer after reasoning without an opening tag is not passed on either, because such reasoning is
+    recognised only at its end.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:

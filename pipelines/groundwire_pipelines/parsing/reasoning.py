@@ -1,6 +1,7 @@
-"""Removes a model's reasoning before its answer. Models put it between `<think>` and `</think>` at the start of their
-text. If the endpoint's template contains the opening tag, the text begins inside the reasoning, and the closing tag is
-in a line of its own.
+"""Removes a model's reasoning before its answer.
+
+Models put it between `<think>` and `</think>` at the start of their text. If the endpoint's template contains the
+opening tag, the text begins inside the reasoning, and the closing tag is in a line of its own.
 """
 
 import re
@@ -14,8 +15,9 @@ _OPENING_TAGS: Final = ("<think>", "<thinking>")
 
 
 def without_reasoning(text: str) -> str:
-    """The text after the reasoning at its start; all of a text without reasoning, nothing of a text that is reasoning
-    only. Later tags belong to the answer, which may be about such tags.
+    """The text after the reasoning at its start; "" if it is reasoning only.
+
+    Later tags belong to the answer, which may be about such tags.
     """
     begin = 0
     while (opening := _OPENING.match(text, begin)) is not None:
@@ -33,8 +35,9 @@ def without_reasoning(text: str) -> str:
 
 
 class ReasoningFilter:
-    """Removes the reasoning at the start of a text that arrives in pieces. It recognises reasoning by its opening tag;
-    a closing tag without an opening one is passed on.
+    """Removes the reasoning at the start of a text that arrives in pieces.
+
+    It recognises reasoning by its opening tag; a closing tag without an opening one is passed on.
     """
 
     def __init__(self) -> None:

@@ -33,8 +33,9 @@ the work with every level of an answer, and a check that has begun cannot be sto
 
 
 def schema_problem(schema: Mapping[str, JsonValue]) -> str:
-    """The problem of a JSON Schema (draft 2020-12); empty if there is none. References may only lead to the same
-    schema.
+    """The problem of a JSON Schema (draft 2020-12); empty if there is none.
+
+    References may only lead to the same schema.
     """
     try:
         Draft202012Validator.check_schema(schema)

@@ -1,6 +1,7 @@
-"""Parses objects as language models write them: JSON with small deviations. It also accepts trailing commas, single
-quotes, line breaks inside strings, and unquoted words as keys and values. Anything else is refused, with the place of
-the problem.
+"""Parses objects as language models write them: JSON with small deviations.
+
+It also accepts trailing commas, single quotes, line breaks inside strings, and unquoted words as keys and values.
+Anything else is refused, with the place of the problem.
 """
 
 import re
@@ -132,8 +133,7 @@ class _Reader:
 
 
 def _joined(text: str) -> str:
-    """Joins pairs of surrogates, with which escapes write characters beyond the basic plane; a single surrogate is no
-    character."""
+    """Joins pairs of surrogates, as escapes beyond the basic plane are written; a single surrogate is no character."""
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError as error:

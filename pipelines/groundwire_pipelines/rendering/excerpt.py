@@ -50,8 +50,7 @@ def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter:
 
 
 def first_line(source: NodeText) -> int:
-    """The number of a text's first line in its file; 0 if its lines are not consecutive lines of the file, as in an
-    outline."""
+    """The number of a text's first line in its file; 0 if it is not a run of lines of the file, as an outline."""
     lines = source.text.removesuffix("\n").count("\n") + 1
     location = source.location
     return location.start_line if location.end_line - location.start_line + 1 == lines else 0

@@ -33,8 +33,9 @@ def blocks(selection: Selection, edges: Iterable[GraphEdge]) -> list[str]:
 
 
 def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
-    """The files in the order of their first nodes, each with its shown texts, then its named nodes. The row of a text
-    has its edges to shown texts; that of a node without text also the edges from them.
+    """The files in the order of their first nodes, each with its shown texts, then its named nodes.
+
+    The row of a text has its edges to shown texts; that of a node without text also the edges from them.
     """
     edges = tuple(edges)
     handles = {one.node.id: one.place for one in selection.texts}
@@ -58,8 +59,9 @@ def file_line(node: EvidenceNode) -> str:
 
 
 def row(node: EvidenceNode) -> str:
-    """A node's row of the table, without its edges: handle or dash, lines, and the part of its name that the file's
-    name does not show. Only the name if nothing else is known.
+    """A node's row of the table, without edges: handle or dash, lines, and its name without that of the file.
+
+    Only the name if nothing else is known.
     """
     name = "" if node.path.endswith(node.symbol) else in_one_line(_short(node))
     mark = "-" if node.handle is None else handle(node.handle)
@@ -83,8 +85,9 @@ def handle(number: int) -> str:
 
 
 def link(edge: GraphEdge, end: EvidenceNode, target: EvidenceNode) -> str:
-    """An edge without its type: the handle of its other end, its line, and its confidence if that is low. A line that
-    the target's own row shows, as for a member in its type, is left out.
+    """An edge without its type: the handle of its other end, its line, and its confidence if that is low.
+
+    A line that the target's own row shows, as for a member in its type, is left out.
     """
     line = "" if edge.line in (0, target.start_line) else f":{edge.line}"
     unsure = "" if edge.confidence >= _SURE else f"~{edge.confidence:.2g}".replace("0.", ".")
@@ -117,8 +120,7 @@ def line_start(name: str) -> str:
 
 
 def in_one_line(text: str, longest: int = _LONGEST_NAME) -> str:
-    """The text without characters that could begin another line or an edge; shortened in the middle if it is too
-    long."""
+    """The text without characters that could begin another line or an edge, shortened in the middle if too long."""
     line = " ".join(text.replace("→", "->").replace("←", "<-").split())
     if len(line) <= longest:
         return line
@@ -148,8 +150,9 @@ def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
 def _links(
     nodes: Iterable[EvidenceNode], shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]
 ) -> Mapping[str, str]:
-    """By id, the edges at the end of a node's row: ` → ` with its edges to shown texts, ` ← ` with those from them. An
-    edge between two shown texts is in the row of the dependent one only.
+    """By id, the edges at the end of a node's row: ` → ` with its edges to shown texts, ` ← ` with those from them.
+
+    An edge between two shown texts is in the row of the dependent one only.
     """
     by_id = {node.id: node for node in nodes}
     outgoing: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}

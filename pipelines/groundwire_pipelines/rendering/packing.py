@@ -131,8 +131,7 @@ class _Packing:
                 self._show(text)
 
     def name(self) -> None:
-        """Takes names of nodes without a text: of those inside a shown text, then of those joined to one, then of
-        others."""
+        """Takes names of nodes without a text: those inside a shown text, then those joined to one, then others."""
         rest = [node for node in self._found.nodes if node.id not in self._places]
         left = self._for_names
         for node in sorted(rest, key=lambda node: (node.id not in self._within, not self._is_joined(node))):

@@ -31,8 +31,9 @@ class EvidenceNode:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The shown part of a text, marks included, and its tokens. `source_tokens` are those of the lines without the
-    marks. `is_whole`: no line is left out.
+    """The shown part of a text, marks included, and its tokens.
+
+    `source_tokens` are those of the lines without the marks. `is_whole`: no line is left out.
     """
 
     text: str
@@ -57,8 +58,9 @@ class ShownText:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The content of the evidence: texts, and nodes that it names without their text. `more` counts nodes that it
-    neither shows nor names.
+    """The content of the evidence: texts, and nodes that it names without their text.
+
+    `more` counts nodes that it neither shows nor names.
     """
 
     texts: tuple[ShownText, ...] = ()

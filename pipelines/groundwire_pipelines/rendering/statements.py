@@ -27,8 +27,9 @@ class Statements:
         return self._parents[number]
 
     def head(self) -> tuple[int, int]:
-        """The first and the last line of the head: attributes, and the declaration up to its body. A comment before
-        them, such as a documentation comment, is not a part of it.
+        """The first and the last line of the head: attributes, and the declaration up to its body.
+
+        A comment before them, such as a documentation comment, is not a part of it.
         """
         first = self._after_comments
         deeper = (number for number in range(first, len(self._indents)) if self._indents[number] > self._indents[first])

@@ -33,8 +33,7 @@ class Unwritten:
 
 
 def unwritten(steps: Mapping[str, CheckedStep], entry: str) -> Iterator[Unwritten]:
-    """The fields that steps read without being written on every path to them, each with a shortest such path, in the
-    steps' order."""
+    """The fields that steps read but that some path to them does not write, each with the shortest such path."""
     readers: dict[tuple[str, ...], list[str]] = {}
     for step_id, step in steps.items():
         for read in step.data.reads:
@@ -71,8 +70,10 @@ def _reached_without(
 
 
 def _written_after(written: frozenset[str], data: DataFlow, transition: str) -> frozenset[str]:
-    """The fields written after a transition. A failed step leaves the state unchanged, except for the fields of the
-    error."""
+    """The fields written after a transition.
+
+    A failed step leaves the state unchanged, except for the fields of the error.
+    """
     if is_error_transition(transition):
         return written | frozenset(ERROR_FIELDS)
     return written.difference(data.clears).union(data.writes, data.writes_on.get(transition, ()))

@@ -24,8 +24,10 @@ class Findings:
         self.warnings: list[Problem] = []
 
     def problem(self, key: str, message: str, at: Iterable[str] = ()) -> None:
-        """Adds a problem of `key`. Its place is the line of `key`, or of the key in `at` whose file is nearest to the
-        child, because its author can change the child.
+        """Adds a problem of `key`.
+
+        Its place is the line of `key`, or of the key in `at` whose file is nearest to the child, because its author can
+        change the child.
         """
         self.problems.append(self._located(key, message, at))
 
@@ -65,8 +67,7 @@ class Findings:
             self.problem(".".join(path), message)
 
     def missing(self, step_id: str, name: str) -> str:
-        """The message for a missing key of a step: a step that replaced a parent's often lacks a key that the parent's
-        had."""
+        """The message for a missing key: a step that replaced a parent's often lacks a key that the parent's had."""
         replaced = self._draft.replaced.get(step_id)
         if replaced is None or not _has(replaced, name):
             return "is missing"

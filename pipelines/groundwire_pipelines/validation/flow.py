@@ -8,8 +8,9 @@ Graph = Mapping[str, tuple[str, ...]]
 
 
 def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
-    """Loops without a guard, each as its steps in running order, from the first one in the file. No two of them share a
-    step, so that one mistake is not reported twice.
+    """Loops without a guard, each as its steps in running order, from the first one in the file.
+
+    No two of them share a step, so that one mistake is not reported twice.
     """
     guarding = set(guards)
     order = {step: place for place, step in enumerate(graph)}

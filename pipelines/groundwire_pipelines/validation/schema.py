@@ -1,5 +1,7 @@
-"""A JSON Schema of pipeline files, made from the registry, for completion and checks in editors. It covers one file at
-a time; what only shows after the merge (missing steps, required settings) is left to the validator.
+"""A JSON Schema of pipeline files, made from the registry, for completion and checks in editors.
+
+It covers one file at a time; what only shows after the merge (missing steps, required settings) is left to the
+validator.
 """
 
 from collections.abc import Mapping
@@ -92,8 +94,7 @@ def _pipeline() -> _Schema:
 
 
 def _any_step(actions: list[Action[Any]]) -> _Schema:
-    """Every step has an id and an action, and the action decides the other keys; one `if` per action keeps errors
-    specific."""
+    """Every step has an id and an action, which decides the other keys; one `if` per action keeps errors specific."""
     by_action: list[JsonValue] = [
         {
             "if": {"properties": {"action": {"const": action.name}}, "required": ["action"]},
