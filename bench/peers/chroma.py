@@ -1,6 +1,7 @@
 """Chroma as a server, called through its HTTP client."""
 
-# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
+# Its imports are installed only in the system's own environment.
+# pyright: basic, reportMissingImports=false
 import shutil
 import subprocess
 import sys

@@ -1,6 +1,7 @@
 """LanceDB in this process: it has no server to run."""
 
-# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
+# Its imports are installed only in the system's own environment.
+# pyright: basic, reportMissingImports=false
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version

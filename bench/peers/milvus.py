@@ -1,6 +1,7 @@
 """milvus-lite as a gRPC server, called through pymilvus."""
 
-# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
+# Its imports are installed only in the system's own environment.
+# pyright: basic, reportMissingImports=false
 import shutil
 import time
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """PostgreSQL with pgvector as a server, called through psycopg with prepared statements."""
 
-# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
+# Its imports are installed only in the system's own environment.
+# pyright: basic, reportMissingImports=false
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version

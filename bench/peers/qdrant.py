@@ -1,6 +1,7 @@
 """qdrant-edge in this process: Qdrant's engine without its server."""
 
-# pyright: basic, reportMissingImports=false Its imports are installed only in the system's own environment.
+# Its imports are installed only in the system's own environment.
+# pyright: basic, reportMissingImports=false
 import shutil
 from collections.abc import Mapping
 from importlib.metadata import version
