@@ -22,7 +22,9 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 
 RUN python -m venv /opt/groundwire
 COPY . /source
-RUN /opt/groundwire/bin/pip install "/source[server]"
+# `--build-arg BACKEND=,milvus` for indexes in Milvus.
+ARG BACKEND=
+RUN /opt/groundwire/bin/pip install "/source[server${BACKEND}]"
 
 FROM server-packages AS index-packages
 

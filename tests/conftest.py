@@ -1,9 +1,12 @@
-"""What holds for all tests: the garbage collector leaves alone what loading them made, which stays until the end."""
+"""What all tests share: a Milvus, where indexes are kept, and a collector that leaves alone what loading them made."""
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
+
+from support.milvus_server import MilvusServer, milvus_server
+from support.storage import NewStorage, Storage, in_database_of
 
 
 @pytest.hookimpl(wrapper=True)
@@ -15,3 +18,16 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def milvus() -> Iterator[MilvusServer]:
+    """A Milvus that these tests share; a test that stops it starts one of its own."""
+    with milvus_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session", params=["embedded", pytest.param("milvus", marks=pytest.mark.slow)])
+def new_storage(request: pytest.FixtureRequest) -> NewStorage:
+    """Storage for indexes by the folder they are built in, of each kind that a server reads."""
+    return in_database_of(request.getfixturevalue("milvus")) if request.param == "milvus" else Storage

@@ -2,7 +2,8 @@
 
 import difflib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast, get_args
 
@@ -11,6 +12,8 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.milvus.address import SECONDS as MILVUS_SECONDS
+from groundwire_index.milvus.address import MilvusAddress, check_ca, token_in
 from groundwire_server.domain.limits import (
     CALL_MEMORY_SHARES,
     MAX_HALF_LIFE_DAYS,
@@ -25,6 +28,7 @@ from groundwire_server.setting_values import (
     DeadlineSeconds,
     Names,
     OptionalAddress,
+    OptionalMilvusUri,
     PathOrUrl,
     Seconds,
     Share,
@@ -40,6 +44,16 @@ from groundwire_server.yaml_file import YamlFileError, read_yaml
 ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 
+_MILVUS_SETTINGS = (
+    "milvus_uri",
+    "milvus_database",
+    "milvus_token_file",
+    "milvus_token",
+    "milvus_ca",
+    "milvus_seconds",
+)
+_USER = re.compile(r"//[^/]*@")
+"""What a URL says of its user, a password perhaps."""
 _LIMITS = Limits()
 _DEFAULTS = QueryDefaults()
 _ListLimit: TypeAlias = Annotated[int, Field(ge=1, le=MAX_LIST_LIMIT)]
@@ -67,6 +81,21 @@ class Settings(BaseSettings):
 
     data: Path = Path("groundwire-data")
     """The folder that holds the indexes."""
+
+    backend: Literal["embedded", "milvus"] = "embedded"
+    """What holds the indexes: the data folder itself, or Milvus."""
+    milvus_uri: OptionalMilvusUri = ""
+    """Where Milvus is, `http://HOST:PORT` or `https://HOST:PORT`."""
+    milvus_database: Annotated[str, Field(min_length=1)] = "default"
+    """The database of Milvus that holds the indexes."""
+    milvus_token_file: Path | None = None
+    """File of the token that Milvus asks for: `user:password`, or an API key."""
+    milvus_token: Token = SecretStr("")
+    """The token itself, for deployments that pass secrets in the environment; never logged."""
+    milvus_ca: Path | None = None
+    """PEM file of the CAs that https to Milvus trusts; the usual ones without it."""
+    milvus_seconds: DeadlineSeconds = MILVUS_SECONDS
+    """How long Milvus may take to answer one request."""
 
     listen: Address = "127.0.0.1:50051"
     """Where calls are answered, HOST:PORT; port 0 takes a free one."""
@@ -293,6 +322,30 @@ class Settings(BaseSettings):
             raise ValueError("reranker_token: must not be given together with reranker_token_file")
         return self
 
+    @model_validator(mode="after")
+    def _check_milvus(self) -> Self:
+        """The settings of Milvus are for the backend of that name, which needs an address."""
+        if self.backend == "milvus" and not self.milvus_uri:
+            raise ValueError("milvus_uri: must be given with the backend milvus")
+        for setting in _MILVUS_SETTINGS:
+            if self.backend != "milvus" and getattr(self, setting) != type(self).model_fields[setting].default:
+                raise ValueError(f"{setting}: has no use with the backend {self.backend}; set backend")
+        if self.milvus_token_file is not None and self.milvus_token.get_secret_value():
+            raise ValueError("milvus_token: must not be given together with milvus_token_file")
+        return self
+
+    def milvus_address(self) -> MilvusAddress:
+        """How to speak to Milvus, for the backend of that name. Raises SettingsError for a file that is no use."""
+        file, ca = self.milvus_token_file, self.milvus_ca
+        token = self.milvus_token.get_secret_value()
+        return MilvusAddress(
+            uri=self.milvus_uri,
+            database=self.milvus_database,
+            token=token if file is None else _usable("milvus_token_file", token_in, file),
+            ca=None if ca is None else _usable("milvus_ca", check_ca, ca),
+            seconds=self.milvus_seconds,
+        )
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -345,6 +398,13 @@ def _read_file(path: Path) -> Mapping[str, object]:
     return values
 
 
+def _usable(setting: str, rule: Callable[[Path], str], file: Path) -> str:
+    try:
+        return rule(file)
+    except ValueError as error:
+        raise SettingsError(f"{setting}: {file}: {error}") from None
+
+
 def _unknown_rule(name: str) -> str:
     (nearest,) = difflib.get_close_matches(name, Settings.model_fields, n=1, cutoff=0)
     return f"is no setting; the nearest is {nearest}"
@@ -358,7 +418,8 @@ def _line(details: ErrorDetails) -> str:
     setting = ".".join(str(part) for part in details["loc"])
     if setting in _SECRETS:
         return f"{setting}: {rule}"
-    return f"{setting}: {details['input']!r}: {rule}"
+    shown = _USER.sub("//...@", details["input"]) if isinstance(details["input"], str) else details["input"]
+    return f"{setting}: {shown!r}: {rule}"
 
 
 _SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)

@@ -12,6 +12,8 @@ from groundwire_index.commands.options import EXIT_USAGE, fail, reporting_failur
 
 def serve(
     data: Annotated[Path | None, typer.Option(help="The folder that holds the indexes.")] = None,
+    backend: Annotated[str | None, typer.Option(help="What holds the indexes: embedded, or milvus.")] = None,
+    milvus_uri: Annotated[str | None, typer.Option(help="Where Milvus is: http(s)://HOST:PORT.")] = None,
     listen: Annotated[str | None, typer.Option(help="HOST:PORT to answer calls at; port 0 takes a free one.")] = None,
     health_listen: Annotated[str | None, typer.Option(help="HOST:PORT that answers health alone, as well.")] = None,
     metrics_listen: Annotated[str | None, typer.Option(help="HOST:PORT that shows metrics to Prometheus.")] = None,
@@ -42,6 +44,8 @@ def serve(
         settings = load_settings(
             config,
             data=data,
+            backend=backend,
+            milvus_uri=milvus_uri,
             listen=listen,
             health_listen=health_listen,
             metrics_listen=metrics_listen,

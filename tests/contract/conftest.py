@@ -1,20 +1,18 @@
 """A server for the actions and one for queries; the program itself makes their indexes, from JSONL with vectors."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import grpc
 import pytest
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_index.scope import Scope
-from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
-from support.builds import Stages
 from support.jsonl import edge, node
 from support.platform import Platform
 from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REFUNDS
-from support.program import Server, run_ok, write_jsonl
+from support.program import Server, write_jsonl
+from support.storage import NewStorage, Storage
 
 SHOP = [
     node("Invoice.Create", "class InvoiceService { void CreateInvoice() { } }", [1.0, 0.0, 0.0, 0.0],
@@ -40,10 +38,10 @@ SHOP = [
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder: `shop main` (two versions, one deleted), `shop texts` without vectors, `shop vault` all hidden."""
+def shop(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Storage:
+    """`shop main` (two versions, one deleted), `shop texts` without vectors, `shop vault` all hidden."""
     folder = tmp_path_factory.mktemp("contract")
-    data = folder / "data"
+    shop = new_storage(folder / "data")
     retrievers = {
         "main": write_jsonl(folder / "main.jsonl", SHOP),
         "texts": write_jsonl(
@@ -53,19 +51,19 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             folder / "vault.jsonl", [node("Key", "class Key { }", [1.0, 0, 0, 0], acl_tags=["vault"])]
         ),
     }
-    common = ("--repository", "shop", "--embedder", "none", "--data", data)
+    common = ("--repository", "shop", "--embedder", "none")
     for version in ("gone", "old", "v1"):
-        run_ok("index", retrievers["main"], "--branch", "main", "--version", version, *common)
-    run_ok("delete", "gone", "--repository", "shop", "--branch", "main", "--data", data)
+        shop.run_ok("index", retrievers["main"], "--branch", "main", "--version", version, *common)
+    shop.run_ok("delete", "gone", "--repository", "shop", "--branch", "main")
     for branch in ("texts", "vault"):
-        run_ok("index", retrievers[branch], "--branch", branch, "--version", "v1", *common)
-    return data
+        shop.run_ok("index", retrievers[branch], "--branch", branch, "--version", "v1", *common)
+    return shop
 
 
 @pytest.fixture(scope="session", params=["1", pytest.param("2", marks=pytest.mark.slow)], ids=["alone", "workers"])
-def server(data: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
+def server(shop: Storage, request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server without models, which admits administration: one process, then two workers."""
-    with Server(data, "--embedder", "none", "--allow-admin", "--workers", request.param) as server:
+    with shop.server("--embedder", "none", "--allow-admin", "--workers", request.param) as server:
         yield server
 
 
@@ -89,20 +87,20 @@ def indexes(channel: grpc.Channel) -> index_pb2_grpc.IndexServiceStub:
 
 
 @pytest.fixture(scope="session")
-def platform_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder: `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts;
+def platform_storage(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Storage:
+    """`platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts; `platform ranking`;
     `platform collections` of two collections.
     """
     folder = tmp_path_factory.mktemp("platform")
+    storage = new_storage(folder / "data")
     plain = [{name: value for name, value in record.items() if name != "vector"} for record in PLATFORM]
     for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK), ("ranking", REFUNDS)):
         source = write_jsonl(folder / f"{branch}.jsonl", records)
-        where = ("--repository", "platform", "--branch", branch, "--version", "v1", "--data", folder / "data")
-        run_ok("index", source, *where, "--embedder", "none")
+        where = ("--repository", "platform", "--branch", branch, "--version", "v1")
+        storage.run_ok("index", source, *where, "--embedder", "none")
     collections = JsonlSource(write_jsonl(folder / "collections.jsonl", COLLECTIONS))
-    scope = Scope("platform", "collections", "v1")
-    build_index(collections, BuildOptions(folder / "data", scope, embedder=None), Stages())
-    return folder / "data"
+    storage.build(collections, Scope("platform", "collections", "v1"))
+    return storage
 
 
 ROUTING = """
@@ -125,12 +123,12 @@ rules:
 
 
 @pytest.fixture(scope="session")
-def platform_server(platform_data: Path) -> Iterator[Server]:
+def platform_server(platform_storage: Storage) -> Iterator[Server]:
     """A server without models, at which auditors may query deleted nodes; it routes by `ROUTING`."""
-    routing = platform_data.with_name("routing.yaml")
+    routing = platform_storage.data.with_name("routing.yaml")
     routing.write_text(ROUTING)
     environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": AUDITOR_TAG, "GROUNDWIRE_ROUTING": str(routing)}
-    with Server(platform_data, "--embedder", "none", environment=environment) as server:
+    with platform_storage.server("--embedder", "none", environment=environment) as server:
         yield server
 
 

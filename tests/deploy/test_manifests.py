@@ -10,7 +10,10 @@ from support.kubernetes import Manifest, manifests
 
 pytestmark = pytest.mark.slow
 
-FOLDERS = ("kubernetes/base", "kubernetes/indexing", "kubernetes/with-envoy", "kubernetes/with-istio")
+FOLDERS = (
+    *("kubernetes/base", "kubernetes/indexing", "kubernetes/with-envoy", "kubernetes/with-istio"),
+    *("kubernetes/milvus", "kubernetes/indexing-on-milvus", "kubernetes/with-envoy-on-milvus"),
+)
 # The oldest that knows `preStop.sleep` and `ContainerResource` without feature gates, and the newest at hand.
 KUBERNETES_VERSIONS = ("1.34", "1.37")
 ISTIO = {
@@ -37,7 +40,7 @@ def test_kubernetes_and_istio_admit_what_is_built(folder: str) -> None:
     for manifest in manifests(folder):
         if manifest["apiVersion"] in ISTIO:
             check_istio(manifest)
-        else:
+        elif manifest["kind"] != "Milvus":  # test_milvus_cluster.py is about that one
             check_kubernetes(manifest)
 
 
@@ -61,8 +64,9 @@ def test_the_validators_find_what_is_wrong(change: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_everything_is_in_the_namespace(folder: str) -> None:
+    namespace = "groundwire-milvus" if folder == "kubernetes/milvus" else "groundwire"
     for manifest in manifests(folder):
         if manifest["kind"] == "Namespace":
-            assert manifest["metadata"]["name"] == "groundwire"
+            assert manifest["metadata"]["name"] == namespace
         else:
-            assert manifest["metadata"]["namespace"] == "groundwire"
+            assert manifest["metadata"]["namespace"] == namespace

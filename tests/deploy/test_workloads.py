@@ -16,10 +16,10 @@ from support.program import run_ok
 
 pytestmark = pytest.mark.slow
 
-FOLDERS = ("kubernetes/base", "kubernetes/indexing", "kubernetes/with-envoy", "kubernetes/with-istio")
-SERVING = ("kubernetes/base", "kubernetes/with-envoy", "kubernetes/with-istio")
+SERVING = ("kubernetes/base", "kubernetes/with-envoy", "kubernetes/with-istio", "kubernetes/with-envoy-on-milvus")
+FOLDERS = (*SERVING, "kubernetes/indexing", "kubernetes/indexing-on-milvus")
 # Made by whoever deploys: docs/deployment.md says how.
-GIVEN_SECRETS = {"groundwire-tls", "groundwire-envoy-tls"}
+GIVEN_SECRETS = {"groundwire-tls", "groundwire-envoy-tls", "groundwire-milvus"}
 GIVEN_CLAIMS = {"groundwire-source"}
 SECONDS_TO_END = 5
 DOCKERFILE = (DEPLOY.parent / "Dockerfile").read_text(encoding="utf-8")
@@ -181,7 +181,7 @@ def test_what_is_mounted_is_there(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_image_and_its_pods_agree(folder: str) -> None:
-    image = "groundwire-index" if folder.endswith("indexing") else "groundwire"
+    image = "groundwire-index" if "indexing" in folder else "groundwire"
     ((pod, container),) = (
         pair for pair in containers(manifests(folder)) if pair[1]["image"] == f"{image}:{version('groundwire')}"
     )
@@ -215,9 +215,13 @@ def deployed_settings(folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (volume,) = (volume for volume in pod["volumes"] if volume["name"] == "settings")
     for name, content in of_kind(built, "ConfigMap")[volume["configMap"]["name"]]["data"].items():
         (tmp_path / name).write_text(content.replace(f"{mounted['settings']}/", f"{tmp_path}/"), encoding="utf-8")
-    (variable,) = container["env"]
-    assert (variable["name"], Path(variable["value"]).parent) == ("GROUNDWIRE_CONFIG", mounted["settings"])
-    monkeypatch.setenv("GROUNDWIRE_CONFIG", str(tmp_path / Path(variable["value"]).name))
+    variables = {variable["name"]: variable["value"] for variable in container["env"]}
+    assert Path(variables["GROUNDWIRE_CONFIG"]).parent == mounted["settings"]
+    if "milvus" in mounted:
+        (tmp_path / "token").write_text("groundwire:secret", encoding="utf-8")
+    for name, value in variables.items():
+        is_mounted = Path(value).parent in mounted.values()
+        monkeypatch.setenv(name, str(tmp_path / Path(value).name) if is_mounted else value)
     return load_settings(None)
 
 

@@ -9,6 +9,8 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
+from support.storage import NewStorage, Storage
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LEARNED_WORDS = tuple("abcdefgh")
 TRAINING_STEPS = 600
@@ -26,6 +28,13 @@ def folders() -> Iterator[tuple[Path, Path]]:
         whole.mkdir(parents=True)
         trimmed.mkdir(parents=True)
         yield whole, trimmed
+
+
+@pytest.fixture(scope="module")
+def whole_and_trimmed(folders: tuple[Path, Path], new_storage: NewStorage) -> tuple[Storage, Storage]:
+    """Storage of whole indexes and of trimmed ones."""
+    whole, trimmed = folders
+    return new_storage(whole), new_storage(trimmed)
 
 
 @pytest.fixture(scope="session")

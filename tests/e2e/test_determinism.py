@@ -1,10 +1,12 @@
 """The same source indexed twice and served twice gives the same bytes to the same requests.
 
 The two sides differ in everything that must not matter: hash seed, processes and threads, order of the source's lines,
-how much of the embedding cache is warm, and load. Of a query's answer the timings are left out.
+how much of the embedding cache is warm, and load; and the second may hold its indexes in Milvus. Of a query's answer
+the timings are left out.
 """
 
 import random
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -16,7 +18,8 @@ import pytest
 from groundwire.v1 import query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
-from support.program import Server, run_ok, write_jsonl
+from support.program import Server, write_jsonl
+from support.storage import NewStorage, Storage
 from support.workers import separate_channel
 
 pytestmark = pytest.mark.slow
@@ -24,6 +27,7 @@ pytestmark = pytest.mark.slow
 METHODS = "/groundwire.v1.RetrievalService/"
 QUERY = "/groundwire.v1.QueryService/Query"
 VERBS, NOUNS = ("create", "total", "delete", "find"), ("Invoice", "Tax", "User", "Shipment", "Order")
+RESTART_SECONDS = 60
 COMMON = ("--repository", "shop", "--branch", "main", "--version", "v1")
 
 
@@ -55,36 +59,33 @@ def _records() -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Server]]:
-    """Two servers over two builds of one source."""
+def alone(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """The answers of a server over the one build, which lies in a folder, to one request after another."""
     folder = tmp_path_factory.mktemp("determinism")
-    records = _records()
-    first, second = folder / "first", folder / "second"
-    run_ok(
-        "index", write_jsonl(folder / "a.jsonl", records), *COMMON, "--data", first, environment={"PYTHONHASHSEED": "1"}
-    )
-    # The other side embeds a third of the texts in an earlier build, and reads its lines in another order.
+    storage, source = Storage(folder / "data"), write_jsonl(folder / "a.jsonl", _records())
+    storage.run_ok("index", source, *COMMON, environment={"PYTHONHASHSEED": "1"})
+    with storage.server(environment={"PYTHONHASHSEED": "3"}) as server:
+        answers = _answers(server, at_a_time=1)
+        assert len(set(answers)) > 150
+        assert _answers(server, at_a_time=8) == answers
+    return answers
+
+
+@pytest.fixture(scope="module")
+def other(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Storage:
+    """The other build, whose lines are in another order; a third of its texts were embedded by an earlier one."""
+    folder = tmp_path_factory.mktemp("determinism")
+    storage, records = new_storage(folder / "data"), _records()
     nodes = [record for record in records if record["type"] == "node"]
     part = write_jsonl(folder / "part.jsonl", nodes[::3])
-    run_ok("index", part, "--repository", "shop", "--branch", "warm-up", "--data", second)
-    shuffled = random.Random(1).sample(records, len(records))
-    shuffled_source = write_jsonl(folder / "b.jsonl", shuffled)
-    run_ok(
-        "index", shuffled_source, *COMMON, "--data", second, environment={"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2"}
-    )
-    with (
-        Server(first, environment={"PYTHONHASHSEED": "3"}) as one,
-        Server(
-            second,
-            "--workers",
-            "2",
-            environment={"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"},
-        ) as other,
-    ):
-        yield one, other
+    storage.run_ok("index", part, "--repository", "shop", "--branch", "warm-up")
+    shuffled = write_jsonl(folder / "b.jsonl", random.Random(1).sample(records, len(records)))
+    storage.run_ok("index", shuffled, *COMMON, environment={"PYTHONHASHSEED": "2", "OMP_NUM_THREADS": "2"})
+    return storage
 
 
-def _requests(ids: list[str]) -> Iterator[tuple[str, bytes]]:
+def _requests() -> Iterator[tuple[str, bytes]]:
+    ids = [f"shop::main::cs::{record['local_id']}" for record in _records() if record["type"] == "node"]
     random_ = random.Random(11)
     scope = IndexScope(repository="shop", branch="main")
     for number in range(200):
@@ -149,11 +150,11 @@ def _query(random_: random.Random, scope: IndexScope, access: AccessContext | No
     return request
 
 
-def _answers(server: Server, requests: list[tuple[str, bytes]], at_a_time: int) -> list[bytes]:
+def _answers(server: Server, at_a_time: int) -> list[bytes]:
     """The answers, asked for over as many connections, which the kernel spreads over the server's workers."""
     with ExitStack() as stack, ThreadPoolExecutor(at_a_time) as pool:
         channels = cycle([stack.enter_context(separate_channel(server.address)) for _ in range(at_a_time)])
-        return list(pool.map(lambda asked: _answer(asked[0], *asked[1]), zip(channels, requests, strict=False)))
+        return list(pool.map(lambda asked: _answer(asked[0], *asked[1]), zip(channels, _requests(), strict=False)))
 
 
 def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:
@@ -165,10 +166,26 @@ def _answer(channel: grpc.Channel, method: str, request: bytes) -> bytes:
     return response.SerializeToString()
 
 
-def test_two_builds_in_two_processes_give_the_same_bytes(servers: tuple[Server, Server]) -> None:
-    ids = [f"shop::main::cs::{record['local_id']}" for record in _records() if record["type"] == "node"]
-    requests = list(_requests(ids))
-    alone = _answers(servers[0], requests, at_a_time=1)
-    assert len(set(alone)) > 150
-    assert _answers(servers[1], requests, at_a_time=8) == alone
-    assert _answers(servers[0], requests, at_a_time=8) == alone
+def _await_answers(server: Server) -> None:
+    """Returns once the server answers: it needs a moment where what it reads from was started again."""
+    method, request = next(_requests())
+    end = time.monotonic() + RESTART_SECONDS
+    with separate_channel(server.address) as channel:
+        asked: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(method)
+        while asked.future(request, timeout=60).code() is grpc.StatusCode.UNAVAILABLE:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_two_builds_in_two_processes_give_the_same_bytes(alone: list[bytes], other: Storage) -> None:
+    environment = {"PYTHONHASHSEED": "4", "GROUNDWIRE_WORKER_THREADS": "1", "OMP_NUM_THREADS": "2"}
+    with other.server("--workers", "2", environment=environment) as server:
+        assert _answers(server, at_a_time=8) == alone
+
+
+def test_what_is_started_again_gives_the_same_bytes(alone: list[bytes], other: Storage) -> None:
+    with other.server() as server:
+        _await_answers(server)
+        other.restart()
+        _await_answers(server)
+        assert _answers(server, at_a_time=8) == alone

@@ -4,28 +4,21 @@ One server answers over a whole index and over one that never held the hidden no
 """
 
 import random
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import AccessContext
 from groundwire_index.scope import Scope
-from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.build.progress import ProgressCallback
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_pipelines import Pipeline, PipelineResult
 from support.program import Server, write_jsonl
+from support.storage import NewStorage
 
 WORDS = "invoice tax total order customer payment refund deploy".split()
 BUDGET = 600
-
-
-class NoProgress:
-    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
-        return nullcontext(lambda done, total: None)
+SEEDS = range(4)
 
 
 def records(seed: int) -> list[dict[str, object]]:
@@ -64,28 +57,32 @@ def visible(all_records: Iterable[dict[str, object]]) -> list[dict[str, object]]
     return [record for record in kept if record["type"] == "node" or {record["from"], record["to"]} <= known]
 
 
-def publish(data: Path, branch: str, lines: list[dict[str, object]]) -> None:
-    source = write_jsonl(data.parent / f"{branch}.jsonl", lines)
-    build_index(JsonlSource(source), BuildOptions(data, Scope("shop", branch, "v1"), embedder=None), NoProgress())
+@pytest.fixture(scope="module")
+def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server over the whole and the trimmed index of each seed, each a branch."""
+    folder = tmp_path_factory.mktemp("evidence")
+    storage = new_storage(folder / "data")
+    for seed in SEEDS:
+        for branch, lines in ((f"whole{seed}", records(seed)), (f"trimmed{seed}", visible(records(seed)))):
+            source = write_jsonl(folder / f"{branch}.jsonl", lines)
+            storage.build(JsonlSource(source), Scope("shop", branch, "v1"))
+    with storage.server("--embedder", "none") as server:
+        yield server
 
 
 @pytest.mark.parametrize("name", ["evidence", "quick_evidence"])
-def test_hidden_nodes_change_nothing_in_the_evidence(name: str, tmp_path: Path) -> None:
-    for seed in range(4):
-        publish(tmp_path / "data", f"whole{seed}", records(seed))
-        publish(tmp_path / "data", f"trimmed{seed}", visible(records(seed)))
+def test_hidden_nodes_change_nothing_in_the_evidence(name: str, server: Server) -> None:
     with_edges: list[bool] = []
     pipeline = Pipeline.load(name, max_context_tokens=BUDGET)
-    with Server(tmp_path / "data", "--embedder", "none") as server:
 
-        def ask(branch: str, access: AccessContext) -> PipelineResult:
-            question = "How is the invoice of a customer made?"
-            return pipeline.run(question, server=server.address, repository="shop", branch=branch, access=access)
+    def ask(branch: str, access: AccessContext) -> PipelineResult:
+        question = "How is the invoice of a customer made?"
+        return pipeline.run(question, server=server.address, repository="shop", branch=branch, access=access)
 
-        for seed in range(4):
-            whole, trimmed = ask(f"whole{seed}", AccessContext()), ask(f"trimmed{seed}", AccessContext())
-            assert whole.answer == trimmed.answer
-            assert 0.8 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
-            assert ask(f"whole{seed}", AccessContext(tenant_id="acme")).answer != whole.answer
-            with_edges.append(" → " in whole.answer)
+    for seed in SEEDS:
+        whole, trimmed = ask(f"whole{seed}", AccessContext()), ask(f"trimmed{seed}", AccessContext())
+        assert whole.answer == trimmed.answer
+        assert 0.8 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
+        assert ask(f"whole{seed}", AccessContext(tenant_id="acme")).answer != whole.answer
+        with_edges.append(" → " in whole.answer)
     assert any(with_edges) == (name == "evidence")

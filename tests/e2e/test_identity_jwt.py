@@ -22,6 +22,7 @@ from groundwire_client import GroundwireClient, SearchType, TokenFile, Unauthent
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from support.program import Server, run
+from support.storage import NewStorage
 from support.tiny_index import publish_tiny_index
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 
@@ -151,18 +152,24 @@ REFUSED: dict[str, tuple[str, Callable[[], Metadata]]] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The index `shop main`, the same under `secret main`, the key set and the mapping."""
+    """The key set and the mapping."""
     folder = tmp_path_factory.mktemp("jwt")
-    for repository in ("shop", "secret"):
-        publish_tiny_index(folder / "data", Scope(repository, "main", "v1"), NODES)
     (folder / "keys.json").write_text(key_set(KEY, WITHDRAWN))
     (folder / "access.yaml").write_text(MAPPING)
     return folder
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
-    """A server that trusts the keys in the file, and logs all that it logs."""
+def server(new_storage: NewStorage, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that trusts the keys in the file, and logs all that it logs.
+
+    It has the index `shop main`, and the same under `secret main`.
+    """
+    storage = new_storage(tmp_path_factory.mktemp("jwt-data"))
+    for repository in ("shop", "secret"):
+        scope = Scope(repository, "main", "v1")
+        publish_tiny_index(storage.data, scope, NODES)
+        storage.adopt(scope)
     environment = {
         "GROUNDWIRE_ACCESS_MODE": "jwt",
         "GROUNDWIRE_ACCESS_MAPPING": str(folder / "access.yaml"),
@@ -171,7 +178,7 @@ def server(folder: Path) -> Iterator[Server]:
         "GROUNDWIRE_JWT_AUDIENCES": f"other,{AUDIENCE}",
         "GROUNDWIRE_LOG_LEVEL": "debug",
     }
-    with Server(folder / "data", "--embedder", "none", "--allow-admin", environment=environment) as server:
+    with storage.server("--embedder", "none", "--allow-admin", environment=environment) as server:
         yield server
 
 

@@ -18,6 +18,7 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from support.certificates import Authority, Certificate
 from support.program import Server
+from support.storage import NewStorage
 from support.tiny_index import publish_tiny_index
 
 CHECKOUT, REPORTS = "spiffe://mesh/ns/shop/sa/checkout", "spiffe://mesh/ns/shop/sa/reports"
@@ -96,9 +97,13 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.fixture(scope="module")
-def server(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(
+    new_storage: NewStorage, certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("mtls")
-    publish_tiny_index(folder / "data", Scope("shop", "main", "v1"), NODES)
+    storage, scope = new_storage(folder / "data"), Scope("shop", "main", "v1")
+    publish_tiny_index(storage.data, scope, NODES)
+    storage.adopt(scope)
     (folder / "access.yaml").write_text(MAPPING)
     flags = {
         "--tls-certificate": certificates.server.certificate,
@@ -112,7 +117,7 @@ def server(certificates: Certificates, tmp_path_factory: pytest.TempPathFactory)
         "GROUNDWIRE_LOG_LEVEL": "debug",
     }
     arguments = [str(part) for flag in flags.items() for part in flag]
-    with Server(folder / "data", "--embedder", "none", "--allow-admin", *arguments, environment=environment) as server:
+    with storage.server("--embedder", "none", "--allow-admin", *arguments, environment=environment) as server:
         yield server
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from pathlib import Path
 from typing import cast
 
 import grpc
@@ -24,7 +23,7 @@ from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from support.index_writing import IndexContent, Lexicon, Tokens, Vectors, write_index
-from support.program import Server
+from support.storage import Storage
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
 TAGS, LABELS, TENANTS = ("fin", "sec"), ("pii", "gdpr"), ("acme", "umbrella")
@@ -95,7 +94,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
     return Corpus(nodes, collections, deleted, edges)
 
 
-def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
+def publish(storage: Storage, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
     """Writes and activates an index of the corpus's kept nodes and the edges between them."""
     places = sorted(kept)
     nodes = [
@@ -115,10 +114,11 @@ def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> N
         vectors=Vectors(VectorSpace("", "", 3), rows.astype(np.float32), np.ones(len(rows), dtype=np.bool_)),
         lexicon=Lexicon(code=Tokens(TOKENIZER_FINGERPRINT, [tokenize(node.text) for node in nodes])),
     )
-    store = IndexStore(data)
+    store = IndexStore(storage.data)
     with store.build(scope) as directory:
         write_index(directory, content)
     store.activate(scope)
+    storage.adopt(scope)
 
 
 def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: str, deleted: bool) -> Node:
@@ -137,13 +137,13 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: st
 
 
 @pytest.fixture(scope="module")
-def channels(folders: tuple[Path, Path]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
-    """A channel to the server over each folder."""
-    whole, trimmed = folders
+def channels(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
+    """A channel to the server over each storage."""
+    whole, trimmed = whole_and_trimmed
     environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": "sec"}
     with (
-        Server(whole, "--embedder", "none", environment=environment) as first,
-        Server(trimmed, "--embedder", "none", environment=environment) as second,
+        whole.server("--embedder", "none", environment=environment) as first,
+        trimmed.server("--embedder", "none", environment=environment) as second,
         grpc.insecure_channel(first.address) as one,
         grpc.insecure_channel(second.address) as other,
     ):
@@ -225,31 +225,34 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
     yield f"{INDEX}ListIndexes", listing.SerializeToString()
 
 
-# Over the wire an example takes five times what it takes in tests/server/engine, where the same is tested.
-@settings(max_examples=80, deadline=None)
-@given(corpus=corpora(), caller=callers, data=st.data())
 def test_hidden_nodes_change_no_byte(
-    corpus: Corpus,
-    caller: Caller,
-    data: st.DataObject,
-    folders: tuple[Path, Path],
-    channels: tuple[grpc.Channel, grpc.Channel],
+    whole_and_trimmed: tuple[Storage, Storage], channels: tuple[grpc.Channel, grpc.Channel]
 ) -> None:
-    scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
-    everything = frozenset(range(len(corpus.nodes)))
-    visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place][2], corpus.collections[place]))
-    publish(folders[0], scope, corpus, everything)
-    if visible:  # an index that never held a node is no index
-        publish(folders[1], scope, corpus, visible)
-    ids = [canonical_id(scope, "cs", name) for name in (*(node[0] for node in corpus.nodes), "unknown")]
+    whole_storage, trimmed_storage = whole_and_trimmed
 
-    @st.composite
-    def drawn(draw: st.DrawFn) -> list[tuple[str, bytes]]:
-        return list(requests(scope, caller, draw, ids))
+    # Over the wire an example takes five times what it takes in tests/server/engine, where the same is tested.
+    @settings(max_examples=whole_storage.examples(80), deadline=None)
+    @given(corpus=corpora(), caller=callers, data=st.data())
+    def check(corpus: Corpus, caller: Caller, data: st.DataObject) -> None:
+        scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
+        everything = frozenset(range(len(corpus.nodes)))
+        visible = frozenset(
+            place for place in everything if caller.sees(corpus.nodes[place][2], corpus.collections[place])
+        )
+        publish(whole_storage, scope, corpus, everything)
+        if visible:  # an index that never held a node is no index
+            publish(trimmed_storage, scope, corpus, visible)
+        ids = [canonical_id(scope, "cs", name) for name in (*(node[0] for node in corpus.nodes), "unknown")]
 
-    for method, request in data.draw(drawn()):
-        whole, trimmed = (answer(channel, method, request) for channel in channels)
-        assert whole == trimmed, method
-        # To ask for deleted nodes is refused to all but holders of `sec`, whether there are any or not.
-        denied = grpc.StatusCode.PERMISSION_DENIED
-        assert whole[0] == "ok" or not visible or "Index" in method or (whole[0] is denied and "sec" not in caller.tags)
+        @st.composite
+        def drawn(draw: st.DrawFn) -> list[tuple[str, bytes]]:
+            return list(requests(scope, caller, draw, ids))
+
+        for method, request in data.draw(drawn()):
+            whole, trimmed = (answer(channel, method, request) for channel in channels)
+            assert whole == trimmed, method
+            # To ask for deleted nodes is refused to all but holders of `sec`, whether there are any or not.
+            refused = whole[0] is grpc.StatusCode.PERMISSION_DENIED and "sec" not in caller.tags
+            assert whole[0] == "ok" or not visible or "Index" in method or refused
+
+    check()

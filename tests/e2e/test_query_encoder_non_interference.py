@@ -15,9 +15,9 @@ from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import LEAST_COSINE, convert
 from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_ingest.records import SourceRecord, StatedAccess
-from support.builds import build, index_of, node
+from support.builds import V1, Records, build, index_of, node
 from support.platform import timeless, timestamp
-from support.program import Server
+from support.storage import NewStorage
 from support.tiny_bert import write_tiny_bert
 
 STRAYING = "7m"
@@ -40,15 +40,17 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> OwnModel:
 
 
 @pytest.fixture(scope="module")
-def channels(tmp_path_factory: pytest.TempPathFactory, model: OwnModel) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
+def channels(
+    new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory, model: OwnModel
+) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over the whole index, and one to that over the index of the visible nodes."""
     folder = tmp_path_factory.mktemp("encoders")
-    whole, trimmed = folder / "whole", folder / "trimmed"
-    build(whole, [*VISIBLE, *HIDDEN], embedder=model)
-    build(trimmed, VISIBLE, embedder=model)
+    whole, trimmed = new_storage(folder / "whole"), new_storage(folder / "trimmed")
+    whole.build(Records([*VISIBLE, *HIDDEN]), V1, embedder=model)
+    trimmed.build(Records(VISIBLE), V1, embedder=model)
     with (
-        Server(whole, "--embedder", model.name) as first,
-        Server(trimmed, "--embedder", model.name) as second,
+        whole.server("--embedder", model.name) as first,
+        trimmed.server("--embedder", model.name) as second,
         grpc.insecure_channel(first.address) as one,
         grpc.insecure_channel(second.address) as other,
     ):

@@ -5,10 +5,8 @@ oracle for "hidden" is written here apart from the product's rule.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import cast
 
 import grpc
@@ -18,10 +16,9 @@ from hypothesis import strategies as st
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, scope_pb2
 from groundwire_index.scope import Scope
-from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.build.progress import ProgressCallback
 from groundwire_ingest.jsonl.jsonl import JsonlSource
-from support.program import Server, write_jsonl
+from support.program import write_jsonl
+from support.storage import Storage
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "deploy")
 SERVICES, DOCUMENTS, CHANNELS = ("", "auth", "orders"), ("", "guide", "log"), ("", "incident")
@@ -73,11 +70,6 @@ class Corpus:
             if {a, b} <= kept
         ]
         return [*(self.nodes[place] for place in sorted(kept)), *edges]
-
-
-class NoProgress:
-    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
-        return nullcontext(lambda done, total: None)
 
 
 @st.composite
@@ -184,22 +176,22 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
     return request
 
 
-def publish(data: Path, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
+def publish(storage: Storage, scope: Scope, corpus: Corpus, kept: frozenset[int]) -> None:
     """Builds and activates an index of the corpus's kept nodes and the edges between them."""
-    source = write_jsonl(data.parent / f"{scope.branch}.jsonl", corpus.records(kept))
-    build_index(JsonlSource(source), BuildOptions(data, scope, embedder=None), NoProgress())
+    source = write_jsonl(storage.data.parent / f"{scope.branch}.jsonl", corpus.records(kept))
+    storage.build(JsonlSource(source), scope)
 
 
 @pytest.fixture(scope="module")
-def stubs(folders: tuple[Path, Path]) -> Iterator[tuple[query_pb2_grpc.QueryServiceStub, ...]]:
-    """A stub of the server over each folder; both route the process `p`."""
-    whole, trimmed = folders
-    routing = whole.with_name("routing.yaml")
+def stubs(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[query_pb2_grpc.QueryServiceStub, ...]]:
+    """A stub of the server over each storage; both route the process `p`."""
+    whole, trimmed = whole_and_trimmed
+    routing = whole.data.with_name("routing.yaml")
     routing.write_text("rules: [{name: p, when: {process: p}, collections: [wiki, c], parameters: {graph_weight: 1}}]")
     environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": OVERRIDE_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with (
-        Server(whole, "--embedder", "none", environment=environment) as first,
-        Server(trimmed, "--embedder", "none", environment=environment) as second,
+        whole.server("--embedder", "none", environment=environment) as first,
+        trimmed.server("--embedder", "none", environment=environment) as second,
         grpc.insecure_channel(first.address) as one,
         grpc.insecure_channel(second.address) as other,
     ):
@@ -219,60 +211,63 @@ def answer(stub: query_pb2_grpc.QueryServiceStub, request: query_pb2.QueryReques
     return ("ok", response.SerializeToString())
 
 
-# Over the wire an example takes five times what it takes in tests/server/backends, where the same is tested.
-@settings(max_examples=25, deadline=None)
-@given(
-    corpus=corpora(),
-    caller=callers,
-    # Several queries an index: building it costs more than asking it.
-    requests=st.lists(st.tuples(query_requests(), st.integers(min_value=0, max_value=3)), min_size=4, max_size=4),
-)
 def test_hidden_nodes_change_no_byte(
-    corpus: Corpus,
-    caller: Caller,
-    requests: list[tuple[query_pb2.QueryRequest, int]],
-    folders: tuple[Path, Path],
-    stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
+    whole_and_trimmed: tuple[Storage, Storage], stubs: tuple[query_pb2_grpc.QueryServiceStub, ...]
 ) -> None:
-    scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
-    everything = frozenset(range(len(corpus.nodes)))
-    visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place]))
-    publish(folders[0], scope, corpus, everything)
-    if visible:  # an index that never held a node is no index
-        publish(folders[1], scope, corpus, visible)
-    for request, lifecycle in requests:
-        request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
-        request.access.MergeFrom(caller.message())
-        if OVERRIDE_TAG in caller.tags:
-            request.MergeFrom(query_pb2.QueryRequest(lifecycle=scope_pb2.Lifecycle.Name(lifecycle)))
-        whole, trimmed = (answer(stub, request) for stub in stubs)
-        assert whole == trimmed
-        assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
-        assert whole[0] == "ok" or not visible or request.not_found_when_empty
+    whole_storage, trimmed_storage = whole_and_trimmed
+
+    # Over the wire an example takes five times what it takes in tests/server/backends, where the same is tested.
+    @settings(max_examples=whole_storage.examples(25), deadline=None)
+    @given(
+        corpus=corpora(),
+        caller=callers,
+        # Several queries an index: building it costs more than asking it.
+        requests=st.lists(st.tuples(query_requests(), st.integers(min_value=0, max_value=3)), min_size=4, max_size=4),
+    )
+    def check(corpus: Corpus, caller: Caller, requests: list[tuple[query_pb2.QueryRequest, int]]) -> None:
+        scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
+        everything = frozenset(range(len(corpus.nodes)))
+        visible = frozenset(place for place in everything if caller.sees(corpus.nodes[place]))
+        publish(whole_storage, scope, corpus, everything)
+        if visible:  # an index that never held a node is no index
+            publish(trimmed_storage, scope, corpus, visible)
+        for request, lifecycle in requests:
+            request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
+            request.access.MergeFrom(caller.message())
+            if OVERRIDE_TAG in caller.tags:
+                request.MergeFrom(query_pb2.QueryRequest(lifecycle=scope_pb2.Lifecycle.Name(lifecycle)))
+            whole, trimmed = (answer(stub, request) for stub in stubs)
+            assert whole == trimmed
+            assert whole[0] in ("ok", grpc.StatusCode.NOT_FOUND)
+            assert whole[0] == "ok" or not visible or request.not_found_when_empty
+
+    check()
 
 
-@settings(max_examples=15, deadline=None)
-@given(corpus=corpora(), requests=st.lists(query_requests(), min_size=4, max_size=4))
 def test_deleted_nodes_change_nothing_but_their_count(
-    corpus: Corpus,
-    requests: list[query_pb2.QueryRequest],
-    folders: tuple[Path, Path],
-    stubs: tuple[query_pb2_grpc.QueryServiceStub, ...],
+    whole_and_trimmed: tuple[Storage, Storage], stubs: tuple[query_pb2_grpc.QueryServiceStub, ...]
 ) -> None:
-    scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
-    caller = Caller("acme", frozenset(("fin", "sec")), 2, None)
-    everything = frozenset(range(len(corpus.nodes)))
-    active = frozenset(place for place in everything if not corpus.nodes[place]["deleted"])
-    if not active:
-        return
-    publish(folders[0], scope, corpus, everything)
-    publish(folders[1], scope, corpus, active)
-    for request in requests:
-        request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
-        request.access.MergeFrom(caller.message())
-        request.not_found_when_empty = False
-        whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
-        for response in (whole, trimmed):
-            for field in ("took_ms", "deleted_matches_blocked"):
-                response.meta.ClearField(field)
-        assert whole.SerializeToString() == trimmed.SerializeToString()
+    whole_storage, trimmed_storage = whole_and_trimmed
+
+    @settings(max_examples=whole_storage.examples(15), deadline=None)
+    @given(corpus=corpora(), requests=st.lists(query_requests(), min_size=4, max_size=4))
+    def check(corpus: Corpus, requests: list[query_pb2.QueryRequest]) -> None:
+        scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")
+        caller = Caller("acme", frozenset(("fin", "sec")), 2, None)
+        everything = frozenset(range(len(corpus.nodes)))
+        active = frozenset(place for place in everything if not corpus.nodes[place]["deleted"])
+        if not active:
+            return
+        publish(whole_storage, scope, corpus, everything)
+        publish(trimmed_storage, scope, corpus, active)
+        for request in requests:
+            request.scope.MergeFrom(scope_pb2.IndexScope(repository=scope.repository, branch=scope.branch))
+            request.access.MergeFrom(caller.message())
+            request.not_found_when_empty = False
+            whole, trimmed = (stub.Query(request, timeout=30) for stub in stubs)
+            for response in (whole, trimmed):
+                for field in ("took_ms", "deleted_matches_blocked"):
+                    response.meta.ClearField(field)
+            assert whole.SerializeToString() == trimmed.SerializeToString()
+
+    check()

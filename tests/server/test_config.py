@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from groundwire_index.milvus.address import MilvusAddress
 from groundwire_server.config import Settings, SettingsError, load_settings
 from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.query import Freshness
@@ -25,6 +26,14 @@ RERANKER = {
     "reranker_token_file": "f",
     "reranker_token": "t",
     "reranker_seconds": 3,
+}
+MILVUS = {
+    "milvus_uri": "http://milvus:19530",
+    "milvus_database": "code",
+    "milvus_token_file": Path("f"),
+    "milvus_token": "t",
+    "milvus_ca": Path("ca.pem"),
+    "milvus_seconds": 3,
 }
 KEYS_RULE = "must be a path or an https URL without user name; http is for localhost alone"
 
@@ -199,10 +208,13 @@ def test_settings_do_not_change() -> None:
             for url in (
                 "http://issuer.example/keys",
                 "http://localhost.example/keys",
-                "https://user:secret@issuer.example/keys",
                 "ftp://issuer.example/keys",
                 "https:///keys",
             )
+        ),
+        (
+            {**JWT, "jwt_keys": "https://user:secret@issuer.example/keys"},
+            f"jwt_keys: 'https://...@issuer.example/keys': {KEYS_RULE}",
         ),
         ({**JWT, "jwt_keys": "https://a:99999/"}, "jwt_keys: 'https://a:99999/': Port out of range 0-65535"),
         ({"jwt_leeway_seconds": 301}, "jwt_leeway_seconds: 301: must be less than or equal to 300"),
@@ -216,7 +228,7 @@ def test_settings_do_not_change() -> None:
         ),
         ({"jwt_refresh_seconds": 1}, "jwt_refresh_seconds: 1: must be greater than or equal to 10"),
         ({"reranker": "http://rerank.example/v1"}, f"reranker: 'http://rerank.example/v1': {KEYS_RULE}"),
-        ({"reranker": "https://me:secret@a/"}, f"reranker: 'https://me:secret@a/': {KEYS_RULE}"),
+        ({"reranker": "https://me:secret@a/"}, f"reranker: 'https://...@a/': {KEYS_RULE}"),
         ({"reranker_api": "soap"}, "reranker_api: 'soap': must be 'rerank' or 'tei'"),
         ({"reranker_seconds": 0}, "reranker_seconds: 0: must be greater than 0"),
         ({"reranker_token": "two words"}, "reranker_token: must be one word of printable ASCII"),
@@ -230,6 +242,24 @@ def test_settings_do_not_change() -> None:
             ({"reranker": reranker, setting: value}, f"{setting}: has no use unless reranker is a URL")
             for reranker in ("", "some-model")
             for setting, value in RERANKER.items()
+        ),
+        ({"backend": "milvus"}, "milvus_uri: must be given with the backend milvus"),
+        (
+            {**MILVUS, "backend": "milvus"},
+            "milvus_token: must not be given together with milvus_token_file",
+        ),
+        *(
+            ({setting: value}, f"{setting}: has no use with the backend embedded; set backend")
+            for setting, value in MILVUS.items()
+        ),
+        *(
+            ({"milvus_uri": uri}, f"milvus_uri: {uri!r}: must be http://HOST:PORT or https://HOST:PORT")
+            for uri in ("milvus:19530", "tcp://milvus:1", "http://milvus", "http://milvus:1/a", "http://a:b", "./m.db")
+        ),
+        (
+            {"milvus_uri": "http://me:secret@milvus:19530"},
+            "milvus_uri: 'http://...@milvus:19530': must hold no user name and no password; they belong in "
+            "milvus_token_file",
         ),
         ({"log_format": "xml"}, "log_format: 'xml': must be 'json' or 'console'"),
         (
@@ -265,6 +295,24 @@ def test_a_token_may_come_from_the_environment_and_is_not_shown(
     settings = load_settings(None)
     assert settings.reranker_token.get_secret_value() == "tok-3n"
     assert "tok-3n" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
+    token, ca = tmp_path / "token", tmp_path / "ca.pem"
+    token.write_text("root:secret\n")
+    ca.write_text("a certificate")
+    settings = load_settings(
+        None,
+        **{**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca},
+    )
+    assert settings.milvus_address() == MilvusAddress("http://milvus:19530", "code", "root:secret", str(ca), 3)
+    assert "secret" not in repr(settings.milvus_address())
+    token.write_text("two words")
+    with pytest.raises(SettingsError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):
+        settings.milvus_address()
+    token.unlink()
+    with pytest.raises(SettingsError, match=r"milvus_token_file: .* cannot be read: No such file"):
+        settings.milvus_address()
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "HS512", "ES256K", ""])

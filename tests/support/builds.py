@@ -1,6 +1,6 @@
 """Builds of given records, for tests of what a build makes of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,9 +37,10 @@ class Records:
 
 @dataclass
 class Stages:
-    """Notes every stage and the last that was told of it."""
+    """Notes every stage and the last that was told of it; `ends` are called when the stages of these names end."""
 
     seen: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    ends: Mapping[str, Callable[[], None]] = field(default_factory=dict)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
@@ -49,6 +50,7 @@ class Stages:
             self.seen[name] = (done, total)
 
         yield report
+        self.ends.get(name, lambda: None)()
 
 
 class HashEmbedder:

@@ -43,9 +43,12 @@ def containers(built: tuple[Manifest, ...]) -> Iterator[tuple[Manifest, Manifest
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Whether a selector, as labels or as `matchLabels` alone, matches; an empty one matches everything."""
-    wanted = selector.get("matchLabels", {} if "matchLabels" in selector else selector)
-    return bool(wanted.items() <= labels.items())
+    """Whether a selector matches: labels, `matchLabels`, or `matchExpressions` with `In`; an empty one always does."""
+    is_plain = selector.keys().isdisjoint({"matchLabels", "matchExpressions"})
+    wanted = selector if is_plain else selector.get("matchLabels", {})
+    listed = () if is_plain else selector.get("matchExpressions", ())
+    assert all(each["operator"] == "In" for each in listed)
+    return wanted.items() <= labels.items() and all(labels.get(each["key"]) in each["values"] for each in listed)
 
 
 def _name(manifest: Manifest) -> str:

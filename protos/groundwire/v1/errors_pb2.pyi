@@ -138,6 +138,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE. The configured reranking service cannot be reached, takes too long, refuses the request, or returns
     scores that break the rules of its interface. Ask again, or without a rerank.
     """
+    ERROR_REASON_BACKEND_UNAVAILABLE: _ErrorReason.ValueType  # 30
+    """UNAVAILABLE. What holds the indexes, such as a Milvus, cannot be reached, takes too long, or refuses the request.
+    Try again. ActivateIndex and DeleteIndex may have made their change.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -273,5 +277,9 @@ record after it failed, the change was made.
 ERROR_REASON_RERANKER_UNAVAILABLE: ErrorReason.ValueType  # 29
 """UNAVAILABLE. The configured reranking service cannot be reached, takes too long, refuses the request, or returns
 scores that break the rules of its interface. Ask again, or without a rerank.
+"""
+ERROR_REASON_BACKEND_UNAVAILABLE: ErrorReason.ValueType  # 30
+"""UNAVAILABLE. What holds the indexes, such as a Milvus, cannot be reached, takes too long, or refuses the request.
+Try again. ActivateIndex and DeleteIndex may have made their change.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

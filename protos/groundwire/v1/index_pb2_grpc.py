@@ -96,8 +96,9 @@ class IndexServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ActivateIndex(self, request, context):
-        """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
-        they started with. Activating the active version changes nothing.
+        """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
+        every other within a second, and none goes back to the version before. Calls that are being answered keep the
+        version they started with. Activating the active version changes nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -108,7 +109,8 @@ class IndexServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def DeleteIndex(self, request, context):
-        """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
+        """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
+        a pinned version never changes its content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);

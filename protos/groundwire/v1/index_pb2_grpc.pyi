@@ -55,15 +55,17 @@ class IndexServiceStub:
     it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]
-    """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
-    they started with. Activating the active version changes nothing.
+    """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
+    every other within a second, and none goes back to the version before. Calls that are being answered keep the
+    version they started with. Activating the active version changes nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
-    """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
+    """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
+    a pinned version never changes its content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -97,15 +99,17 @@ class IndexServiceAsyncStub(IndexServiceStub):
     it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     ActivateIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]  # type: ignore[assignment]
-    """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
-    they started with. Activating the active version changes nothing.
+    """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
+    every other within a second, and none goes back to the version before. Calls that are being answered keep the
+    version they started with. Activating the active version changes nothing.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
     FAILED_PRECONDITION (the version was deleted or is damaged).
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
-    """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
+    """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
+    a pinned version never changes its content.
 
     Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
     (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -154,8 +158,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.ActivateIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.ActivateIndexResponse, _abc.Awaitable[_index_pb2.ActivateIndexResponse]]:
-        """Makes a version the active one of its scope, in one atomic step. Calls that are being answered keep the version
-        they started with. Activating the active version changes nothing.
+        """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
+        every other within a second, and none goes back to the version before. Calls that are being answered keep the
+        version they started with. Activating the active version changes nothing.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
@@ -168,7 +173,8 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _index_pb2.DeleteIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_index_pb2.DeleteIndexResponse, _abc.Awaitable[_index_pb2.DeleteIndexResponse]]:
-        """Deletes a version that is not active. Its name cannot be used again, so a pinned version never changes its content.
+        """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
+        a pinned version never changes its content.
 
         Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
         (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);

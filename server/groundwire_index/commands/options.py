@@ -44,7 +44,8 @@ def reporting_failures(extra: str = "server") -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        fail(f'{error.name} is not installed; pip install "groundwire[{extra}]"', EXIT_USAGE)
+        extras = f"{extra},milvus" if error.name == "pymilvus" else extra
+        fail(f'{error.name} is not installed; pip install "groundwire[{extras}]"', EXIT_USAGE)
     except OperatorError as error:
         fail(str(error))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`groundwire indexes`, `activate`, `delete`, `verify`: the versions in a data folder."""
+"""`groundwire indexes`, `activate`, `delete`, `verify`: the versions in a data folder or in Milvus."""
 
 import json
 from dataclasses import asdict, replace
@@ -8,75 +8,97 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from groundwire_index.commands.options import (
-    DEFAULT_DATA,
-    Branch,
-    Data,
-    Repository,
-    checked_scope,
-    fail,
-    reporting_failures,
-)
+from groundwire_index.commands.options import Branch, Repository, checked_scope, fail, reporting_failures
+from groundwire_index.commands.storage import Storage, with_storage
 
 if TYPE_CHECKING:
+    from groundwire_index.milvus.address import MilvusAddress
+    from groundwire_index.milvus.catalogue import Catalogue
     from groundwire_index.store.listing import VersionEntry
+    from groundwire_index.store.store import IndexStore
 
 Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
 
 
+@with_storage
 def indexes(
-    data: Data = DEFAULT_DATA,
+    storage: Storage,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
 ) -> None:
-    """List the index versions of a data folder with their full counts, whatever their access."""
+    """List the index versions of a data folder, or of Milvus, with their full counts, whatever their access."""
     with reporting_failures():
-        from groundwire_index.store.listing import list_versions
+        if storage.milvus is None:
+            from groundwire_index.store.listing import list_versions
 
-        entries = list_versions(data)
+            entries = list_versions(storage.data)
+        else:
+            from groundwire_index.milvus.listing import list_versions as list_versions_of_milvus
+
+            entries = list_versions_of_milvus(catalogue_at(storage.milvus))
     if as_json:
         print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
     else:
         _print_table(entries)
 
 
-def activate(version: Version, repository: Repository, branch: Branch, data: Data = DEFAULT_DATA) -> None:
-    """Let VERSION answer calls that pin none. Its files are checked first."""
+@with_storage
+def activate(version: Version, repository: Repository, branch: Branch, storage: Storage) -> None:
+    """Let VERSION answer calls that pin none. It is checked first: its files, or in Milvus its counts of rows."""
     scope = checked_scope(repository, branch, version)
     with reporting_failures():
-        from groundwire_index.store.store import IndexStore
-
-        previous = IndexStore(data).activate(scope)
+        previous = _versions(storage).activate(scope)
     print(f"{version} is active" + (f"; before it was {previous}" if previous not in ("", version) else ""))
 
 
-def delete(version: Version, repository: Repository, branch: Branch, data: Data = DEFAULT_DATA) -> None:
+@with_storage
+def delete(version: Version, repository: Repository, branch: Branch, storage: Storage) -> None:
     """Delete VERSION, which must not be active. Its name is not used again."""
     scope = checked_scope(repository, branch, version)
     with reporting_failures():
-        from groundwire_index.store.store import IndexStore
+        if storage.milvus is None:
+            from groundwire_index.store.store import IndexStore
 
-        IndexStore(data).delete(scope)
+            IndexStore(storage.data).delete(scope)
+        else:
+            from groundwire_index.milvus.leftovers import delete_version
+
+            delete_version(catalogue_at(storage.milvus), scope)
     print(f"{version} is deleted")
 
 
+@with_storage
 def verify(
     repository: Repository,
     branch: Branch,
+    storage: Storage,
     version: Annotated[str, typer.Option(help="The version; the active one unless given.")] = "",
-    data: Data = DEFAULT_DATA,
 ) -> None:
-    """Read every file of a version and compare its checksum."""
+    """Read everything of a version, every file or every row, and compare its checksum."""
     with reporting_failures():
-        from groundwire_index.store.loaded import verify as verify_index
-        from groundwire_index.store.store import IndexStore
-
-        store = IndexStore(data)
+        versions = _versions(storage)
         scope = checked_scope(repository, branch, version)
-        pinned = replace(scope, active_index=version or store.active(scope))
+        pinned = replace(scope, active_index=version or versions.active(scope))
         if not pinned.active_index:
-            fail(f"{repository} {branch} has no active version in {data}; name one with --version")
-        verify_index(store.require(pinned))
+            where = storage.data if storage.milvus is None else storage.milvus.uri
+            fail(f"{repository} {branch} has no active version in {where}; name one with --version")
+        versions.verify(pinned)
     print(f"{pinned.active_index} is sound")
+
+
+def catalogue_at(address: "MilvusAddress") -> "Catalogue":
+    """The catalogue of a Milvus, which is not asked yet."""
+    from groundwire_index.milvus.catalogue import Catalogue
+    from groundwire_index.milvus.connection import MilvusStore
+
+    return Catalogue(MilvusStore(address))
+
+
+def _versions(storage: Storage) -> "IndexStore | Catalogue":
+    if storage.milvus is not None:
+        return catalogue_at(storage.milvus)
+    from groundwire_index.store.store import IndexStore
+
+    return IndexStore(storage.data)
 
 
 def _print_table(entries: "list[VersionEntry]") -> None:

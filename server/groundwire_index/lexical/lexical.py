@@ -86,21 +86,22 @@ class TermPostings:
 class LexicalTable:
     """The mapped BM25 tables of one tokeniser. `lengths` [n] are the documents' lengths in tokens.
 
-    `saturated` are the rows, ascending, in which a frequent term occurs SATURATED times or more.
+    `by_term` has the rows of each term, `frequencies` how often each of them holds it. `saturated` are the rows,
+    ascending, in which a frequent term occurs SATURATED times or more.
     """
 
     def __init__(self, directory: Path, name: str, node_count: int, term_count: int, posting_count: int) -> None:
         """Maps the table. Raises IndexDamagedError."""
-        self._postings = Postings(directory, name, term_count)
-        self._frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
+        self.by_term = Postings(directory, name, term_count)
+        self.frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
         self._frequent = FrequentTerms(directory, name, node_count)
         self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
         self.saturated = self._frequent.saturated
 
     def postings(self, term: str) -> TermPostings:
         """The postings of a term."""
-        position = self._postings.terms.find(term)
+        position = self.by_term.terms.find(term)
         if position is None:
-            return TermPostings(self._postings.rows[:0], self._frequencies[:0], None)
-        span = self._postings.span_at(position)
-        return TermPostings(self._postings.rows[span], self._frequencies[span], self._frequent.column(position))
+            return TermPostings(self.by_term.rows[:0], self.frequencies[:0], None)
+        span = self.by_term.span_at(position)
+        return TermPostings(self.by_term.rows[span], self.frequencies[span], self._frequent.column(position))

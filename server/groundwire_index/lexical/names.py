@@ -80,6 +80,11 @@ class NameTable:
         """The distinct names."""
         return self._bearers.terms
 
+    @property
+    def trigrams(self) -> StringColumn:
+        """The distinct trigrams of all names."""
+        return self._holders.terms
+
     def shared(self, trigrams: Collection[str]) -> NDArray[np.unsignedinteger]:
         """How many of the given distinct trigrams each name contains [names]."""
         counts = np.zeros(len(self.sizes), dtype=np.min_scalar_type(len(trigrams)))

@@ -34,3 +34,18 @@ class Postings:
     def rows_of(self, positions: range) -> NDArray[np.int32]:
         """The rows of the terms at consecutive positions, term by term."""
         return self.rows[int(self.starts[positions.start]) : int(self.starts[positions.stop])]
+
+    def terms_of(
+        self, groups: NDArray[np.integer], first: int, end: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """The other way round: the terms that the rows hold whose group is from `first` up to `end`.
+
+        `groups` [n] has the group of each row. Gives, for each pair of a term and a row of these groups, ascending by
+        (group, row, term), the row [pairs], the term [pairs] and the place among `rows` [pairs]. Reads all postings.
+        """
+        of_rows = groups.take(self.rows)
+        held = np.flatnonzero((of_rows >= first) & (of_rows < end))
+        rows = self.rows.take(held)
+        order = np.lexsort((rows, of_rows.take(held)))
+        places = held.take(order)
+        return rows.take(order), np.searchsorted(self.starts, places, side="right") - 1, places

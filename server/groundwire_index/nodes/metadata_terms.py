@@ -25,7 +25,7 @@ class MetadataRun:
 
     def add(self, metadata: Mapping[str, JsonValue]) -> None:
         """Notes the metadata of the next row."""
-        self._run.add({_term(key, scalar) for key, value in metadata.items() for scalar in _scalars(value)})
+        self._run.add(metadata_terms(metadata))
 
     def parts(self) -> Parts:
         """The terms as parts of a segment."""
@@ -49,7 +49,7 @@ class MetadataTerms:
 
         1 and 1.0 are equal, 1 and true are not.
         """
-        return self._postings.rows_with(_term(key, value))
+        return self._postings.rows_with(metadata_term(key, value))
 
     def rows_with_prefix(self, key: str, prefix: str) -> NDArray[np.int32]:
         """The rows whose metadata has `key` with a string that starts so and is not empty, or a list that holds one.
@@ -57,21 +57,27 @@ class MetadataTerms:
         A row stands there once for each such string.
         """
         # JSON writes each character by itself, so without its closing quote a prefix begins what it is a prefix of.
-        found = self._postings.terms.prefix_range(_term(key, prefix).removesuffix('"'))
-        empty = self._postings.terms.find(_term(key, ""))
+        found = self._postings.terms.prefix_range(metadata_term(key, prefix).removesuffix('"'))
+        empty = self._postings.terms.find(metadata_term(key, ""))
         if empty is None or empty not in found:
             return self._postings.rows_of(found)
         around = (range(found.start, empty), range(empty + 1, found.stop))
         return np.concatenate([self._postings.rows_of(positions) for positions in around])
 
 
-def _scalars(value: JsonValue) -> list[MetadataScalar]:
-    elements = value if isinstance(value, list) else [value]
-    return [element for element in elements if not isinstance(element, list | dict)]
+def metadata_terms(metadata: Mapping[str, JsonValue]) -> set[str]:
+    """The terms of a node's metadata."""
+    return {metadata_term(key, scalar) for key, value in metadata.items() for scalar in _scalars(value)}
 
 
-def _term(key: str, value: MetadataScalar) -> str:
+def metadata_term(key: str, value: MetadataScalar) -> str:
+    """The term of a value under a key: equal for values that a filter takes for equal."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     # JSON escapes control characters, so only what joins the two is NUL; and its numbers and words differ in form.
     return f"{json.dumps(key)}\0{json.dumps(value)}"
+
+
+def _scalars(value: JsonValue) -> list[MetadataScalar]:
+    elements = value if isinstance(value, list) else [value]
+    return [element for element in elements if not isinstance(element, list | dict)]

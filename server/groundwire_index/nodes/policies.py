@@ -71,18 +71,21 @@ def read_policies(directory: Path) -> tuple[NodeAccess, ...]:
 
 
 class PolicyTable:
-    """The mapped policy classes of an index, and each row's. `classes` are sorted and distinct; each has a row."""
+    """The mapped policy classes of an index, and each row's. `classes` are sorted and distinct; each has a row.
+
+    `codes` [n] are the places of the rows' classes counted from 1, 0 for a row of no class.
+    """
 
     def __init__(self, directory: Path, count: int) -> None:
         """Maps the codes of `count` rows. Raises IndexDamagedError, also when a code is of no class."""
         self.classes = read_policies(directory)
-        self._codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
-        if count and not 0 <= self._codes.min() <= self._codes.max() <= len(self.classes):
+        self.codes = map_array(directory / POLICY_COLUMN, np.int32, (count,))
+        if count and not 0 <= self.codes.min() <= self.codes.max() <= len(self.classes):
             raise IndexDamagedError(f"{POLICY_COLUMN}: names policy classes that {POLICIES_FILE} does not have")
 
     def of(self, row: int) -> NodeAccess:
         """What the row demands. Raises PermissionError, a defect, for a row that is of no class."""
-        code = int(self._codes[row])
+        code = int(self.codes[row])
         if code == 0:
             raise PermissionError(f"row {row} is of no policy class: nobody may see it")
         return self.classes[code - 1]
@@ -90,7 +93,7 @@ class PolicyTable:
     def holding(self, chosen: NDArray[np.bool_]) -> RowTest:
         """Which rows have a class that is among those chosen [classes]; rows of no class never have. Masks are new."""
         by_code = np.concatenate((np.zeros(1, dtype=np.bool_), chosen))
-        return lambda rows: by_code.take(self._codes[rows])
+        return lambda rows: by_code.take(self.codes[rows])
 
 
 def visible_classes(classes: Sequence[NodeAccess], is_met: Callable[[NodeAccess], bool]) -> NDArray[np.bool_]:

@@ -46,9 +46,14 @@ def _entry(store: IndexStore, scope: Scope, active: bool) -> VersionEntry:
         check_sizes(directory, manifest)
     except IndexDamagedError as error:
         return replace(bare, damage=str(error))
+    return described(bare, manifest)
+
+
+def described(entry: VersionEntry, manifest: Manifest) -> VersionEntry:
+    """An entry with the facts of a manifest."""
     space = manifest.vector_space
     return replace(
-        bare,
+        entry,
         node_count=manifest.node_count,
         edge_count=manifest.edge_count,
         embedder=space.embedder if space else "",

@@ -98,6 +98,18 @@ class IndexStore:
         Raises BuildRefusedError when the name is taken or another build of the scope is running. When the body raises,
         nothing is left.
         """
+        with self.staging(scope) as building:
+            self.check_free(scope)
+            yield building
+            building.rename(self.directory(scope))
+            make_durable(self._branch(scope))
+
+    @contextmanager
+    def staging(self, scope: Scope) -> Iterator[Path]:
+        """Yields an empty directory that no reader sees, and removes what is in it at the end.
+
+        Raises BuildRefusedError when another build of the scope is running.
+        """
         branch = self._branch(scope)
         branch.mkdir(parents=True, exist_ok=True)
         _keep_from_readers(self.data)
@@ -106,16 +118,12 @@ class IndexStore:
         with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
             with self._writing(scope):
                 _remove_leftovers(branch)
-            self.check_free(scope)
             building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
             building.chmod(0o755)
             try:
                 yield building
-                building.rename(self.directory(scope))
-            except BaseException:
+            finally:
                 shutil.rmtree(building, ignore_errors=True)
-                raise
-            make_durable(branch)
 
     def check_free(self, scope: Scope) -> None:
         """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
@@ -134,6 +142,13 @@ class IndexStore:
         if self.tombstone(scope).is_dir():
             raise VersionDeletedError(f"index {scope.active_index!r} was deleted")
         raise VersionNotFoundError(f"there is no index {scope.active_index!r} in this scope")
+
+    def verify(self, scope: Scope) -> None:
+        """Reads every file of a version and compares its checksum.
+
+        Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError naming a bad file.
+        """
+        verify(self.require(scope))
 
     def activate(self, scope: Scope) -> str:
         """Makes a version the active one; returns the one before, or "".

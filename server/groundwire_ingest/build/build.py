@@ -25,6 +25,7 @@ from groundwire_index.store.tables import Job as TableJob
 from groundwire_index.store.tables import LexicalSize, write_tables
 from groundwire_index.store.writer import Origin, seal_index
 from groundwire_ingest.build.collect import Collected, collect
+from groundwire_ingest.build.destination import Destination
 from groundwire_ingest.build.processes import Advance, processor_count, runner
 from groundwire_ingest.build.progress import Progress, ProgressCallback
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
@@ -83,14 +84,17 @@ class BuildReport:
     activated: bool
 
 
-def build_index(source: Source, options: BuildOptions, progress: Progress) -> BuildReport:
-    """Builds and publishes a version. Raises IngestError and BuildRefusedError; then, and when interrupted,
-    nothing was published.
+def build_index(
+    source: Source, options: BuildOptions, progress: Progress, destination: Destination | None = None
+) -> BuildReport:
+    """Builds and publishes a version in `destination`, which is the data folder unless given.
+
+    Raises IngestError and BuildRefusedError; then, and when interrupted, nothing was published.
     """
-    store = IndexStore(options.data)
-    store.check_free(options.scope)
+    destination = destination or IndexStore(options.data)
+    destination.check_free(options.scope)
     counter = TokenCounter()
-    with store.build(options.scope) as directory:
+    with destination.build(options.scope) as directory:
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
@@ -109,7 +113,7 @@ def build_index(source: Source, options: BuildOptions, progress: Progress) -> Bu
         seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
         report = _report(directory, source, options, collected, vectors)
     if options.activate:
-        store.activate(options.scope)
+        destination.activate(options.scope)
     return report
 
 

@@ -16,34 +16,42 @@ from groundwire_index.commands.options import (
     checked_scope,
     reporting_failures,
 )
+from groundwire_index.commands.storage import Storage, with_storage
+from groundwire_index.commands.versions import catalogue_at
 from groundwire_index.embedding.names import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
+    from groundwire_index.milvus.address import MilvusAddress
     from groundwire_ingest.build.build import BuildReport
+    from groundwire_ingest.build.destination import Destination
     from groundwire_ingest.build.progress import Progress
 
 NO_EMBEDDER = "none"
 _PATHS_SHOWN = 3
 
 
+@with_storage
 def index(
     source: Annotated[
         Path, typer.Argument(help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL.")
     ],
     repository: Repository,
     branch: Branch,
+    storage: Storage,
     version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
     embedder: Annotated[
         str, typer.Option(help="A sentence-transformers model by name or path; none to embed nothing.")
     ] = DEFAULT_MODEL,
-    data: Data = DEFAULT_DATA,
     activate: Annotated[bool, typer.Option("--activate/--no-activate", help="Let the new version answer.")] = True,
     skip_dangling_edges: Annotated[
         bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
     ] = False,
 ) -> None:
-    """Build an index version from SOURCE, publish it, and let it answer."""
+    """Build an index version from SOURCE, publish it, and let it answer.
+
+    For Milvus it is built in the data folder first, which keeps the embeddings and encoders in any case.
+    """
     name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
     scope = checked_scope(repository, branch, name)
     with reporting_failures("index"):
@@ -55,15 +63,23 @@ def index(
 
         progress = TerminalProgress()
         options = BuildOptions(
-            data=data,
+            data=storage.data,
             scope=scope,
             embedder=None if embedder == NO_EMBEDDER else _load_embedder(embedder, progress),
             activate=activate,
             skip_dangling_edges=skip_dangling_edges,
         )
-        report = build_index(recognise(source), options, progress)
-        skipped_file = IndexStore(data).directory(scope) / SKIPPED_FILE
+        destination = None if storage.milvus is None else _milvus(storage.data, storage.milvus, progress)
+        report = build_index(recognise(source), options, progress, destination)
+        # In Milvus there is no such file.
+        skipped_file = None if destination else IndexStore(storage.data).directory(scope) / SKIPPED_FILE
     _print_report(report, skipped_file)
+
+
+def _milvus(data: Path, address: "MilvusAddress", progress: "Progress") -> "Destination":
+    from groundwire_ingest.milvus.destination import MilvusDestination
+
+    return MilvusDestination(data, catalogue_at(address), progress)
 
 
 def _load_embedder(model: str, progress: "Progress") -> "Embedder":
@@ -91,7 +107,7 @@ def export(
     Console(stderr=True).print(f"{count:,} lines written to {output}")
 
 
-def _print_report(report: "BuildReport", skipped_file: Path) -> None:
+def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     console = Console()
     scope = report.scope
     state = "active" if report.activated else "published, not active"
@@ -116,5 +132,5 @@ def _print_report(report: "BuildReport", skipped_file: Path) -> None:
     for why, paths in sorted(by_reason.items()):
         named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
         console.print(f"skipped {len(paths):,}: {why}: {named}", markup=False, highlight=False, soft_wrap=True)
-    if report.skipped:
+    if report.skipped and skipped_file is not None:
         console.print(f"all of them, by name: {skipped_file}", markup=False, highlight=False, soft_wrap=True)

@@ -40,6 +40,7 @@ class Reason(StrEnum):
     ADMINISTRATION_NOT_GRANTED = "ADMINISTRATION_NOT_GRANTED"
     AUDIT_UNAVAILABLE = "AUDIT_UNAVAILABLE"
     RERANKER_UNAVAILABLE = "RERANKER_UNAVAILABLE"
+    BACKEND_UNAVAILABLE = "BACKEND_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,13 @@ class RerankerUnavailableError(GroundwireError):
     def __init__(self, rule: str) -> None:
         super().__init__(Reason.RERANKER_UNAVAILABLE, f"the reranker {rule}; try again later, or ask without `rerank`")
         self.rule = rule
+
+
+class BackendUnavailableError(GroundwireError):
+    """What holds the indexes does not answer; another try makes sense. Its cause is for the log alone."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.BACKEND_UNAVAILABLE, "what holds the indexes does not answer; try again later")
 
 
 class PermissionDeniedError(GroundwireError):

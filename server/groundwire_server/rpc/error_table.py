@@ -60,6 +60,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.ADMINISTRATION_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.AUDIT_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.RERANKER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    Reason.BACKEND_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
 }
 
 

@@ -1,26 +1,20 @@
 """The embedded backend: every interface of `backends.interface` over indexes in a data directory."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import (
-    IndexDamagedError,
-    VersionActiveError,
-    VersionDeletedError,
-    VersionNotFoundError,
-)
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
+from groundwire_server.backends.shared.refusals import refusals_of
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import Checkpoint
@@ -102,12 +96,12 @@ class EmbeddedBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        with _refusals_of(scope):
+        with refusals_of(scope):
             return self._store.activate(scope)
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        with _refusals_of(scope):
+        with refusals_of(scope):
             self._store.delete(scope)
 
 
@@ -116,19 +110,3 @@ def _snapshot(view: View, filter_: Filter) -> EmbeddedSnapshot:
     observer().saw_nodes(view.visibility.count)
     narrows = RowFilter(view.index, filter_) if filter_.narrows else None
     return EmbeddedSnapshot(view, RowSelection(view.index, view.graph, view.visibility, narrows))
-
-
-@contextmanager
-def _refusals_of(scope: Scope) -> Iterator[None]:
-    """Turns what the store raises of a version into what callers get. Only damage has a cause, which is logged."""
-    try:
-        yield
-    except VersionNotFoundError as error:
-        raise NotFoundError(Reason.INDEX_NOT_FOUND, str(error), scope.names) from None
-    except VersionDeletedError as error:
-        raise PreconditionError(Reason.INDEX_GONE, str(error), scope.names) from None
-    except VersionActiveError as error:
-        raise PreconditionError(Reason.INDEX_ACTIVE, str(error), scope.names) from None
-    except IndexDamagedError as error:
-        message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
-        raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error

@@ -19,9 +19,10 @@ from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.known_policies import KnownPolicies
 from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, Visibility, VisibilityCache
+from groundwire_server.backends.shared.refusals import absence, damaged
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.execution.observation import observer
 
 _LOG = logging.getLogger(__name__)
@@ -120,9 +121,7 @@ class IndexPool:
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
             if not self._surely_sees(directory, access):
                 return None
-            raise PreconditionError(
-                Reason.INDEX_DAMAGED, f"index {pinned.active_index!r} is damaged; build it anew", pinned.names
-            ) from error
+            raise damaged(pinned) from error
         caller = version.visibilities.get(access)
         return (version.index, version.graph, caller) if caller.sees_any else None
 
@@ -157,12 +156,7 @@ class IndexPool:
             self._openings.pop(pinned, None)
 
     def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
-        names = {"repository": asked.repository, "branch": asked.branch}
-        if not asked.active_index or not active or self._visible(replace(asked, active_index=active), access) is None:
-            message = "there is no such repository and branch, or you may not see it"
-            return NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        if self._surely_sees(self._store.tombstone(asked), access):
-            message = f"index {asked.active_index!r} was deleted; ask for another one"
-            return PreconditionError(Reason.INDEX_GONE, message, asked.names)
-        message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
-        return NotFoundError(Reason.INDEX_NOT_FOUND, message, asked.names)
+        pins = bool(asked.active_index and active)
+        sees_active = pins and self._visible(replace(asked, active_index=active), access) is not None
+        saw_it = sees_active and self._surely_sees(self._store.tombstone(asked), access)
+        return absence(asked, sees_active=sees_active, saw_it=saw_it)

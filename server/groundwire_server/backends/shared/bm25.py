@@ -10,8 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-K1 = 1.5
-B = 0.75
+from groundwire_index.lexical.bm25_parameters import K1, B
 
 MAX_FILE_NODES = 2_000
 """A document of which the caller sees more nodes is no file that people read as one; it has no score."""

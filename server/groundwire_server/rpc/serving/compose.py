@@ -1,10 +1,14 @@
 """Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
 
+from importlib.util import find_spec
+
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.names import PACKAGED_MODELS
 from groundwire_index.vectors.quantised_query import compile_ahead
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.index_directory import IndexDirectory
+from groundwire_server.backends.milvus.backend import MilvusBackend
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.query.routing import RoutingRule
@@ -20,17 +24,15 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 from groundwire_server.setting_values import is_url
 
 
-def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
+def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
     """The engine, and the backend as its index directory.
 
-    Loads the configured models and compiles loops that no process has compiled before, which may take seconds.
+    Loads the configured models and compiles loops that no process has compiled before, which may take seconds. Of
+    Milvus nothing is asked: a server starts without it, and is not ready until it answers.
 
-    Raises SettingsError when the data folder is not there or a model cannot be loaded.
+    Raises SettingsError when the backend cannot be had or a model cannot be loaded.
     """
-    if not settings.data.is_dir():
-        raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
-    compile_ahead()
-    backend = EmbeddedBackend(settings.data)
+    backend = _make_backend(settings)
     query_vectors = QueryVectors(
         QueryEncoders(_load_embedders(settings), EncoderStore(settings.data), settings.embedders)
     )
@@ -43,6 +45,20 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, EmbeddedBackend]:
     )
     indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
     return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
+
+
+def _make_backend(settings: Settings) -> EmbeddedBackend | MilvusBackend:
+    """The backend; of Milvus nothing is asked yet."""
+    if settings.backend == "milvus":
+        if find_spec("pymilvus") is None:
+            raise SettingsError(
+                "backend: milvus: needs pymilvus, which is not installed: pip install groundwire[milvus]"
+            )
+        return MilvusBackend(settings.milvus_address())
+    if not settings.data.is_dir():
+        raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
+    compile_ahead()
+    return EmbeddedBackend(settings.data)
 
 
 def _load_boosts(settings: Settings) -> CorpusBoosts:

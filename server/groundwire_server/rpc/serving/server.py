@@ -32,6 +32,12 @@ SERVICES = (
     index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
 )
 
+_THREADS = {
+    "embedded": 1,  # its parts compute, and so gain nothing beside each other
+    "milvus": 16,  # its parts wait for Milvus; of those that compute one at a time has the interpreter all the same
+}
+"""How many threads calls share, by backend."""
+
 
 class Engine(RetrievalActions, QueryActions, Protocol):
     """What the services ask of an engine. It raises GroundwireError."""
@@ -60,6 +66,7 @@ class GroundwireServer:
                 settings.max_waiting_calls,
                 default_seconds=settings.default_deadline_seconds,
                 max_seconds=settings.max_deadline_seconds,
+                threads=_THREADS[settings.backend],
             )
         )
         self._authenticator = authenticator or make_authenticator(settings)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.bm25_parameters import K1, B
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.files import write_array
@@ -20,7 +21,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.files import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.bm25 import K1, MAX_FILE_NODES, B
+from groundwire_server.backends.shared.bm25 import MAX_FILE_NODES
 from groundwire_server.execution.checkpoint import never_stop
 from support.index_tables import lexical_table
 

@@ -16,7 +16,6 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
-from groundwire_server.backends.embedded.visibility import visibility as visibility_module
 from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
@@ -200,7 +199,7 @@ def test_a_caller_is_judged_once(index: LoadedIndex, monkeypatch: pytest.MonkeyP
             judged.append(caller)
         return may_see(demand, caller)
 
-    monkeypatch.setattr(visibility_module, "may_see", counted)
+    monkeypatch.setattr("groundwire_server.backends.shared.callers.may_see", counted)
     cache = VisibilityCache(index, max_callers=2)
     others = [AccessContext(tenant_id=f"t{number}") for number in range(3)]
     for caller in (FINANCE, others[0], FINANCE, others[1], FINANCE):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.bm25_parameters import K1, B
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
-from groundwire_server.backends.shared.bm25 import K1, B
 
 Rows = NDArray[np.int64]
 Singles = NDArray[np.float32]

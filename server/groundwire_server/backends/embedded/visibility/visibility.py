@@ -1,26 +1,19 @@
 """What one caller may see of one index, and the one point that every id leaves through."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from threading import Lock
-from weakref import WeakValueDictionary
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable, TermPostings
-from groundwire_index.nodes.policies import visible_classes
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.nodes.row_conditions import EVERY_ROW
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.visibility.bounds import within
-from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
+from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
+from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
-
-MAX_CACHED_CALLERS = 256
-MAX_CACHED_BYTES = 128 * 1024 * 1024
-"""What the masks of one index may take, over all remembered callers."""
 
 
 class Visibility:
@@ -121,33 +114,13 @@ class CallerVisibility:
         return Visibility(self._index, mask)
 
 
-class VisibilityCache:
-    """Visibility by caller, for one index. Callers of the same policy classes and bounds share their masks."""
+class VisibilityCache(CallerCache[CallerVisibility]):
+    """Visibility by caller, for one index."""
 
     def __init__(
         self, index: LoadedIndex, max_callers: int = MAX_CACHED_CALLERS, max_bytes: int = MAX_CACHED_BYTES
     ) -> None:
-        self._index = index
-        self._by_caller: OrderedDict[AccessContext, CallerVisibility] = OrderedDict()
         # A mask has a byte a row, and a caller may ask for every lifecycle; of a large index fewer are remembered.
         caller_bytes = max(1, len(Lifecycle) * index.manifest.node_count)
-        self._most_callers = min(max_callers, max(1, max_bytes // caller_bytes))
-        # What the remembered callers hold, by the classes that are visible and the bounds.
-        self._shared: WeakValueDictionary[tuple[bytes, Bounds], CallerVisibility] = WeakValueDictionary()
-        self._lock = Lock()
-
-    def get(self, access: AccessContext) -> CallerVisibility:
-        """What the caller may see; judged once per distinct access context among the most recent ones."""
-        with self._lock:
-            known = self._by_caller.get(access)
-            if known is not None:
-                self._by_caller.move_to_end(access)
-                return known
-        classes = visible_classes(self._index.policies.classes, lambda demand: may_see(demand, access))
-        with self._lock:
-            own = CallerVisibility(self._index, classes, access.bounds)
-            visibility = self._shared.setdefault((classes.tobytes(), access.bounds), own)
-            self._by_caller[access] = visibility
-            if len(self._by_caller) > self._most_callers:
-                self._by_caller.popitem(last=False)
-            return visibility
+        most_callers = min(max_callers, max(1, max_bytes // caller_bytes))
+        super().__init__(index.policies.classes, partial(CallerVisibility, index), most_callers)

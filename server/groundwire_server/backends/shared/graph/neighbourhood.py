@@ -3,12 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
+from groundwire_server.backends.shared.graph.selected_graph import Positions
 from groundwire_server.domain.query.neighbourhood import CONFIDENT, Neighbourhood
 
 
 def neighbourhood_of(
-    rows: Positions, places: Positions, far: Rows, confidences: NDArray[np.float32], node_count: int
+    rows: Positions,
+    places: Positions,
+    far: NDArray[np.integer],
+    confidences: NDArray[np.float32],
+    node_count: int,
 ) -> Neighbourhood:
     """The edges among distinct rows [n], ascending; of several edges between two rows the most confident counts.
 

@@ -40,7 +40,7 @@ class Neighbours(Protocol):
     """The edges that a walk follows from selected rows to selected rows.
 
     They leave the rows asked for, arrive at them, or both; then all that leave come before all that arrive. Within one
-    direction they come row by row, those of a row ascending by (edge type, far end).
+    direction they come row by row, those of a row ascending by (edge type, far end) unless it is said otherwise.
     """
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
@@ -56,7 +56,10 @@ class Neighbours(Protocol):
         ...
 
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
-        """The edges from rows [m] to those in `chosen`, which is sorted and not empty."""
+        """The edges from rows [m] to those in `chosen`, which are selected, sorted and not empty.
+
+        Those of a row come in any order, and may come twice.
+        """
         ...
 
 

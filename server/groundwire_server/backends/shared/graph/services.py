@@ -10,7 +10,7 @@ from groundwire_server.backends.shared.graph.selected_graph import Rows
 from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
 
 
-class Names(Protocol):
+class ServiceNames(Protocol):
     """Sorted distinct strings by position."""
 
     def __len__(self) -> int: ...
@@ -27,7 +27,7 @@ class EdgesOfServices(NamedTuple):
 
 
 def service_contexts(
-    service_names: Iterable[str], services: Names, edge_types: tuple[str, ...], edges: EdgesOfServices
+    service_names: Iterable[str], services: ServiceNames, edge_types: tuple[str, ...], edges: EdgesOfServices
 ) -> tuple[ServiceContext, ...]:
     """The neighbourhood of each service, sorted by name, over distinct edges that touch one of them.
 
@@ -40,7 +40,7 @@ def service_contexts(
     return tuple(_context(name, edges_of[name]) for name in sorted(set(service_names)))
 
 
-def _counted(services: Names, edge_types: tuple[str, ...], edges: EdgesOfServices) -> Iterator[ServiceEdge]:
+def _counted(services: ServiceNames, edge_types: tuple[str, ...], edges: EdgesOfServices) -> Iterator[ServiceEdge]:
     """The edges counted by (from, to, type) and sorted so."""
     # One number an edge sorts as its three positions do, which sort as the names that stand there.
     pairs = edges.from_services.astype(np.int64) * len(services) + edges.to_services

@@ -1,0 +1,128 @@
+"""The client of Milvus, pymilvus, kept within bounds. Nothing else imports it.
+
+It is loaded on first use, because that takes a second and 75 MB. What it does when it is loaded is undone: it reads a
+`.env` file into the environment, and it logs every failed request with its traceback.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import grpc
+
+from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.schema import DIGEST_LENGTH, CollectionSchema, Field, FieldKind
+
+Client: TypeAlias = Any
+"""The client of pymilvus, and what it makes: they have no types."""
+_MOST_MESSAGE = 300
+_NO_CODE = -1
+_importing = threading.Lock()
+
+
+class RefusedError(StorageUnavailableError):
+    """Milvus answered, and refused; or the connection was lost, and `code` is -1 or 2."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def connect(address: MilvusAddress) -> Client:
+    """A new connection."""
+    trusted = {} if address.ca is None else {"server_pem_path": address.ca}
+    # Of its own, because pymilvus takes any connection to the same host and port for the same, encrypted or not. The
+    # time limit is that of connecting anew as well, which happens within a request.
+    return _pymilvus().MilvusClient(
+        uri=address.uri,
+        token=address.token,
+        db_name=address.database,
+        timeout=address.seconds,
+        dedicated=True,
+        **trusted,
+    )
+
+
+@contextmanager
+def mapped_errors() -> Iterator[None]:
+    """Turns what pymilvus raises into StorageUnavailableError, or RefusedError of that kind."""
+    refused = _pymilvus().MilvusException
+    try:
+        yield
+    except refused as error:
+        # The code of an answer is a number, that of a lost connection one of gRPC's.
+        code = int(error.code) if isinstance(error.code, int) else _NO_CODE
+        raise RefusedError(f"Milvus: {_on_one_line(error.message)} (code {error.code})", code) from error
+    except grpc.RpcError as error:
+        status = error.code().name if isinstance(error, grpc.Call) else error
+        raise StorageUnavailableError(f"Milvus did not answer: {status}") from error
+
+
+@cache
+def _pymilvus() -> Client:
+    with _importing:
+        before = {name: os.environ.get(name) for name in ("PYTHON_DOTENV_DISABLED", "MILVUS_URI")}
+        os.environ["PYTHON_DOTENV_DISABLED"] = "1"
+        # It would end with an error where this is no address.
+        os.environ.pop("MILVUS_URI", None)
+        try:
+            loaded = import_module("pymilvus")
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
+        for name in ("pymilvus", "pymilvus.milvus_client", "pymilvus.bulk_writer"):
+            logger = logging.getLogger(name)
+            logger.handlers.clear()
+            # All that it tells there is raised as well.
+            logger.setLevel(logging.CRITICAL + 1)
+        return loaded
+
+
+def _on_one_line(message: object) -> str:
+    return " ".join(str(message).split())[:_MOST_MESSAGE]
+
+
+def milvus_schema(schema: CollectionSchema) -> Client:
+    """A schema as pymilvus takes it."""
+    made = _pymilvus().MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    for own in schema.fields:
+        made.add_field(own.name, is_primary=own is schema.primary, **_type_of(own))
+    return made
+
+
+def _type_of(own: Field) -> dict[str, object]:
+    kinds = _pymilvus().DataType
+    match own.kind:
+        case FieldKind.INTEGER:
+            return {"datatype": kinds.INT64}
+        case FieldKind.FLAG:
+            return {"datatype": kinds.BOOL}
+        case FieldKind.STRING:
+            return {"datatype": kinds.VARCHAR, "max_length": own.size}
+        case FieldKind.DIGESTS:
+            element = {"element_type": kinds.VARCHAR, "max_length": DIGEST_LENGTH}
+            return {"datatype": kinds.ARRAY, **element, "max_capacity": own.size}
+        case FieldKind.DENSE:
+            return {"datatype": kinds.FLOAT_VECTOR, "dim": own.size}
+        case FieldKind.SPARSE:
+            return {"datatype": kinds.SPARSE_FLOAT_VECTOR}
+
+
+def milvus_indexes(schema: CollectionSchema) -> Client:
+    """The indexes of a collection: every vector is compared, and no entry of a sparse one is dropped."""
+    indexes = _pymilvus().MilvusClient.prepare_index_params()
+    for own in schema.fields:
+        if own.kind is FieldKind.DENSE:
+            indexes.add_index(own.name, index_type="FLAT", metric_type="IP")
+        elif own.kind is FieldKind.SPARSE:
+            params = {"inverted_index_algo": "DAAT_MAXSCORE"}
+            indexes.add_index(own.name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP", params=params)
+    return indexes

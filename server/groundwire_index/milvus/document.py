@@ -1,0 +1,98 @@
+"""The document of a version: what is known of an index as a whole, and what adds up to the statistics of any caller.
+
+A **visibility class** is a distinct pair of a policy class and the deleted flag. What a caller sees of an index is
+decided by class, so numbers by class add up to what holds for the nodes that a caller sees.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.manifest import Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCounts:
+    """A visibility class, and counts over its nodes.
+
+    `policy` is a place among the document's policies. Lengths are sums of tokens; those `in_documents` count only the
+    nodes that belong to a document of the reading order.
+    """
+
+    policy: int
+    deleted: bool
+    nodes: int
+    nodes_with_vector: int
+    code_length: int
+    prose_length: int
+    code_length_in_documents: int
+    prose_length_in_documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCount:
+    """How many edges lead from nodes of one class to nodes of another."""
+
+    from_class: int
+    to_class: int
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCount:
+    """How many documents of the reading order have nodes of exactly these classes, which ascend."""
+
+    classes: tuple[int, ...]
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionState:
+    """What a collection must hold: so many rows, whose content has this checksum.
+
+    `pages` are the numbers of the rows that begin a page: what is read or written at a time.
+    """
+
+    rows: int
+    sha256: str
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VersionDocument:
+    """What a version's entry in the catalogue holds. `manifest` has no files.
+
+    `classes` are sorted by (policy, deleted); the field `class` of a node is a place among them. The reference lengths
+    are the mean lengths of all nodes in tokens, 1 instead of 0, by which the sparse vectors were weighed.
+    """
+
+    manifest: Manifest
+    policies: tuple[NodeAccess, ...]
+    classes: tuple[ClassCounts, ...]
+    code_reference_length: float
+    prose_reference_length: float
+    edges: tuple[EdgeCount, ...]
+    documents: tuple[DocumentCount, ...]
+    nodes_state: CollectionState
+    edges_state: CollectionState
+    facts_state: CollectionState
+
+    def to_json(self) -> str:
+        """The document as the catalogue holds it."""
+        return _ADAPTER.dump_json(self).decode()
+
+    @staticmethod
+    def from_json(content: str) -> "VersionDocument":
+        """Reads a document. Raises IndexDamagedError."""
+        try:
+            return _ADAPTER.validate_json(content)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise IndexDamagedError(
+                f"the catalogue's document has {error.error_count()} errors, first: {first['loc']} {first['msg']}"
+            ) from error
+
+
+_ADAPTER: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)

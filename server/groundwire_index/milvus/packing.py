@@ -1,0 +1,277 @@
+"""Values as fields of Milvus hold them: strings without a character that an expression would have to escape, and back.
+
+A packed field that is longer than a field may be is spilled: it then holds `@` and the number of pieces, and the pieces
+are a fact of their own. No packed value begins with `@`.
+"""
+
+import base64
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import TypeAdapter
+
+from groundwire_index.nodes.metadata_terms import metadata_term
+from groundwire_index.nodes.node import JsonValue, Location, MetadataScalar, Node, NodeAccess
+
+MOST_BYTES: Final = 60_000
+"""What a packed field or a part of a fact holds at most."""
+EDGES_A_CHUNK: Final = 1_024
+OUTGOING, INCOMING = 0, 1
+_NEAR_BITS: Final = 41
+SPILL_MARK: Final = "@"
+
+EDGE: Final = np.dtype(
+    [
+        ("type", "<i4"),
+        ("far", "<i8"),
+        ("confidence", "<f4"),
+        ("line", "<i4"),
+        ("far_class", "<i4"),
+        ("position", "<i8"),
+    ]
+)
+"""An edge as seen from its near end; `position` is its number among all edges of the index."""
+SERVICE_EDGE: Final = np.dtype(
+    [
+        ("position", "<i8"),
+        ("from_row", "<i8"),
+        ("to_row", "<i8"),
+        ("type", "<i4"),
+        ("from_class", "<i4"),
+        ("to_class", "<i4"),
+        ("from_service", "<i4"),
+        ("to_service", "<i4"),
+    ]
+)
+"""An edge between services, which are places in a list of names; `position` tells the same edge in two facts."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_NAMES: TypeAdapter[list[str]] = TypeAdapter(list[str])
+
+
+def hexed(text: str) -> str:
+    """The lower-case hexadecimal of the UTF-8 of a text: prefixes stay prefixes, and the order stays."""
+    return text.encode().hex()
+
+
+def unhexed(text: str) -> str:
+    """The text of which `hexed` made this."""
+    return bytes.fromhex(text).decode()
+
+
+def digest(text: str) -> str:
+    """32 hexadecimal digits that stand for a text."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def metadata_digest(key: str, value: MetadataScalar) -> str:
+    """What the field `metadata` of a node holds for a value under a key, or in a list under it."""
+    return digest(metadata_term(key, value))
+
+
+def packed_workflows(names: Sequence[str]) -> str:
+    """The workflows of a node so that `like "%|<hex>|%"` finds one, and `like "%|<hex>%"` those of a prefix."""
+    return f"|{'|'.join(map(hexed, names))}|" if names else ""
+
+
+class TermCounts(NamedTuple):
+    """The terms of a document: their numbers, ascending, and how often it holds each; arrays [terms]."""
+
+    terms: NDArray[np.uint32]
+    frequencies: NDArray[np.uint32]
+
+
+def packed_terms(terms: NDArray[np.integer], frequencies: NDArray[np.integer]) -> str:
+    """Term numbers [m], ascending, and how often each occurs."""
+    return _base64(np.concatenate((terms, frequencies)).astype("<u4"))
+
+
+def unpacked_terms(packed: str) -> TermCounts:
+    """What `packed_terms` packed."""
+    both = np.frombuffer(base64.b64decode(packed), dtype="<u4").reshape(2, -1)
+    return TermCounts(both[0], both[1])
+
+
+class TermFact(NamedTuple):
+    """The number of a term in the sparse vectors, and how many nodes hold it by class, where some do."""
+
+    number: int
+    holders: dict[int, int]
+
+
+def packed_term(fact: TermFact) -> str:
+    """What is known of a term."""
+    return json.dumps([fact.number, *itertools.chain.from_iterable(sorted(fact.holders.items()))])
+
+
+def unpacked_term(packed: str) -> TermFact:
+    """What `packed_term` packed."""
+    number, *pairs = json.loads(packed)
+    return TermFact(number, dict(zip(pairs[::2], pairs[1::2], strict=True)))
+
+
+class DocumentPart(NamedTuple):
+    """What the nodes of one class of one document hold: their count, code tokens, and how often each term occurs."""
+
+    class_: int
+    nodes: int
+    length: int
+    counts: TermCounts
+
+
+def packed_document(parts: Sequence[DocumentPart]) -> str:
+    """What is known of a document, by class."""
+    return json.dumps([(*part[:3], packed_terms(*part.counts)) for part in parts])
+
+
+def unpacked_document(packed: str) -> list[DocumentPart]:
+    """What `packed_document` packed."""
+    parts: list[tuple[int, int, int, str]] = json.loads(packed)
+    return [DocumentPart(class_, nodes, length, unpacked_terms(counts)) for class_, nodes, length, counts in parts]
+
+
+def packed_names(names: Sequence[str]) -> str:
+    """A list of strings."""
+    return json.dumps(list(names))
+
+
+def unpacked_names(packed: str) -> list[str]:
+    """What `packed_names` packed."""
+    return _NAMES.validate_json(packed)
+
+
+def packed_text(text: str) -> str:
+    """A text, so that it cannot be taken for a spilled one."""
+    return f" {text}"
+
+
+def unpacked_text(packed: str) -> str:
+    """What `packed_text` packed."""
+    return packed[1:]
+
+
+def packed_edges(edges: NDArray[np.void]) -> str:
+    """At most EDGES_A_CHUNK edges [m] of type EDGE."""
+    return _base64(edges)
+
+
+def unpacked_edges(packed: str) -> NDArray[np.void]:
+    """What `packed_edges` packed."""
+    return np.frombuffer(base64.b64decode(packed), dtype=EDGE)
+
+
+def near_keys(rows: NDArray[np.integer], direction: int) -> NDArray[np.int64]:
+    """What the field `near` holds of the edges of rows [m] in one direction, OUTGOING or INCOMING; [m]."""
+    return rows.astype(np.int64) * 2 + direction
+
+
+def chunk_key(near: int, chunk: int) -> int:
+    """The key of a chunk, counted from 0, of the edges of a near end (`near_keys`)."""
+    return (chunk << _NEAR_BITS) + near
+
+
+def packed_service_edges(services: Sequence[str], edges: NDArray[np.void]) -> str:
+    """Edges [m] of type SERVICE_EDGE, and the services that they name."""
+    return json.dumps({"services": list(services), "edges": _base64(edges)})
+
+
+def unpacked_service_edges(packed: str) -> tuple[list[str], NDArray[np.void]]:
+    """What `packed_service_edges` packed."""
+    content = json.loads(packed)
+    return _NAMES.validate_python(content["services"]), np.frombuffer(
+        base64.b64decode(content["edges"]), dtype=SERVICE_EDGE
+    )
+
+
+class Label(NamedTuple):
+    """What hits say of a node."""
+
+    id: str
+    symbol: str
+    location: Location
+    is_test: bool
+    is_generated: bool
+
+
+def packed_label(node: Node) -> str:
+    """The label of a node."""
+    location = node.location
+    return json.dumps(
+        [
+            node.id,
+            node.symbol,
+            location.path,
+            location.start_line,
+            location.end_line,
+            location.content_hash,
+            node.is_test,
+            node.is_generated,
+        ]
+    )
+
+
+def unpacked_label(packed: str) -> Label:
+    """What `packed_label` packed."""
+    id_, symbol, path, start_line, end_line, hash_, is_test, is_generated = json.loads(packed)
+    return Label(id_, symbol, Location(path, start_line, end_line, hash_), is_test, is_generated)
+
+
+_REST = (
+    "kind local_id token_count signature language data_type corpus_type collection_id case_id document_id "
+    "document_version_id chunk_index is_latest service_name repo_name section_path author channel source_uri "
+    "context_prefix"
+).split()
+
+
+def packed_rest(node: Node) -> str:
+    """What a node has beside its label, its text, its access and whether it is deleted."""
+    values: dict[str, object] = {name: getattr(node, name) for name in _REST}
+    values["timestamp"] = None if node.timestamp is None else (node.timestamp - _EPOCH) // _MICROSECOND
+    values["metadata"] = dict(node.metadata)
+    return json.dumps(values)
+
+
+def unpacked_node(label: str, rest: str, text: str, access: NodeAccess, *, deleted: bool) -> Node:
+    """The node of which these are the packed fields; `access` and `deleted` are told by its class."""
+    id_, symbol, location, is_test, is_generated = unpacked_label(label)
+    values = json.loads(rest)
+    metadata: dict[str, JsonValue] = values.pop("metadata")
+    timestamp = values.pop("timestamp")
+    return Node(
+        id=id_,
+        symbol=symbol,
+        location=location,
+        is_test=is_test,
+        is_generated=is_generated,
+        text=unpacked_text(text),
+        timestamp=None if timestamp is None else _EPOCH + timestamp * _MICROSECOND,
+        access=access,
+        deleted=deleted,
+        metadata=metadata,
+        **values,
+    )
+
+
+def pieces(text: str) -> list[str]:
+    """A text cut into pieces of at most MOST_BYTES of UTF-8; one piece at least."""
+    encoded = text.encode()
+    cut: list[str] = []
+    start = 0
+    while start < len(encoded) or not cut:
+        end = min(start + MOST_BYTES, len(encoded))
+        while end < len(encoded) and encoded[end] & 0xC0 == 0x80:  # within a character
+            end -= 1
+        cut.append(encoded[start:end].decode())
+        start = end
+    return cut
+
+
+def _base64(values: NDArray[np.void] | NDArray[np.integer]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

@@ -1,0 +1,1 @@
+"""Publishes a built index in Milvus."""

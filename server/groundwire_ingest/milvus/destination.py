@@ -1,0 +1,55 @@
+"""Builds index versions for Milvus: in a local folder first, then published, verified and made ready."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.leftovers import SECONDS_BETWEEN_BEATS
+from groundwire_index.milvus.verification import check_contents
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import verify
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.build.progress import Progress
+from groundwire_ingest.milvus.claim import check_held, claimed
+from groundwire_ingest.milvus.publish import publish
+
+
+class MilvusDestination:
+    """Implements `build.destination.Destination`; every method raises StorageUnavailableError as well."""
+
+    def __init__(
+        self,
+        data: Path,
+        catalogue: Catalogue,
+        progress: Progress,
+        seconds_between_beats: float = SECONDS_BETWEEN_BEATS,
+    ) -> None:
+        """`data` is the local folder in which indexes are built before they are published."""
+        self._staging = IndexStore(data)
+        self._catalogue = catalogue
+        self._progress = progress
+        self._seconds_between_beats = seconds_between_beats
+
+    def check_free(self, scope: Scope) -> None:
+        """See `Destination.check_free`."""
+        self._catalogue.check_free(scope)
+
+    @contextmanager
+    def build(self, scope: Scope) -> Iterator[Path]:
+        """See `Destination.build`; what lies in the directory is published."""
+        catalogue, store = self._catalogue, self._catalogue.store
+        with (
+            self._staging.staging(scope) as directory,
+            claimed(catalogue, scope, self._seconds_between_beats) as build,
+        ):
+            yield directory
+            document = publish(verify(directory), store, build.collections, self._progress)
+            with self._progress.stage("Verifying") as report:
+                check_contents(store, build.collections, document, report)
+            check_held(catalogue, build)
+            catalogue.make_ready(build, document)
+
+    def activate(self, scope: Scope) -> str:
+        """See `Destination.activate`."""
+        return self._catalogue.activate(scope)

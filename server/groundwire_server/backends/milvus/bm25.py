@@ -1,0 +1,115 @@
+"""The BM25 retrievers: Milvus weighs terms by the mean length of the index, exact scores by that of what is visible."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+
+from groundwire_index.lexical.lexical import CODE
+from groundwire_index.milvus.packing import TermCounts, TermFact, unpacked_terms
+from groundwire_index.milvus.rows import Rows
+from groundwire_server.backends.milvus.listing import Proposal
+from groundwire_server.backends.milvus.proposing import EPSILON, POSITIVE, lowest_of, within
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.milvus.visibility import Visibility
+from groundwire_server.backends.shared.bm25 import inverse_document_frequency, term_scores
+from groundwire_server.domain.search.candidates import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTerm:
+    """A term of a query: its number in the sparse vectors, and its weight, above 0."""
+
+    number: int
+    weight: float
+
+
+class Words:
+    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time.
+
+    `terms` are those that a visible node holds.
+    """
+
+    least = POSITIVE
+
+    def __init__(
+        self, version: OpenVersion, allowed: str, table: str, tokens: Sequence[str], visibility: Visibility
+    ) -> None:
+        self._version = version
+        self._allowed = allowed
+        self.table = table
+        self._terms_field, self._length_field = f"{table}_terms", f"{table}_length"
+        self.fields = (self._terms_field, self._length_field)
+        self._mean_length = visibility.mean_length(table)
+        self.terms = weighted_terms(version, table, tokens, visibility)
+
+    def margin(self, count: int) -> int:
+        """See `MilvusRetriever.margin`."""
+        return 16 + count // 4
+
+    def propose(self, first: int, end: int, limit: int) -> Proposal:
+        """See `MilvusRetriever.propose`."""
+        if not self.terms:
+            return Proposal(np.empty(0, dtype=np.int64), -np.inf)
+        (hits,) = self._version.store.search_sparse(
+            self._version.collections.nodes,
+            self.table,
+            [{term.number: term.weight for term in self.terms}],
+            limit,
+            within(self._version, self._allowed, first, end),
+        )
+        document = self._version.document
+        reference = document.code_reference_length if self.table == CODE else document.prose_reference_length
+        # The length counts by the index's mean there and by the caller's here; products and sums are rounded.
+        factor = max(1.0, self._mean_length / reference) * (1.0 + (len(self.terms) + 16) * EPSILON)
+        return Proposal(hits.rows, lowest_of(hits, limit, end - first) * factor)
+
+    def scores(self, nodes: Rows) -> Floats:
+        """See `MilvusRetriever.scores`."""
+        relative_lengths = nodes.integers(self._length_field) / self._mean_length
+        held = frequencies(nodes.strings(self._terms_field), [term.number for term in self.terms])
+        scores = np.zeros(len(nodes), dtype=np.float64)
+        # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
+        for term, of_term in zip(self.terms, held, strict=True):
+            scores += term_scores(term.weight, of_term, relative_lengths)
+        return scores
+
+
+def weighted_terms(
+    version: OpenVersion, table: str, tokens: Sequence[str], visibility: Visibility
+) -> list[WeightedTerm]:
+    """The distinct tokens that a visible node holds, sorted, with their weights."""
+    repeats = Counter(tokens)
+    known = [(repeats[token], fact) for token in sorted(repeats) if (fact := version.term(table, token)) is not None]
+    counts = visibility.holders(table, [fact for _, fact in known])
+    return [
+        WeightedTerm(fact.number, times * inverse_document_frequency(visibility.count, holders))
+        for (times, fact), holders in zip(known, counts, strict=True)
+        if holders
+    ]
+
+
+def frequencies(packed: Sequence[str], terms: Sequence[int]) -> Floats:
+    """How often each of some terms [t] stands in the packed terms of nodes [m], as an array [t, m]."""
+    found = np.zeros((len(terms), len(packed)), dtype=np.float64)
+    for place, content in enumerate(packed):
+        found[:, place] = frequencies_of(unpacked_terms(content), terms)
+    return found
+
+
+def frequencies_of(counts: TermCounts, terms: Sequence[int]) -> Floats:
+    """How often each of some terms [t] occurs."""
+    if not len(counts.terms):
+        return np.zeros(len(terms), dtype=np.float64)
+    sought = np.asarray(terms, dtype=np.uint32)
+    places = np.minimum(np.searchsorted(counts.terms, sought), len(counts.terms) - 1)
+    return np.where(counts.terms.take(places) == sought, counts.frequencies.take(places), 0).astype(np.float64)
+
+
+def tokens_held(packed: Sequence[str], facts: Sequence[tuple[str, TermFact]]) -> list[tuple[str, ...]]:
+    """The tokens, which are sorted, that each of several nodes holds by its packed terms."""
+    held = frequencies(packed, [fact.number for _, fact in facts]).astype(np.bool_)
+    tokens = [token for token, _ in facts]
+    return [tuple(compress(tokens, of_node)) for of_node in held.T.tolist()]

@@ -1,0 +1,109 @@
+"""Filters and bounds as expressions of Milvus. Strings stand in them as hexadecimal, so there is nothing to escape."""
+
+from collections.abc import Iterator, Sequence
+
+from groundwire_index.milvus.connection import among
+from groundwire_index.milvus.packing import hexed, metadata_digest
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.search.search import Filter, MetadataCondition
+
+NO_ROW = "row < 0"
+"""What no row meets."""
+_STRING_FIELDS = {
+    "kinds": "kind",
+    "data_types": "data_type",
+    "corpus_types": "corpus_type",
+    "languages": "language",
+    "collection_ids": "collection_id",
+    "document_ids": "document_id",
+    "service_names": "service_name",
+    "repo_names": "repo_name",
+    "case_ids": "case_id",
+    "document_version_ids": "document_version_id",
+}
+_FLAG_FIELDS = ("is_latest", "is_test", "is_generated")
+
+
+def both(*expressions: str) -> str:
+    """What meets each of several expressions; "" stands for one that everything meets."""
+    return " and ".join(expression for expression in expressions if expression)
+
+
+def any_of(expressions: Sequence[str]) -> str:
+    """What meets one of several expressions, none of which is ""."""
+    return f"({' or '.join(expressions)})" if expressions else NO_ROW
+
+
+def rows_from(first: int, end: int) -> str:
+    """The rows from `first` on that come before `end`."""
+    return f"row >= {first} and row < {end}"
+
+
+def filter_expression(filter_: Filter) -> str:
+    """What passes every field of a filter but `tenant_ids`, which visibility classes tell; "" where nothing narrows."""
+    return both(*_conditions(filter_))
+
+
+def bounds_expression(bounds: Bounds) -> str:
+    """What is within every bound; a node without a value is within none. "" where nothing binds."""
+    return both(*_limits(bounds))
+
+
+def class_expression(classes: Sequence[bool]) -> str:
+    """The nodes of the visibility classes that are chosen, one flag a class; "" for all of them."""
+    chosen = [number for number, is_chosen in enumerate(classes) if is_chosen]
+    others = [number for number, is_chosen in enumerate(classes) if not is_chosen]
+    if not chosen:
+        return NO_ROW
+    if not others:
+        return ""
+    return among("class", chosen) if len(chosen) <= len(others) else f"class not in {others}"
+
+
+def _conditions(filter_: Filter) -> Iterator[str]:
+    for field, column in _STRING_FIELDS.items():
+        wanted: tuple[str, ...] = getattr(filter_, field)
+        if wanted:
+            yield among(column, sorted(set(map(hexed, wanted))))
+    if filter_.path_prefixes and "" not in filter_.path_prefixes:
+        yield any_of([_starting("path", prefix) for prefix in sorted(set(filter_.path_prefixes))])
+    for field in _FLAG_FIELDS:
+        wanted_flag: bool | None = getattr(filter_, field)
+        if wanted_flag is not None:
+            yield f"{field} == {str(wanted_flag).lower()}"
+    for condition in filter_.metadata:
+        yield _metadata(condition)
+
+
+def _metadata(condition: MetadataCondition) -> str:
+    digests = sorted({metadata_digest(condition.key, value) for value in condition.values})
+    if not digests:
+        return NO_ROW
+    listed = ",".join(f'"{digest}"' for digest in digests)
+    return f"array_contains_any(metadata, [{listed}])"
+
+
+def _limits(bounds: Bounds) -> Iterator[str]:
+    for column, names in (
+        ("collection_id", bounds.collections),
+        ("case_id", bounds.cases),
+        ("document_id", bounds.documents),
+    ):
+        if names is not None:
+            listed = sorted(map(hexed, names.listed - {""}))
+            yield any_of([*([among(column, listed)] if listed else []), *_beginning(column, names)])
+    if bounds.workflows is not None:
+        # The field holds `|<hexadecimal>|<hexadecimal>|`, and nothing for a node without workflows.
+        listed = sorted(map(hexed, bounds.workflows.listed - {""}))
+        starts = sorted(map(hexed, bounds.workflows.prefixes))
+        yield any_of([f'workflows like "%|{name}|%"' for name in listed] + [f'workflows like "%|{s}%"' for s in starts])
+
+
+def _beginning(column: str, names: Names) -> Iterator[str]:
+    for prefix in sorted(set(names.prefixes)):
+        yield _starting(column, prefix) if prefix else f'{column} != ""'
+
+
+def _starting(column: str, prefix: str) -> str:
+    return f'{column} like "{hexed(prefix)}%"'

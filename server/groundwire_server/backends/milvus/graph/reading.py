@@ -1,0 +1,62 @@
+"""What reading the graph of a version takes, and which rows a question is about."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.milvus.connection import MilvusStore
+from groundwire_index.milvus.schema import VersionCollections
+
+ROWS_AT_A_TIME = 16_384
+"""How many rows are judged by one request."""
+
+RowNumbers = NDArray[np.int64]
+
+
+class Judge:
+    """Tells which rows are selected: by their visibility classes, and where these do not tell, by asking Milvus.
+
+    What was asked is remembered.
+    """
+
+    def __init__(self, classes: NDArray[np.bool_], passing: Callable[[RowNumbers], RowNumbers] | None) -> None:
+        """`classes` [visibility classes] are the selected ones.
+
+        `passing` gives those of at most ROWS_AT_A_TIME distinct rows, which ascend, that are within the caller's bounds
+        and pass the filter, in one round trip; None where there are neither bounds nor a filter.
+        """
+        self._classes = classes
+        self._passing = passing
+        # One value, so that of two threads that judge at a time neither takes what the other forgot for refused.
+        self._known: tuple[RowNumbers, RowNumbers] = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def holds(self, rows: NDArray[np.integer], classes: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """For each of some rows [m], of these classes [m], whether it is selected."""
+        held = self._classes.take(classes)
+        if self._passing is None:
+            return held
+        asked, passed = self._known
+        fresh = np.setdiff1d(rows[held].astype(np.int64), asked)
+        if len(fresh):
+            pieces = [fresh[first : first + ROWS_AT_A_TIME] for first in range(0, len(fresh), ROWS_AT_A_TIME)]
+            passed = np.union1d(passed, np.concatenate(list(map(self._passing, pieces))))
+            self._known = np.union1d(asked, fresh), passed
+        held &= np.isin(rows, passed)
+        return held
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReading:
+    """Where the graph of a version stands, and who may see what of it.
+
+    `selected` judges what the question is about, `visible` what its caller sees, filter or not.
+    """
+
+    store: MilvusStore
+    collections: VersionCollections
+    edge_types: tuple[str, ...]
+    node_count: int
+    selected: Judge
+    visible: Judge

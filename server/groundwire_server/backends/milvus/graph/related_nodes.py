@@ -1,0 +1,101 @@
+"""What stands around a node: the nodes that contain it, and the chunks before and after it in its document."""
+
+import numpy as np
+
+from groundwire_index.milvus.connection import among
+from groundwire_index.nodes.node import CONTAINS
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
+from groundwire_server.backends.milvus.graph.reading import GraphReading
+from groundwire_server.backends.shared.graph.selected_graph import Positions
+from groundwire_server.domain.graph.expansion import Direction
+
+_FIRST_REACH = 4
+_GROWTH = 4
+_BESIDE = -1, 1
+_NO_ROWS: Positions = np.empty(0, dtype=np.int64)
+
+
+def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
+    """See `Snapshot.parents`."""
+    if CONTAINS not in reading.edge_types:
+        return [_NO_ROWS] * len(rows)
+    adjacency = Adjacency(reading.store, reading.collections.edges)
+    nears = near_ends(rows.tolist(), Direction.INCOMING)
+    adjacency.finish(nears)
+    places, edges = adjacency.edges_of(nears)
+    contains = edges["type"] == reading.edge_types.index(CONTAINS)
+    places, edges = places[contains], edges[contains]
+    held = reading.selected.holds(edges["far"], edges["far_class"])
+    places, containers = places[held], edges["far"][held].astype(np.int64)
+    return np.split(containers, np.searchsorted(places, np.arange(1, len(rows)))) if len(rows) else []
+
+
+def adjacent_to(reading: GraphReading, rows: Positions) -> list[Positions]:
+    """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
+    found = reading.store.by_keys(reading.collections.nodes, "row", rows.tolist(), ["document", "place"])
+    seats = zip(found.integers("document").tolist(), found.integers("place").tolist(), strict=True)
+    seat_of = dict(zip(found.integers("row").tolist(), seats, strict=True))
+    documents = _Documents(reading)
+    wanted = {(*seat_of[row], step) for row in rows.tolist() for step in _BESIDE if seat_of[row][0] != NO_DOCUMENT}
+    nearest = documents.nearest(wanted)
+    beside = ([nearest.get((*seat_of[row], step)) for step in _BESIDE] for row in rows.tolist())
+    return [np.asarray([row for row in found if row is not None], dtype=np.int64) for found in beside]
+
+
+_Seat = tuple[int, int, int]
+"""A document, a place in the reading order of the index, and which way to look from there: -1 or 1."""
+
+
+class _Documents:
+    """The rows of documents by their place in the reading order, read around the places that are asked for."""
+
+    def __init__(self, reading: GraphReading) -> None:
+        self._reading = reading
+        self._document_at: dict[int, int] = {}
+        self._selected_at: dict[int, int] = {}
+
+    def nearest(self, seats: set[_Seat]) -> dict[_Seat, int]:
+        """The nearest selected row from each seat, where there is one in the document.
+
+        Looks four places far at first and four times as far each further time: one round trip each, and one more where
+        rows are judged by asking.
+        """
+        found: dict[_Seat, int] = {}
+        reach = _FIRST_REACH
+        while seats:
+            self._read({place for _, at, step in seats for place in range(at + step, at + step * (reach + 1), step)})
+            for seat in list(seats):
+                row, is_known = self._look(seat, reach)
+                if row is not None:
+                    found[seat] = row
+                if is_known:
+                    seats = seats - {seat}
+            reach *= _GROWTH
+        return found
+
+    def _look(self, seat: _Seat, reach: int) -> tuple[int | None, bool]:
+        """The nearest selected row within reach, and whether a longer one would change nothing."""
+        document, at, step = seat
+        for place in range(at + step, at + step * (reach + 1), step):
+            if self._document_at.get(place) != document:
+                return None, True
+            if place in self._selected_at:
+                return self._selected_at[place], True
+        return None, False
+
+    def _read(self, places: set[int]) -> None:
+        reading = self._reading
+        fresh = sorted(place for place in places if place not in self._document_at and 0 <= place < reading.node_count)
+        if not fresh:
+            return
+        fields = ["row", "class", "document", "place"]
+        found = reading.store.query(reading.collections.nodes, among("place", fresh), fields)
+        rows = found.integers("row")
+        held = reading.selected.holds(rows, found.integers("class")).tolist()
+        for place, document, row, is_held in zip(
+            found.integers("place").tolist(), found.integers("document").tolist(), rows.tolist(), held, strict=True
+        ):
+            self._document_at[place] = document
+            if is_held:
+                self._selected_at[place] = row

@@ -1,0 +1,78 @@
+"""The best rows of a retriever: Milvus proposes by scores in single precision, exact scores decide.
+
+What was not proposed is bounded by what was: its exact score is at most `rest`. While that could still change the list,
+more is asked for, four times as much each time up to what Milvus gives, then of half the rows at a time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from groundwire_server.backends.milvus.statistics import MOST_HITS
+from groundwire_server.backends.shared.ranking import NO_ROWS, RankedRows, top_rows
+from groundwire_server.domain.search.candidates import Floats, Positions
+
+_GROWTH = 4
+
+
+class Proposal(NamedTuple):
+    """Rows [m], and what the exact score of any other row is at most; -inf where there is no other."""
+
+    rows: Positions
+    rest: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Rows from `first` on that come before `end`, of which `limit` are asked for."""
+
+    first: int
+    end: int
+    limit: int
+
+    def wider(self) -> list["_Part"]:
+        """What to ask for when this was not enough."""
+        if self.limit < MOST_HITS:
+            return [_Part(self.first, self.end, min(self.limit * _GROWTH, MOST_HITS))]
+        middle = (self.first + self.end) // 2
+        return [_Part(self.first, middle, MOST_HITS), _Part(middle, self.end, MOST_HITS)]
+
+
+class Listing:
+    """The list of one retriever: at most `count` rows whose exact score is at least `least`, best first."""
+
+    def __init__(
+        self, propose: Callable[[int, int, int], Proposal], count: int, least: float, node_count: int, margin: int
+    ) -> None:
+        """`propose(first, end, limit)` asks for about `limit` rows of a range; `margin` are asked beside the count."""
+        self._propose = propose
+        self._count = count
+        self._least = least
+        self._asked = [_Part(0, node_count, min(count + margin, MOST_HITS))]
+        self._open: list[tuple[_Part, float]] = []
+        self.ranked: RankedRows = NO_ROWS
+
+    @property
+    def is_done(self) -> bool:
+        """Whether `ranked` is the list."""
+        return not self._asked
+
+    def proposed(self) -> Positions:
+        """Asks for more rows; gives those that may be new, ascending."""
+        found = [(part, self._propose(part.first, part.end, part.limit)) for part in self._asked]
+        self._open = [(part, proposal.rest) for part, proposal in found]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(proposal.rows for _, proposal in found)]))
+
+    def settle(self, rows: Positions, scores: Floats) -> None:
+        """Takes what `proposed` gave with the exact scores [m]."""
+        fresh = np.flatnonzero((scores >= self._least) & ~np.isin(rows, self.ranked.rows))
+        both = self.ranked.followed_by(RankedRows(rows[fresh], scores[fresh]))
+        self.ranked = top_rows(both.rows, both.scores, self._count)
+        is_full = len(self.ranked) == self._count
+        # A row that only ties with the last one may come before it.
+        demanded = self.ranked.scores[-1].item() if is_full else self._least
+        self._asked = [
+            wider for part, rest in self._open if rest >= demanded and rest != -np.inf for wider in part.wider()
+        ]

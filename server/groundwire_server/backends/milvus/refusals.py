@@ -1,0 +1,50 @@
+"""What callers are told when Milvus does not do what it is asked."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
+from groundwire_index.scope import Scope
+from groundwire_server.backends.shared.refusals import gone
+from groundwire_server.domain.errors import BackendUnavailableError
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class _Pinned(Protocol):
+    @property
+    def scope(self) -> Scope: ...
+
+
+Reader = TypeVar("Reader", bound=_Pinned)
+
+
+@contextmanager
+def outages_told() -> Iterator[None]:
+    """Turns what Milvus does not answer into BackendUnavailableError, whose cause is for the log."""
+    try:
+        yield
+    except StorageUnavailableError as error:
+        raise BackendUnavailableError from error
+
+
+def told_as_refusals(
+    method: Callable[Concatenate[Reader, Arguments], Result],
+) -> Callable[Concatenate[Reader, Arguments], Result]:
+    """A method of what reads one version, whose failures callers may know.
+
+    Collections are missing when the version was deleted while it was read. Its reader saw a node of it, and may know.
+    """
+
+    @wraps(method)
+    def told(reader: Reader, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        with outages_told():
+            try:
+                return method(reader, *args, **kwargs)
+            except CollectionMissingError as error:
+                raise gone(reader.scope) from error
+
+    return told

@@ -1,0 +1,136 @@
+"""The lists of a search's retrievers over a version, and what ranking asks about their rows."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.milvus.packing import unhexed
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_index.text.names import query_names, trigrams
+from groundwire_index.text.prose_tokenizer import tokenize_prose
+from groundwire_server.backends.milvus.bm25 import Words
+from groundwire_server.backends.milvus.dense import Dense
+from groundwire_server.backends.milvus.files import file_scores
+from groundwire_server.backends.milvus.listing import Listing
+from groundwire_server.backends.milvus.node_rows import NodeRows
+from groundwire_server.backends.milvus.proposing import MilvusRetriever
+from groundwire_server.backends.milvus.trigrams import Trigrams
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.milvus.visibility import Visibility
+from groundwire_server.backends.shared.candidates import CandidateList, RowScores, check_tokenizers, files_of
+from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.domain.search.candidates import NodeColumns, Positions, Retrieval
+from groundwire_server.domain.search.search import Retriever
+from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.observation import stage
+
+_TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}
+_TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {CODE: tokenize, PROSE: tokenize_prose}
+_COLUMNS = ("corpus_type", "timestamp", "is_test", "is_generated", "char_count", "document")
+
+
+class Retrievers:
+    """The retrievers of a version with what one search asks of them."""
+
+    def __init__(self, version: OpenVersion, nodes: NodeRows, search: Retrieval, checkpoint: Checkpoint) -> None:
+        """Raises PreconditionError when another tokeniser made the words of a retriever that is asked."""
+        check_tokenizers(version.manifest, search)
+        self._version = version
+        self._nodes = nodes
+        self._search = search
+        self._checkpoint = checkpoint
+        self._tokens = {
+            table: _TOKENIZERS[table](search.query)
+            for retriever, table in _TABLES.items()
+            if retriever in search.limits
+        }
+        named = query_names(search.query) if Retriever.TRIGRAM in search.limits else ()
+        self._wanted = list(map(trigrams, named))
+
+    def lists(self, visibility: Visibility, allowed: str) -> dict[Retriever, CandidateList]:
+        """The lists of the asked retrievers among the rows that meet `allowed`, which lies within what is visible."""
+        self._version.read_words(self._tokens, frozenset().union(*self._wanted))
+        retrievers = {
+            asked: self._retriever(asked, visibility, allowed) for asked in Retriever if asked in self._search.limits
+        }
+        ranked = self._ranked(retrievers)
+        return {
+            asked: CandidateList(ranked[asked], self._scored(own), file_scores=self._file_scores(own, visibility))
+            for asked, own in retrievers.items()
+        }
+
+    def _ranked(self, retrievers: Mapping[Retriever, MilvusRetriever]) -> dict[Retriever, RankedRows]:
+        """The list of each retriever.
+
+        What they propose at first is read together, with all that is asked of candidates; of what is proposed when that
+        was not enough, only what its score is made of.
+        """
+        limits, every = self._search.limits, {field for own in retrievers.values() for field in own.fields}
+        listings = {asked: self._listing(own, limits[asked]) for asked, own in retrievers.items()}
+        fields = every | self._other_fields
+        while waiting := [asked for asked, listing in listings.items() if not listing.is_done]:
+            proposed: dict[Retriever, Positions] = {}
+            for asked in waiting:
+                with stage(asked.value):
+                    proposed[asked] = listings[asked].proposed()
+                self._checkpoint()
+            self._nodes.read(np.unique(np.concatenate(list(proposed.values()))), fields)
+            for asked, rows in proposed.items():
+                with stage(asked.value):
+                    scores = retrievers[asked].scores(self._nodes.read(rows, retrievers[asked].fields))
+                    listings[asked].settle(rows, scores)
+            self._checkpoint()
+            fields = {field for asked in waiting for field in retrievers[asked].fields}
+        ranked = {asked: listing.ranked for asked, listing in listings.items()}
+        self._nodes.read(np.unique(np.concatenate([own.rows for own in ranked.values()])), every | self._other_fields)
+        return ranked
+
+    @property
+    def _other_fields(self) -> set[str]:
+        """What is read of candidates beside what their scores are made of."""
+        files = {"document"} if self._search.scores_files else set[str]()
+        return {"class", *(_COLUMNS if self._search.with_columns else ()), *files}
+
+    def _retriever(self, retriever: Retriever, visibility: Visibility, allowed: str) -> MilvusRetriever:
+        version, search = self._version, self._search
+        match retriever:
+            case Retriever.DENSE:
+                if search.query_vector is None:
+                    raise AssertionError("the engine asks for vectors where there are some, with one")
+                return Dense(version, allowed, search.query_vector, search.min_similarity)
+            case Retriever.BM25_CODE | Retriever.BM25_PROSE:
+                table = _TABLES[retriever]
+                return Words(version, allowed, table, self._tokens[table], visibility)
+            case Retriever.TRIGRAM:
+                return Trigrams(version, allowed, self._wanted, search.trigram_threshold)
+
+    def _listing(self, retriever: MilvusRetriever, count: int) -> Listing:
+        node_count = self._version.manifest.node_count
+        return Listing(retriever.propose, count, retriever.least, node_count, retriever.margin(count))
+
+    def _scored(self, retriever: MilvusRetriever) -> RowScores:
+        return lambda rows: retriever.scores(self._nodes.read(rows, retriever.fields))
+
+    def _file_scores(self, retriever: MilvusRetriever, visibility: Visibility) -> RowScores | None:
+        if not (self._search.scores_files and isinstance(retriever, Words) and retriever.table == CODE):
+            return None
+        return partial(file_scores, retriever.terms, self._version, self._nodes, visibility, self._checkpoint)
+
+
+def columns_of(nodes: NodeRows, rows: Positions) -> NodeColumns:
+    """What ranking asks about candidates [m]."""
+    found = nodes.read(rows, _COLUMNS)
+    corpus_types = list(map(unhexed, found.strings("corpus_type")))
+    distinct = sorted(set(corpus_types))
+    places = {corpus_type: place for place, corpus_type in enumerate(distinct)}
+    return NodeColumns(
+        corpus_types=tuple(distinct),
+        corpus_codes=np.fromiter(map(places.__getitem__, corpus_types), dtype=np.int64, count=len(rows)),
+        timestamps=found.integers("timestamp"),
+        is_test=found.flags("is_test"),
+        is_generated=found.flags("is_generated"),
+        char_counts=found.integers("char_count"),
+        files=files_of(found.integers("document")),
+    )

@@ -1,0 +1,249 @@
+"""One version in Milvus as one caller sees it: the Snapshot of the Milvus backend."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.lexical import CODE
+from groundwire_index.milvus.packing import unpacked_label, unpacked_node, unpacked_text
+from groundwire_index.nodes.node import Node
+from groundwire_index.scope import Scope
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.text.code_tokenizer import tokenize
+from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.milvus.bm25 import tokens_held
+from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
+from groundwire_server.backends.milvus.graph.neighbourhood import visible_neighbourhood
+from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
+from groundwire_server.backends.milvus.graph.related_nodes import adjacent_to, parents_of
+from groundwire_server.backends.milvus.graph.selected_graph import MilvusGraph
+from groundwire_server.backends.milvus.graph.services import selected_service_contexts
+from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
+from groundwire_server.backends.milvus.refusals import told_as_refusals
+from groundwire_server.backends.milvus.retrieval import Retrievers, columns_of
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.milvus.visibility import CallerVisibility
+from groundwire_server.backends.shared.candidates import candidates_of, union
+from groundwire_server.backends.shared.graph.expansion import expand
+from groundwire_server.backends.shared.graph.paths import find_paths
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.graph.expansion import Expansion
+from groundwire_server.domain.graph.paths import Paths
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
+from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.execution.checkpoint import Checkpoint
+
+
+class MilvusSnapshot:
+    """A Snapshot of one version for one caller, lifecycle and filter.
+
+    Each method that reads waits for Milvus, and raises BackendUnavailableError when it does not answer, and
+    PreconditionError when the version was deleted since the snapshot was opened.
+    """
+
+    def __init__(self, version: OpenVersion, caller: CallerVisibility, lifecycle: Lifecycle, filter_: Filter) -> None:
+        """Reads nothing; what the caller sees is known."""
+        self.version = version
+        self._caller = caller
+        self._lifecycle = lifecycle
+        self._filter = filter_
+        self._visibility = caller.of(lifecycle)
+        self._nodes = NodeRows(version, self._visibility.expression)
+
+    @property
+    def scope(self) -> Scope:
+        """The scope with this version pinned."""
+        return self.version.scope
+
+    @property
+    def index(self) -> str:
+        """See `Snapshot.index`."""
+        return self.version.manifest.version
+
+    @property
+    def vector_space(self) -> VectorSpace | None:
+        """See `Snapshot.vector_space`."""
+        return self.version.manifest.vector_space
+
+    @property
+    def retrievers(self) -> frozenset[Retriever]:
+        """See `Snapshot.retrievers`."""
+        manifest = self.version.manifest
+        held = {
+            Retriever.DENSE: manifest.vector_space is not None,
+            Retriever.BM25_CODE: manifest.code is not None,
+            Retriever.BM25_PROSE: manifest.prose is not None,
+            Retriever.TRIGRAM: True,
+        }
+        return frozenset(retriever for retriever, is_held in held.items() if is_held)
+
+    @property
+    @told_as_refusals
+    def node_count(self) -> int:
+        """See `Snapshot.node_count`."""
+        return self._nodes.count(self._narrowing) if self._filter.narrows else self._visibility.count
+
+    @property
+    def has_graph(self) -> bool:
+        """See `Snapshot.has_graph`."""
+        return True
+
+    def wait_for_graph(self) -> None:
+        """See `Snapshot.wait_for_graph`; it need not be loaded."""
+
+    @told_as_refusals
+    def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+        """See `Snapshot.retrieve`."""
+        retrievers = Retrievers(self.version, self._nodes, search, checkpoint)
+        lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
+        return candidates_of(lists, partial(columns_of, self._nodes) if search.with_columns else None)
+
+    @told_as_refusals
+    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
+        """See `Snapshot.count_deleted`."""
+        if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
+            return 0
+        deleted, whole = self._caller.of(Lifecycle.DELETED), self._caller.of(Lifecycle.ALL)
+        narrowed = NodeRows(self.version, deleted.expression).count(self._narrowing) if self._filter.narrows else None
+        if not (deleted.count if narrowed is None else narrowed):
+            return 0
+        nodes = NodeRows(self.version, whole.expression)
+        lists = Retrievers(self.version, nodes, search, checkpoint).lists(
+            whole, both(whole.expression, self._narrowing)
+        )
+        classes = nodes.read(union(lists), ("class",)).integers("class")
+        return int(np.count_nonzero(self._caller.is_deleted(classes)))
+
+    @told_as_refusals
+    def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
+        """See `Snapshot.matched_tokens`."""
+        if self.version.manifest.code is None:
+            return [()] * len(rows)
+        tokens = sorted(set(tokenize(query)))
+        self.version.read_words({CODE: tokens}, ())
+        facts = [(token, fact) for token in tokens if (fact := self.version.term(CODE, token)) is not None]
+        return tokens_held(self._nodes.read(rows, ("code_terms",)).strings("code_terms"), facts)
+
+    @told_as_refusals
+    def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """See `Snapshot.rows`."""
+        return self._nodes.rows_of(list(dict.fromkeys(ids)), self._narrowing)
+
+    def ids(self, rows: Positions) -> list[str]:
+        """See `Snapshot.ids`."""
+        return [label.id for label in self.labels(rows)]
+
+    @told_as_refusals
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """See `Snapshot.labels`."""
+        return [NodeLabel(*unpacked_label(packed)) for packed in self._nodes.read(rows, ("label",)).strings("label")]
+
+    @told_as_refusals
+    def nodes(self, rows: Positions) -> list[Node]:
+        """See `Snapshot.nodes`."""
+        found = self._nodes.read(rows, ("class", "label", "rest", "text"))
+        document = self.version.document
+        classes = (document.classes[number] for number in found.integers("class").tolist())
+        columns = (found.strings(field) for field in ("label", "rest", "text"))
+        return [
+            unpacked_node(label, rest, text, document.policies[own.policy], deleted=own.deleted)
+            for own, label, rest, text in zip(classes, *columns, strict=True)
+        ]
+
+    @told_as_refusals
+    def texts(self, rows: Positions) -> list[StoredText]:
+        """See `Snapshot.texts`."""
+        found = self._nodes.read(rows, ("label", "text", "token_count"))
+        columns = found.strings("label"), found.strings("text"), found.integers("token_count").tolist()
+        return [_stored(*fields) for fields in zip(*columns, strict=True)]
+
+    @told_as_refusals
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        fields = "token_count", "char_count", "text_bytes"
+        found = self._nodes.read(rows, fields)
+        return [TextSize(*sizes) for sizes in zip(*(found.integers(field).tolist() for field in fields), strict=True)]
+
+    @told_as_refusals
+    def vectors(self, rows: Positions) -> NDArray[np.float64]:
+        """See `Snapshot.vectors`."""
+        space = self.vector_space
+        if space is None:
+            raise AssertionError("the engine asks for vectors where there are some")
+        return self._nodes.read(rows, (VECTOR,)).dense(VECTOR, space.dimension).astype(np.float64)
+
+    @told_as_refusals
+    def neighbourhood(self, rows: Positions) -> Neighbourhood:
+        """See `Snapshot.neighbourhood`."""
+        return visible_neighbourhood(self._graph, rows)
+
+    @told_as_refusals
+    def parents(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.parents`."""
+        return parents_of(self._graph, rows)
+
+    @told_as_refusals
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.adjacent`."""
+        return adjacent_to(self._graph, rows)
+
+    @told_as_refusals
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """See `Snapshot.service_contexts`."""
+        return selected_service_contexts(self._graph, service_names)
+
+    @told_as_refusals
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """See `Snapshot.expand`."""
+        return expand(MilvusGraph(self, self._graph), walk, checkpoint)
+
+    @told_as_refusals
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """See `Snapshot.find_paths`."""
+        return find_paths(MilvusGraph(self, self._graph), search, checkpoint)
+
+    @cached_property
+    def _narrowing(self) -> str:
+        """The expression of what passes the filter, beside what the caller sees."""
+        tenants = class_expression(self._of_tenants.tolist())
+        return both(tenants, filter_expression(self._filter))
+
+    @cached_property
+    def _of_tenants(self) -> NDArray[np.bool_]:
+        """The visibility classes of the tenants that the filter names, a mask [classes]."""
+        wanted, document = self._filter.tenant_ids, self.version.document
+        policies = [not wanted or policy.tenant_id in wanted for policy in document.policies]
+        return np.asarray([policies[own.policy] for own in document.classes], dtype=np.bool_)
+
+    @cached_property
+    def _graph(self) -> GraphReading:
+        visibility, version = self._visibility, self.version
+        # What is left to ask when the classes are right.
+        asks = both(visibility.bounds, filter_expression(self._filter))
+        selected = Judge(visibility.classes & self._of_tenants, partial(self._nodes.passing, asks) if asks else None)
+        bound = partial(self._nodes.passing, "") if visibility.bounds else None
+        return GraphReading(
+            store=version.store,
+            collections=version.collections,
+            edge_types=version.manifest.edge_types,
+            node_count=version.manifest.node_count,
+            selected=selected,
+            visible=Judge(visibility.classes, bound),
+        )
+
+
+def _stored(label: str, text: str, token_count: int) -> StoredText:
+    told = unpacked_label(label)
+    return StoredText(
+        text=unpacked_text(text),
+        token_count=token_count,
+        location=told.location,
+        symbol=told.symbol,
+        is_test=told.is_test,
+        is_generated=told.is_generated,
+    )

@@ -1,0 +1,189 @@
+"""What is counted over the nodes that a caller sees: by class where classes tell these, else by their rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.milvus.document import VersionDocument
+from groundwire_index.milvus.packing import TermFact
+from groundwire_index.milvus.rows import Rows
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_server.backends.milvus.filter_expression import both, rows_from
+from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.domain.graph.expansion import Direction
+
+MOST_HITS = 16_384
+"""What one search of Milvus gives at most."""
+_ROWS_A_PAGE = 65_536
+_TERMS_AT_A_TIME = 32
+_NEAR_ROWS_AT_A_TIME = 1_024
+_FIELDS = ("row", "class", "document", "code_length", "prose_length")
+
+
+class Statistics(Protocol):
+    """Counts over the nodes that a caller sees."""
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def documents(self) -> int:
+        """How many documents of the reading order they belong to."""
+        ...
+
+    @property
+    def edges(self) -> int:
+        """How many edges lead from one to another."""
+        ...
+
+    @property
+    def code_length_in_documents(self) -> int:
+        """The code tokens of those that belong to a document."""
+        ...
+
+    def length(self, table: str) -> int:
+        """Their tokens in a lexical table."""
+        ...
+
+    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
+        """How many of them hold each of several terms of a table."""
+        ...
+
+
+class ClassStatistics:
+    """The Statistics of the visibility classes that are chosen, a mask [classes]: sums of what the document has."""
+
+    def __init__(self, document: VersionDocument, chosen: NDArray[np.bool_]) -> None:
+        self._document = document
+        self._numbers = frozenset(np.flatnonzero(chosen).tolist())
+        self._classes = [document.classes[number] for number in sorted(self._numbers)]
+
+    @property
+    def nodes(self) -> int:
+        """See `Statistics.nodes`."""
+        return sum(own.nodes for own in self._classes)
+
+    @property
+    def documents(self) -> int:
+        """See `Statistics.documents`."""
+        return sum(own.documents for own in self._document.documents if not self._numbers.isdisjoint(own.classes))
+
+    @property
+    def edges(self) -> int:
+        """See `Statistics.edges`."""
+        return sum(own.edges for own in self._document.edges if {own.from_class, own.to_class} <= self._numbers)
+
+    @property
+    def code_length_in_documents(self) -> int:
+        """See `Statistics.code_length_in_documents`."""
+        return sum(own.code_length_in_documents for own in self._classes)
+
+    def length(self, table: str) -> int:
+        """See `Statistics.length`."""
+        return sum(own.code_length if table == CODE else own.prose_length for own in self._classes)
+
+    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
+        """See `Statistics.holders`."""
+        return [sum(count for class_, count in term.holders.items() if class_ in self._numbers) for term in terms]
+
+
+class BoundRows(NamedTuple):
+    """Rows, ascending, with the visibility class, the document and the lengths in tokens of each; arrays [m]."""
+
+    rows: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    code_lengths: NDArray[np.int64]
+    prose_lengths: NDArray[np.int64]
+
+    def of_classes(self, chosen: NDArray[np.bool_]) -> "BoundRows":
+        """Those of the visibility classes that are chosen, a mask [classes]."""
+        kept = chosen.take(self.classes)
+        return BoundRows(*(column[kept] for column in self))
+
+
+def read_bound_rows(version: OpenVersion, expression: str) -> BoundRows:
+    """The rows that meet an expression. Raises StorageUnavailableError and CollectionMissingError."""
+    pages = list(_pages(version, expression, 0, version.manifest.node_count))
+    columns = (np.concatenate([np.empty(0, np.int64), *(page.integers(field) for page in pages)]) for field in _FIELDS)
+    found = BoundRows(*columns)
+    order = np.argsort(found.rows)
+    return BoundRows(*(column[order] for column in found))
+
+
+def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:
+    """What meets an expression among rows from `first` up to `end`, in pieces that one answer holds."""
+    store, nodes, within = version.store, version.collections.nodes, both(expression, rows_from(first, end))
+    if end - first <= _ROWS_A_PAGE or store.count(nodes, within) <= _ROWS_A_PAGE:
+        yield store.query(nodes, within, _FIELDS)
+        return
+    middle = (first + end) // 2
+    yield from _pages(version, expression, first, middle)
+    yield from _pages(version, expression, middle, end)
+
+
+class RowStatistics:
+    """The Statistics of some rows, which are all that meet an expression. What is asked for is remembered."""
+
+    def __init__(self, version: OpenVersion, rows: BoundRows, expression: str) -> None:
+        self._version = version
+        self.rows = rows
+        self._expression = expression
+        self._holders: Mapping[str, dict[int, int]] = {CODE: {}, PROSE: {}}
+
+    @property
+    def nodes(self) -> int:
+        """See `Statistics.nodes`."""
+        return len(self.rows.rows)
+
+    @property
+    def documents(self) -> int:
+        """See `Statistics.documents`."""
+        return len(np.setdiff1d(self.rows.documents, [NO_DOCUMENT]))
+
+    @property
+    def edges(self) -> int:
+        """See `Statistics.edges`; reads all edges that leave the rows."""
+        count, rows = 0, self.rows.rows
+        for first in range(0, len(rows), _NEAR_ROWS_AT_A_TIME):
+            adjacency = Adjacency(self._version.store, self._version.collections.edges)
+            nears = near_ends(rows[first : first + _NEAR_ROWS_AT_A_TIME].tolist(), Direction.OUTGOING)
+            adjacency.finish(nears)
+            count += int(np.count_nonzero(np.isin(adjacency.edges_of(nears)[1]["far"], rows)))
+        return count
+
+    @property
+    def code_length_in_documents(self) -> int:
+        """See `Statistics.code_length_in_documents`."""
+        return int(self.rows.code_lengths[self.rows.documents != NO_DOCUMENT].sum())
+
+    def length(self, table: str) -> int:
+        """See `Statistics.length`."""
+        return int((self.rows.code_lengths if table == CODE else self.rows.prose_lengths).sum())
+
+    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
+        """See `Statistics.holders`; searches for the terms that were not asked for before, each by itself."""
+        known = self._holders[table]
+        fresh = [term.number for term in terms if term.number not in known]
+        for first in range(0, len(fresh), _TERMS_AT_A_TIME):
+            some = fresh[first : first + _TERMS_AT_A_TIME]
+            known.update(zip(some, self._counted(table, some), strict=True))
+        return [known[term.number] for term in terms]
+
+    def _counted(self, table: str, terms: Sequence[int]) -> list[int]:
+        rows, counts = self.rows.rows, np.zeros(len(terms), dtype=np.int64)
+        queries = [{term: 1.0} for term in terms]
+        for first in range(0, len(rows), MOST_HITS):
+            piece = rows[first : first + MOST_HITS]
+            within = both(self._expression, rows_from(int(piece[0]), int(piece[-1]) + 1))
+            found = self._version.store.search_sparse(
+                self._version.collections.nodes, table, queries, len(piece), within
+            )
+            counts += [len(hits.rows) for hits in found]
+        return counts.tolist()

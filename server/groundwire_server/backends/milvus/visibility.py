@@ -1,0 +1,131 @@
+"""What one caller may see of one version: an expression that nothing is read without, and statistics of that alone."""
+
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.milvus.packing import TermFact
+from groundwire_server.backends.milvus.filter_expression import both, bounds_expression, class_expression
+from groundwire_server.backends.milvus.statistics import (
+    BoundRows,
+    ClassStatistics,
+    RowStatistics,
+    Statistics,
+    read_bound_rows,
+)
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
+from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.lifecycle import Lifecycle
+
+_BYTES_A_BOUND_ROW = 40
+
+
+class Visibility:
+    """The nodes that a caller sees: those of some visibility classes, a mask [classes], within its bounds.
+
+    `expression` is what they meet, `bounds` the part of it that the bounds are; "" where nothing is excluded. `rows`
+    are known for a caller with bounds.
+    """
+
+    def __init__(self, version: OpenVersion, classes: NDArray[np.bool_], bounds: str, rows: BoundRows | None) -> None:
+        self.classes = classes
+        self.bounds = bounds
+        self.expression = both(class_expression(classes.tolist()), bounds)
+        self.rows = None if rows is None else rows.of_classes(classes)
+        self._statistics: Statistics = (
+            ClassStatistics(version.document, classes)
+            if self.rows is None
+            else RowStatistics(version, self.rows, self.expression)
+        )
+
+    @cached_property
+    def count(self) -> int:
+        """How many nodes the caller sees."""
+        return self._statistics.nodes
+
+    @cached_property
+    def edge_count(self) -> int:
+        """Edges both ends of which are visible."""
+        return self._statistics.edges
+
+    def mean_length(self, table: str) -> float:
+        """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
+        return self._statistics.length(table) / max(1, self.count) or 1.0
+
+    @cached_property
+    def mean_file_length(self) -> float:
+        """The mean length in code tokens of the visible parts of documents that have one; 1 instead of 0."""
+        return self._statistics.code_length_in_documents / max(1, self._statistics.documents) or 1.0
+
+    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
+        """How many visible nodes hold each of several terms of a lexical table."""
+        return self._statistics.holders(table, terms)
+
+
+class CallerVisibility:
+    """What callers of the same policy classes and bounds see of a version, by lifecycle."""
+
+    def __init__(self, version: OpenVersion, policies: NDArray[np.bool_], bounds: Bounds) -> None:
+        """`policies` [policy classes] says of each whether its nodes are visible within the bounds. Reads nothing."""
+        self._version = version
+        self._deleted = np.asarray([own.deleted for own in version.document.classes], dtype=np.bool_)
+        self._classes = policies.take([own.policy for own in version.document.classes])
+        self._bounds = bounds
+        self._known: dict[Lifecycle, Visibility] = {}
+
+    @property
+    def is_known(self) -> bool:
+        """Whether asking what the caller sees takes no request."""
+        return not self._bounds.bind or "_rows" in self.__dict__
+
+    @property
+    def sees_any(self) -> bool:
+        """True when the caller sees a node, deleted or not."""
+        if not self._bounds.bind:
+            return bool(self._classes.any())  # every class has a node
+        return self.of(Lifecycle.ALL).count > 0
+
+    @property
+    def sees_deleted(self) -> bool:
+        """Whether deleted nodes are of classes that the caller sees."""
+        return bool((self._classes & self._deleted).any())
+
+    def is_deleted(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether nodes of visibility classes [m] are deleted."""
+        return self._deleted.take(classes)
+
+    def of(self, lifecycle: Lifecycle) -> Visibility:
+        """The nodes of one lifecycle."""
+        known = self._known.get(lifecycle)
+        # Two threads may judge the same at a time; setdefault lets all callers hold the same answer.
+        return known or self._known.setdefault(lifecycle, self._judged(lifecycle))
+
+    def _judged(self, lifecycle: Lifecycle) -> Visibility:
+        classes = self._classes.copy()
+        if lifecycle is not Lifecycle.ALL:
+            classes &= self._deleted == (lifecycle is Lifecycle.DELETED)
+        rows = self._rows if self._bounds.bind else None
+        return Visibility(self._version, classes, bounds_expression(self._bounds), rows)
+
+    @cached_property
+    def _rows(self) -> BoundRows:
+        """All rows that a caller with bounds sees, read once."""
+        expression = both(class_expression(self._classes.tolist()), bounds_expression(self._bounds))
+        return read_bound_rows(self._version, expression)
+
+
+class VisibilityCache:
+    """Visibility by caller, for one version. What is kept of callers without bounds is small."""
+
+    def __init__(self, version: OpenVersion) -> None:
+        policies, judged = version.document.policies, partial(CallerVisibility, version)
+        self._unbound = CallerCache(policies, judged, MAX_CACHED_CALLERS)
+        caller_bytes = max(1, _BYTES_A_BOUND_ROW * len(Lifecycle) * version.manifest.node_count)
+        self._bound = CallerCache(policies, judged, min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes)))
+
+    def get(self, access: AccessContext) -> CallerVisibility:
+        """What the caller may see; judged once per distinct access context among the most recent ones."""
+        return (self._bound if access.bounds.bind else self._unbound).get(access)

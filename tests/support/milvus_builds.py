@@ -1,0 +1,53 @@
+"""Builds of given records for Milvus."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.connection import MilvusStore
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
+from groundwire_ingest.milvus.claim import claimed
+from groundwire_ingest.milvus.destination import MilvusDestination
+from groundwire_ingest.milvus.publish import publish
+from groundwire_ingest.records import SourceRecord
+from support.builds import V1, HashEmbedder, Records, Stages
+from support.milvus_server import MilvusServer
+
+QUICK_BEATS = 0.05
+"""Seconds; a build is taken for dead after six times as long."""
+
+
+_EMBEDDER = HashEmbedder()
+
+
+def new_catalogue(server: MilvusServer) -> Catalogue:
+    """The catalogue of a new, empty database."""
+    return Catalogue(MilvusStore(server.address(server.new_database())))
+
+
+def build_in_milvus(
+    data: Path,
+    catalogue: Catalogue,
+    records: Sequence[SourceRecord],
+    scope: Scope = V1,
+    *,
+    activate: bool = True,
+    embedder: HashEmbedder | None = _EMBEDDER,
+    fails: BaseException | None = None,
+    stages: Stages | None = None,
+) -> BuildReport:
+    """Builds a version whose vectors are drawn from its texts; `data` is the local folder."""
+    progress = stages or Stages()
+    options = BuildOptions(data, scope, embedder, activate)
+    destination = MilvusDestination(data, catalogue, progress, QUICK_BEATS)
+    return build_index(Records(records, fails), options, progress, destination)
+
+
+def copy_to_milvus(index: LoadedIndex, catalogue: Catalogue, *, activate: bool = True) -> None:
+    """Makes a version of an index that lies in files available in Milvus, not verified."""
+    with claimed(catalogue, index.scope, QUICK_BEATS) as build:
+        catalogue.make_ready(build, publish(index, catalogue.store, build.collections, Stages()))
+    if activate:
+        catalogue.activate(index.scope)
