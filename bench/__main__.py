@@ -28,7 +28,7 @@ from bench.speed.synthesis import Shape, write_corpus
 from bench.speed.systems import AdapterError, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_ingest.errors import IngestError
 
 _ERRORS = (AdapterError, IngestError, SetError, UnsupportedError)

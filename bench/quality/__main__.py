@@ -14,7 +14,7 @@ from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
 from bench.shared.results import explained
 from groundwire_client import GroundwireError
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 _ERRORS = (GroundwireError, PackageNotFoundError, SetError, UnknownModeError)
 

@@ -17,7 +17,7 @@ from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
 from bench.shared.programs import running, serve_command
 from bench.shared.results import explained, write_results
 from groundwire_client import GroundwireClient, GroundwireError
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_pipelines import PipelineError
 
 _CALL_SECONDS = 60.0

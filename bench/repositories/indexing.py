@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.repositories.places import Piece
 from bench.shared.programs import BRANCH, GROUNDWIRE, run_groundwire
 from groundwire_client import IndexScope
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 _KIBIBYTE = 1_024
 

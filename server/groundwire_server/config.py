@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_v
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.milvus.address import SECONDS as MILVUS_SECONDS
 from groundwire_index.milvus.address import MilvusAddress, check_ca, token_in
 from groundwire_server.domain.limits import (

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
-from groundwire_index.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
+from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 from groundwire_ingest.embedding.packaged_model import PackagedModel
 from support.builds import RECORDS, build
 from support.program import Server

@@ -21,7 +21,7 @@ from transformers.utils import logging as transformers_logging
 
 from groundwire_index.embedding.embedder import EmbedderError, unit_length
 from groundwire_index.embedding.fingerprint import ModelDescription
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 
 class _Module(Protocol):

@@ -9,7 +9,7 @@ from pathlib import Path
 from groundwire_index.graph.edges import Edges
 from groundwire_index.graph.service_edges import ServiceEdges
 from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
-from groundwire_index.lexical.names import NameTable
+from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.nodes.categories import CATEGORY_FILES
 from groundwire_index.nodes.metadata_terms import METADATA_FILES, MetadataTerms
 from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from groundwire_index.lexical.lexical import LexicalRun
-from groundwire_index.lexical.names import NameRun
+from groundwire_index.lexical.name_table import NameRun
 from groundwire_index.nodes.categories import CategoryRun
 from groundwire_index.nodes.metadata_terms import MetadataRun
 from groundwire_index.nodes.node import Node

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from groundwire_index.graph.edges import EdgeTable, write_edges
 from groundwire_index.graph.service_edges import write_service_edges
 from groundwire_index.lexical.lexical import write_lexical
-from groundwire_index.lexical.names import write_names
+from groundwire_index.lexical.name_table import write_names
 from groundwire_index.nodes.categories import write_categories
 from groundwire_index.nodes.metadata_terms import write_metadata_terms
 from groundwire_index.nodes.node_table import NodeTable, write_node_table

@@ -18,7 +18,7 @@ from groundwire_index.commands.options import (
 )
 from groundwire_index.commands.storage import Storage, with_storage
 from groundwire_index.commands.versions import catalogue_at
-from groundwire_index.embedding.names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder

@@ -1,7 +1,7 @@
 """The embedding model that a build is given the name of."""
 
 from groundwire_index.embedding.embedder import Embedder, needs_local_models
-from groundwire_index.embedding.names import PACKAGED_MODELS
+from groundwire_index.embedding.model_names import PACKAGED_MODELS
 from groundwire_ingest.embedding.packaged_model import PackagedModel
 
 

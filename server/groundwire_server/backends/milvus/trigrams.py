@@ -12,7 +12,7 @@ from groundwire_index.text.names import trigrams
 from groundwire_server.backends.milvus.listing import Proposal
 from groundwire_server.backends.milvus.proposing import EPSILON, POSITIVE, lowest_of, within
 from groundwire_server.backends.milvus.version import OpenVersion
-from groundwire_server.backends.shared.names import name_similarity
+from groundwire_server.backends.shared.name_similarity import name_similarity
 from groundwire_server.domain.search.candidates import Floats
 
 

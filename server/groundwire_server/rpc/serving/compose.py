@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.names import PACKAGED_MODELS
+from groundwire_index.embedding.model_names import PACKAGED_MODELS
 from groundwire_index.vectors.quantised_query import compile_ahead
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.index_directory import IndexDirectory

@@ -13,7 +13,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.lexical.frequent_trigrams import write_frequent_trigrams
-from groundwire_index.lexical.names import NameRun, NameTable, write_names
+from groundwire_index.lexical.name_table import NameRun, NameTable, write_names
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.loaded import LoadedIndex

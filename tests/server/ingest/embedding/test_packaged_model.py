@@ -11,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from groundwire_index.embedding.embedder import EmbedderError
-from groundwire_index.embedding.names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
+from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 from groundwire_ingest.embedding.adapter import CODE_ADAPTER, STRENGTH, read_adapter
 from groundwire_ingest.embedding.load import load_embedder
 from groundwire_ingest.embedding.own_model import OwnModel

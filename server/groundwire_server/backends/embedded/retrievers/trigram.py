@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.names import NameTable
+from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import query_names, trigrams
-from groundwire_server.backends.shared.names import name_similarity
+from groundwire_server.backends.shared.name_similarity import name_similarity
 from groundwire_server.backends.shared.ranking import RankedRows, top_rows
 
 GATHER_ROWS = 4_096

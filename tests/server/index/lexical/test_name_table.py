@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.lexical.frequent_trigrams import add_bitmaps, write_frequent_trigrams
-from groundwire_index.lexical.names import NAMES_A_RUN, NameRun, NameTable, write_names
+from groundwire_index.lexical.name_table import NAMES_A_RUN, NameRun, NameTable, write_names
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.segment import HeldSegment
