@@ -15,6 +15,7 @@ from groundwire.v1 import index_pb2, index_pb2_grpc
 from support.fuzzing.valid_requests import build_platform
 from support.open_ended_calls import Connection
 from support.program import Server, run
+from support.storage import Storage
 from support.vitals import health_watched, open_files
 
 FILES = 1_024
@@ -27,7 +28,7 @@ CERTIFICATES = Path(__file__).parents[1] / "client" / "certificates"
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the platform."""
     folder = tmp_path_factory.mktemp("connected")
-    build_platform(folder / "data", folder)
+    build_platform(Storage(folder / "data"))
     return folder / "data"
 
 

@@ -17,6 +17,7 @@ from support.fuzzing.valid_requests import build_platform
 from support.jsonl import node
 from support.open_ended_calls import Connection
 from support.program import Server, run_ok, write_jsonl
+from support.storage import Storage
 from support.token_issuer import SigningKey, bearer, token_environment
 from support.vitals import health_watched, resident_mib
 
@@ -52,7 +53,7 @@ BOUNDS = {
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the platform, and with a repository of texts of 900 kB each."""
     folder = tmp_path_factory.mktemp("attacked")
-    build_platform(folder / "data", folder)
+    build_platform(Storage(folder / "data"))
     texts = write_jsonl(
         folder / "large.jsonl", [node(f"N{number}", "word " * 180_000, None, "md") for number in range(4)]
     )

@@ -19,6 +19,7 @@ from support.fuzzing.raw_http2 import RawCall, complaint, framed, raw_calls, sen
 from support.fuzzing.server_watch import ServerWatch, canonical_answers
 from support.fuzzing.valid_requests import READS, build_platform
 from support.program import Server
+from support.storage import NewStorage, Storage
 from support.token_issuer import SigningKey, token_environment
 
 FAST_REQUESTS, FAST_TOKENS, FAST_FRAMES = 3_000, 1_000, 60
@@ -40,17 +41,17 @@ LOG_SECONDS = 20.0
 
 
 @pytest.fixture(scope="module")
-def data(folders: tuple[Path, Path]) -> Path:
-    """A data folder with the platform."""
-    whole, _ = folders
-    build_platform(whole / "fuzz", whole.parent)
-    return whole / "fuzz"
+def storage(folders: tuple[Path, Path]) -> Storage:
+    """The platform."""
+    storage = Storage(folders[0] / "fuzz")
+    build_platform(storage)
+    return storage
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
+def server(storage: Storage) -> Iterator[Server]:
     """A server without models that admits administration."""
-    with Server(data, "--embedder", "none", environment=ENVIRONMENT) as server:
+    with storage.server("--embedder", "none", environment=ENVIRONMENT) as server:
         yield server
 
 
@@ -75,22 +76,25 @@ def check_survives_frames(server: Server, count: int) -> None:
     assert canonical_answers(server.address) == before
 
 
-def test_hostile_requests(server: Server) -> None:
-    check_survives(server, 0, FAST_REQUESTS)
+def test_hostile_requests(new_storage: NewStorage, folders: tuple[Path, Path]) -> None:
+    storage = new_storage(folders[1] / "fuzz")
+    build_platform(storage)
+    with storage.server("--embedder", "none", environment=ENVIRONMENT) as server:
+        check_survives(server, 0, storage.examples(FAST_REQUESTS))
 
 
 def test_hostile_frames(server: Server) -> None:
     check_survives_frames(server, FAST_FRAMES)
 
 
-def test_hostile_tokens(data: Path, tmp_path: Path) -> None:
+def test_hostile_tokens(storage: Storage, tmp_path: Path) -> None:
     key = SigningKey.ec("2026-01")
     environment = token_environment(tmp_path, key, MAPPING)
     calls = HostileCalls(SEED, MAX_RECEIVE_BYTES, (key.token(), key.token(tenant="acme")), (Kind.METADATA,), (1,))
     allowed = {
         Kind.METADATA: {*ANSWERS, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.RESOURCE_EXHAUSTED},
     }
-    with Server(data, "--embedder", "none", environment=environment) as server:
+    with storage.server("--embedder", "none", environment=environment) as server:
         watch = ServerWatch(server)
         tally = run_campaign(server.address, calls.numbered(0, FAST_TOKENS), allowed, watch.look)
     assert not tally.complaints, "\n".join(tally.complaints)

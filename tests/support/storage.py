@@ -23,7 +23,7 @@ MILVUS_SECONDS = "60"
 """No test of answers fails because a shared machine stalls."""
 
 EXAMPLES_FOR_ONE = 5
-"""An index takes the Milvus of these tests a second, a folder hundredths of that."""
+"""The Milvus of these tests takes a second for an index and hundredths of one for a request."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Storage:
             self.milvus.restart()
 
     def examples(self, embedded: int) -> int:
-        """How many examples a property test draws that builds indexes for each, by how many it draws in folders."""
+        """How many examples a test draws, by how many it draws of indexes in folders."""
         return embedded if self.catalogue is None else embedded // EXAMPLES_FOR_ONE
 
     def adopt(self, scope: Scope) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from google.protobuf.descriptor import Descriptor
@@ -12,12 +11,11 @@ from groundwire.v1 import index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, AccessContext, Bound, IndexScope, NodeFilter
 from groundwire_index.scope import Scope
-from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
-from support.builds import Stages
 from support.platform import NOW, timestamp
 from support.platform_corpus import AUDITOR_TAG, AUTH, FINANCE_TAG, ORDERS, PLATFORM, TENANT
 from support.program import write_jsonl
+from support.storage import Storage
 
 RETRIEVAL, QUERIES, INDEXES = (
     f"/groundwire.v1.{service}/" for service in ("RetrievalService", "QueryService", "IndexService")
@@ -155,9 +153,9 @@ KNOWN: Sequence[str] = (
 KNOWN_TO_ADMINISTRATION: Sequence[str] = ("platform", "spare", *VERSIONS)
 
 
-def build_platform(data: Path, folder: Path) -> None:
+def build_platform(storage: Storage) -> None:
     """The platform as `main`, and as versions of `spare`."""
-    data.mkdir()
-    source = JsonlSource(write_jsonl(folder / "platform.jsonl", PLATFORM))
+    storage.data.mkdir()
+    source = JsonlSource(write_jsonl(storage.data.with_name("platform.jsonl"), PLATFORM))
     for branch, version in (("main", "v1"), *(("spare", version) for version in VERSIONS)):
-        build_index(source, BuildOptions(data, Scope("platform", branch, version), None), Stages())
+        storage.build(source, Scope("platform", branch, version))
