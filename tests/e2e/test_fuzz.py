@@ -76,8 +76,8 @@ def check_survives_frames(server: Server, count: int) -> None:
     assert canonical_answers(server.address) == before
 
 
-def test_hostile_requests(new_storage: NewStorage, folders: tuple[Path, Path]) -> None:
-    storage = new_storage(folders[1] / "fuzz")
+def test_hostile_requests(new_storage: NewStorage, tmp_path: Path) -> None:
+    storage = new_storage(tmp_path / "data")
     build_platform(storage)
     with storage.server("--embedder", "none", environment=ENVIRONMENT) as server:
         check_survives(server, 0, storage.examples(FAST_REQUESTS))
