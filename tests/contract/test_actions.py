@@ -60,6 +60,16 @@ def test_hybrid_fuses_by_reciprocal_rank_with_the_given_constant(retrieval: Retr
     assert response.debug.rrf_k == 1
 
 
+@pytest.mark.parametrize("search_type", ["SEMANTIC", "BM25"])
+def test_fewer_hits_are_the_first_of_more(retrieval: Retrieval, search_type: str) -> None:
+    vector = [] if search_type == "BM25" else [0.6, 0.8, 0.0, 0.0]
+    hits = list(_search(retrieval, search_type, query="invoice create", query_vector=vector).hits)
+    assert len(hits) > 3
+    for top_k in range(1, len(hits)):
+        fewer = _search(retrieval, search_type, query="invoice create", query_vector=vector, top_k=top_k)
+        assert list(fewer.hits) == hits[:top_k]
+
+
 def test_keyword_rerank_reorders_and_explain_tells_the_place_before(retrieval: Retrieval) -> None:
     plain = _search(retrieval, "SEMANTIC", query="tax rate", query_vector=[1, 0, 0, 0])
     keyword = _search(
