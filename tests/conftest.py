@@ -20,6 +20,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What asks Milvus is slow: of the tests' own one, a build takes seconds and a request up to a tenth of one."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "milvus" in item.fixturenames:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def milvus() -> Iterator[MilvusServer]:
     """A Milvus that these tests share; a test that stops it starts one of its own."""

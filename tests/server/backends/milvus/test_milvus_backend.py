@@ -163,6 +163,7 @@ def test_an_activation_elsewhere_is_seen_when_what_is_remembered_is_old(
     assert here.open_at_once(*asked) is not None
 
 
+@pytest.mark.slow
 def test_a_milvus_that_is_away_is_told_as_unavailable(tmp_path: Path, publish: Publish, make_node: MakeNode) -> None:
     with milvus_server() as server:
         catalogue = new_catalogue(server)

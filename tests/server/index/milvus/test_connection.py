@@ -147,6 +147,7 @@ def test_pymilvus_is_loaded_only_when_milvus_is_asked() -> None:
     assert ended.stderr == 'error: pymilvus is not installed; pip install "groundwire[server,milvus]"\n'
 
 
+@pytest.mark.slow
 def test_a_server_that_is_away_is_told_within_the_time_and_served_again_after() -> None:
     with milvus_server() as server:
         store = MilvusStore(server.address(seconds=60))

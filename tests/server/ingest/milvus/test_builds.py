@@ -146,6 +146,7 @@ def test_a_build_that_was_taken_for_dead_does_not_become_a_version(catalogue: Ca
     only_versions_are_left(catalogue)
 
 
+@pytest.mark.slow
 def test_a_build_that_loses_milvus_says_so_and_the_next_one_succeeds(tmp_path: Path) -> None:
     with milvus_server() as server:
         address = replace(server.address(), seconds=2.0, writing_seconds=2.0)
