@@ -39,12 +39,15 @@ def connect(address: MilvusAddress) -> Client:
     trusted = {} if address.ca is None else {"server_pem_path": address.ca}
     # Of its own, because pymilvus takes any connection to the same host and port for the same, encrypted or not. The
     # time limit is that of connecting anew as well, which happens within a request.
+    # milvus-lite ends a connection that is pinged for a minute and a half while nothing is asked, and the next request
+    # fails with it.
     return _pymilvus().MilvusClient(
         uri=address.uri,
         token=address.token,
         db_name=address.database,
         timeout=address.seconds,
         dedicated=True,
+        grpc_options={"grpc.keepalive_permit_without_calls": False},
         **trusted,
     )
 
