@@ -76,6 +76,8 @@ def _pymilvus() -> Client:
         os.environ.pop("MILVUS_URI", None)
         try:
             loaded = import_module("pymilvus")
+            # Where scipy is installed, it is loaded by the first sparse search; two threads at a time break that.
+            import_module("pymilvus.client.utils").SciPyHelper.is_scipy_sparse(None)
         finally:
             for name, value in before.items():
                 os.environ.pop(name, None)
