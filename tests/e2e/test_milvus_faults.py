@@ -1,0 +1,340 @@
+"""Milvus fails under a server: it is killed, it is stopped, its replies are cut off or never come.
+
+Calls end by their deadlines, and never with a wrong answer or a part of one. The server lives on, and answers again
+without a restart. The token for Milvus is told nowhere.
+"""
+
+import base64
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2
+from grpc_status import rpc_status
+
+from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import retrieval_pb2 as messages
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
+from support.jsonl import edge, node
+from support.milvus_server import MilvusServer, milvus_server
+from support.program import Server, run_ok, write_jsonl
+from support.reply_cutter import ReplyCutter, reply_cutter
+from support.workers import separate_channel
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "reader:n0-0ne-may-see-this"
+TOLD_AS = (TOKEN, TOKEN.partition(":")[2], base64.b64encode(TOKEN.encode()).decode())
+"""The forms in which it might slip out."""
+MILVUS_SECONDS = 2
+SLACK_SECONDS = 20
+PATIENCE_SECONDS = 120
+AT_ONCE_SECONDS = 10
+"""Less than calls take that wait for Milvus here one after another; much more than answers that need no Milvus."""
+CALLERS = 8
+MANY = 40
+"""More calls than the server has threads."""
+SCOPE = IndexScope(repository="shop", branch="main")
+OUTAGES = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+QUERY = "groundwire.v1.QueryService/Query"
+SEARCH = "groundwire.v1.RetrievalService/SearchNodes"
+EXPAND = "groundwire.v1.RetrievalService/ExpandDependencyTree"
+WORDS = ("invoice", "tax", "order", "user", "total", "create", "find")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended: `answer` is None unless `code` is OK; `told` is all that an error says."""
+
+    code: grpc.StatusCode
+    answer: bytes | None
+    reason: str = ""
+    told: str = ""
+
+
+Request = tuple[str, Message]
+
+
+def _ids(*numbers: int) -> list[str]:
+    return [f"shop::main::cs::N{number:03}" for number in numbers]
+
+
+def reading_requests() -> list[Request]:
+    """Requests of every method that reads an index, by callers who see different parts of it."""
+    retrieval, every = "groundwire.v1.RetrievalService", ["*"]
+    callers = AccessContext(), AccessContext(acl_tags_any=["finance"]), AccessContext(collections=Bound(values=["red"]))
+    found: list[Request] = []
+    for access in callers:
+        vector = [1.0, 0.5, -0.25]
+        search = messages.SearchNodesRequest(scope=SCOPE, access=access, query="find the invoice total", top_k=25)
+        for kind in ("BM25", "SEMANTIC", "HYBRID"):
+            request = messages.SearchNodesRequest()
+            request.CopyFrom(search)
+            request.search_type = messages.SearchType.Value(f"SEARCH_TYPE_{kind}")
+            request.query_vector.extend([] if kind == "BM25" else vector)
+            found.append((SEARCH, request))
+        query = query_pb2.QueryRequest(
+            scope=SCOPE, access=access, query="create N004 order", query_vector=vector, expand_graph=True
+        )
+        query.now.FromJsonString("2025-06-01T00:00:00Z")
+        found += [
+            (QUERY, query),
+            (EXPAND, messages.ExpandDependencyTreeRequest(
+                scope=SCOPE, access=access, seed_ids=_ids(0, 3), max_depth=3, max_nodes=60, edge_allowlist=every,
+                direction=messages.EDGE_DIRECTION_BOTH,
+            )),
+            (f"{retrieval}/FindPaths", messages.FindPathsRequest(
+                scope=SCOPE, access=access, from_ids=_ids(0, 3), to_ids=_ids(6, 9), max_hops=4, max_paths=9,
+                max_nodes=60, edge_allowlist=every, direction=messages.EDGE_DIRECTION_BOTH,
+            )),
+            (f"{retrieval}/FetchNodeTexts", messages.FetchNodeTextsRequest(
+                scope=SCOPE, access=access, seed_ids=_ids(*range(12)), budget_tokens=2_000
+            )),
+        ]
+    return found
+
+
+def index_requests() -> list[Request]:
+    """A request of every method of IndexService."""
+    service, pinned = "groundwire.v1.IndexService", IndexScope(repository="shop", branch="main", active_index="v1")
+    return [
+        (f"{service}/ListIndexes", index_pb2.ListIndexesRequest()),
+        (f"{service}/GetIndex", index_pb2.GetIndexRequest(scope=SCOPE)),
+        (f"{service}/ActivateIndex", index_pb2.ActivateIndexRequest(scope=pinned)),
+        (f"{service}/DeleteIndex", index_pb2.DeleteIndexRequest(scope=pinned)),
+    ]
+
+
+def ask(channel: grpc.Channel, request: Request, seconds: float = PATIENCE_SECONDS) -> Ended:
+    """Makes a call; the timings are taken out of a query's answer."""
+    method, message = request
+    called: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{method}")
+    began = time.monotonic()
+    try:
+        answer, call = called.with_call(message.SerializeToString(), timeout=seconds)
+    except grpc.RpcError as error:
+        assert isinstance(error, grpc.Call)
+        assert time.monotonic() - began < seconds + SLACK_SECONDS
+        told = f"{error.details()} {error.trailing_metadata()}"
+        assert not any(form in told for form in TOLD_AS)
+        return Ended(error.code(), None, _reason(error), told)
+    if method == QUERY:
+        response = query_pb2.QueryResponse.FromString(answer)
+        response.meta.ClearField("took_ms")
+        answer = response.SerializeToString(deterministic=True)
+    return Ended(call.code(), answer)
+
+
+def _reason(error: grpc.Call) -> str:
+    status, info = rpc_status.from_call(error), error_details_pb2.ErrorInfo()
+    for detail in status.details if status else ():
+        detail.Unpack(info)
+    return info.reason
+
+
+def health(channel: grpc.Channel, service: str) -> int:
+    """The status that health tells now."""
+    check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
+    request = health_pb2.HealthCheckRequest(service=service)
+    return health_pb2.HealthCheckResponse.FromString(
+        check(request.SerializeToString(), timeout=AT_ONCE_SECONDS)
+    ).status
+
+
+def await_readiness(channel: grpc.Channel, status: int) -> None:
+    """Returns once `readiness` is told so."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while health(channel, "readiness") != status:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def await_answers(channel: grpc.Channel, requests: Sequence[Request]) -> list[bytes]:
+    """The answers to requests, each asked again for as long as Milvus is said to be away."""
+    answers: list[bytes] = []
+    end = time.monotonic() + PATIENCE_SECONDS
+    for request in requests:
+        while (ended := ask(channel, request)).answer is None:
+            assert ended.code in OUTAGES, ended
+            assert time.monotonic() < end, ended
+            time.sleep(0.1)
+        answers.append(ended.answer)
+    return answers
+
+
+@pytest.fixture(scope="module")
+def milvus() -> Iterator[MilvusServer]:
+    """A Milvus of its own, which every test leaves running."""
+    with milvus_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def folder(milvus: MilvusServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a token and of what a build leaves; the index lies in Milvus."""
+    folder, chance = tmp_path_factory.mktemp("faults"), random.Random(5)
+    (folder / "token").write_text(TOKEN + "\n", encoding="ascii")
+    nodes = [
+        node(
+            f"N{number:03}",
+            f"void {' '.join(chance.choices(WORDS, k=30))}",
+            [chance.gauss(0, 1) for _ in range(3)],
+            path=f"src/{number % 7}.cs",
+            acl_tags=["finance"] if number % 5 == 4 else [],
+            collection_id="red" if number % 3 == 0 else "",
+            service_name=f"service{number % 4}",
+        )
+        for number in range(120)
+    ]
+    edges = [
+        edge(f"cs::N{number:03}", f"cs::N{chance.randrange(120):03}", "Calls") for number in range(120) for _ in range(3)
+    ]
+    source = write_jsonl(folder / "source.jsonl", [*nodes, *edges])
+    where = ("--repository", "shop", "--branch", "main", "--version", "v1", "--data", folder / "data")
+    told = {"GROUNDWIRE_BACKEND": "milvus", "GROUNDWIRE_MILVUS_URI": milvus.uri}
+    run_ok("index", source, *where, "--embedder", "none", environment=told)
+    return folder
+
+
+@contextmanager
+def serving(folder: Path, uri: str) -> Iterator[tuple[Server, grpc.Channel]]:
+    """A server over the Milvus at `uri`, whose log must not tell the token and hold no error without a reason."""
+    environment = {
+        "GROUNDWIRE_BACKEND": "milvus",
+        "GROUNDWIRE_MILVUS_URI": uri,
+        "GROUNDWIRE_MILVUS_TOKEN_FILE": str(folder / "token"),
+        "GROUNDWIRE_MILVUS_SECONDS": str(MILVUS_SECONDS),
+    }
+    with Server(folder / "data", "--embedder", "none", "--allow-admin", environment=environment) as server:
+        with separate_channel(server.address) as channel:
+            yield server, channel
+        assert server.process.poll() is None
+    log = "".join(server.log)
+    assert not any(form in log for form in TOLD_AS)
+
+
+def test_killed_and_started_again(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()
+    with serving(folder, milvus.uri) as (_, channel):
+        before = await_answers(channel, requests)
+        milvus.kill()
+        for request in (*requests, *index_requests()):
+            ended = ask(channel, request)
+            assert (ended.code, ended.reason) == (grpc.StatusCode.UNAVAILABLE, "ERROR_REASON_BACKEND_UNAVAILABLE")
+        await_readiness(channel, health_pb2.HealthCheckResponse.NOT_SERVING)
+        assert health(channel, "liveness") == health_pb2.HealthCheckResponse.SERVING
+        milvus.start()
+        assert await_answers(channel, requests) == before
+        await_readiness(channel, health_pb2.HealthCheckResponse.SERVING)
+
+
+def test_a_server_that_starts_without_milvus_answers_once_it_is_there(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()[:1]
+    milvus.kill()
+    with serving(folder, milvus.uri) as (_, channel):
+        assert ask(channel, requests[0]).reason == "ERROR_REASON_BACKEND_UNAVAILABLE"
+        milvus.start()
+        assert len(await_answers(channel, requests)) == 1
+
+
+def test_stopped_and_resumed(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()
+    with serving(folder, milvus.uri) as (_, channel):
+        before = await_answers(channel, requests)
+        milvus.stop()
+        try:
+            with ThreadPoolExecutor(MANY) as pool:
+                hanging = [pool.submit(ask, channel, requests[number % len(requests)], 1) for number in range(MANY)]
+                assert health(channel, "liveness") == health_pb2.HealthCheckResponse.SERVING
+                refused = ask(channel, (SEARCH, messages.SearchNodesRequest()), AT_ONCE_SECONDS)
+                assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+                ends = Counter(future.result().code for future in hanging)
+            # Beside outages, calls are refused that would wait for a thread beyond their deadline.
+            assert ends.keys() <= OUTAGES | {grpc.StatusCode.RESOURCE_EXHAUSTED}
+            assert ask(channel, requests[0], 1).code in OUTAGES
+            await_readiness(channel, health_pb2.HealthCheckResponse.NOT_SERVING)
+            assert health(channel, "liveness") == health_pb2.HealthCheckResponse.SERVING
+        finally:
+            milvus.resume()
+        assert await_answers(channel, requests) == before
+        await_readiness(channel, health_pb2.HealthCheckResponse.SERVING)
+
+
+def _check_all(channel: grpc.Channel, requests: Sequence[Request], before: Sequence[bytes]) -> Counter[str]:
+    """Asks everything once; each call is an outage or answered as before. Returns how many ended how."""
+    ends = Counter[str]()
+    for request, expected in zip(requests, before, strict=True):
+        ended = ask(channel, request)
+        assert ended.answer == expected if ended.answer is not None else ended.code in OUTAGES, (request, ended)
+        ends[ended.code.name] += 1
+    return ends
+
+
+def _ask_until(over: threading.Event, address: str, before: Sequence[tuple[Request, bytes]]) -> Counter[str]:
+    ends = Counter[str]()
+    with separate_channel(address) as channel:
+        while not over.is_set():
+            ends += _check_all(channel, *zip(*before, strict=True))
+    return ends
+
+
+def test_killed_and_started_again_under_load(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()
+    with serving(folder, milvus.uri) as (server, channel):
+        before = await_answers(channel, requests)
+        over, pairs = threading.Event(), list(zip(requests, before, strict=True))
+        with ThreadPoolExecutor(CALLERS) as pool:
+            orders = [pairs[number:] + pairs[:number] for number in range(CALLERS)]
+            running = [pool.submit(_ask_until, over, server.address, order) for order in orders]
+            try:
+                for _ in range(3):
+                    milvus.restart()
+                    await_answers(channel, requests)
+            finally:
+                over.set()
+            ends = sum((future.result() for future in running), Counter[str]())
+        assert min(ends["OK"], ends["UNAVAILABLE"]) > 0
+        assert await_answers(channel, requests) == before
+
+
+def test_replies_that_are_cut_off_are_never_taken_for_answers(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()
+    with reply_cutter(milvus.port) as cutter, serving(folder, cutter.uri) as (_, channel):
+        before = await_answers(channel, requests)
+        for count in (0, 1, 60, 300, 1_000, 3_000, 10_000, 40_000):
+            cutter.cut_after(count)
+            _check_all(channel, requests, before)
+        assert cutter.cuts >= 8
+        cutter.heal()
+        assert await_answers(channel, requests) == before
+
+
+def test_replies_that_do_not_come_are_waited_for_within_the_time(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()
+    with reply_cutter(milvus.port) as cutter, serving(folder, cutter.uri) as (_, channel):
+        before = await_answers(channel, requests)
+        _check_held(cutter, channel, requests)
+        assert await_answers(channel, requests) == before
+
+
+def _check_held(cutter: ReplyCutter, channel: grpc.Channel, requests: Sequence[Request]) -> None:
+    """New connections are taken and not answered either, as by a Milvus that was killed and hangs at its start."""
+    for cut in (False, True):
+        if cut:
+            cutter.cut_after(0)
+        cutter.hold()
+        with ThreadPoolExecutor(len(requests)) as pool:
+            ends = {ended.code for ended in pool.map(lambda request: ask(channel, request), requests)}
+        assert ends == {grpc.StatusCode.UNAVAILABLE}
+        cutter.heal()
+        await_answers(channel, requests)
