@@ -20,6 +20,7 @@ class ReplyCutter:
         self._flowing = threading.Event()
         self._flowing.set()
         self._connections: dict[socket.socket, int] = {}
+        self._doomed: set[socket.socket] = set()
         self._lock = threading.Lock()
         self.cuts = 0
         self.uri = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -35,10 +36,17 @@ class ReplyCutter:
         """Connections stay, and no reply passes any more."""
         self._flowing.clear()
 
+    def cut_and_hold(self) -> None:
+        """Each connection ends when a reply is to pass over it, and over new ones none passes any more."""
+        self._flowing.clear()
+        with self._lock:
+            self._doomed = set(self._connections)
+
     def heal(self) -> None:
         """Passes on what was held, and everything from now on."""
         with self._lock:
             self._most = None
+            self._doomed = set()
         self._flowing.set()
 
     def close(self) -> None:
@@ -73,6 +81,9 @@ class ReplyCutter:
     def _reply(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
             while reply := server.recv(_CHUNK_BYTES):
+                if client in self._doomed:
+                    self.cuts += 1
+                    return
                 self._flowing.wait()
                 passing = reply[: self._room(client)]
                 client.sendall(passing)

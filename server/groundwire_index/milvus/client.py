@@ -22,6 +22,8 @@ from groundwire_index.milvus.schema import DIGEST_LENGTH, CollectionSchema, Fiel
 Client: TypeAlias = Any
 """The client of pymilvus, and what it makes: they have no types."""
 _MOST_MESSAGE = 300
+_MOST_PAUSE_MS = 1_000
+"""Between two attempts to connect anew."""
 _NO_CODE = -1
 _importing = threading.Lock()
 
@@ -37,19 +39,33 @@ class RefusedError(StorageUnavailableError):
 def connect(address: MilvusAddress) -> Client:
     """A new connection."""
     trusted = {} if address.ca is None else {"server_pem_path": address.ca}
-    # Of its own, because pymilvus takes any connection to the same host and port for the same, encrypted or not. The
-    # time limit is that of connecting anew as well, which happens within a request.
-    # milvus-lite ends a connection that is pinged for a minute and a half while nothing is asked, and the next request
-    # fails with it.
-    return _pymilvus().MilvusClient(
+    # Of its own, because pymilvus takes any connection to the same host and port for the same, encrypted or not.
+    client = _pymilvus().MilvusClient(
         uri=address.uri,
         token=address.token,
         db_name=address.database,
         timeout=address.seconds,
         dedicated=True,
-        grpc_options={"grpc.keepalive_permit_without_calls": False},
+        grpc_options={
+            # milvus-lite ends a connection that is pinged for a minute and a half while nothing is asked, and the next
+            # request fails with it.
+            "grpc.keepalive_permit_without_calls": False,
+            "grpc.min_reconnect_backoff_ms": round(address.seconds * 1_000),  # what an attempt to connect may take
+            "grpc.max_reconnect_backoff_ms": _MOST_PAUSE_MS,
+        },
         **trusted,
     )
+    # pymilvus would connect anew under a lock of the process, so that requests on a lost connection would wait for one
+    # another's time limits. gRPC connects anew by itself.
+    client._handler._on_rpc_error = _give_up
+    return client
+
+
+def _give_up(error: Exception) -> bool:
+    """Ends a request that failed, and has no refusal tried again."""
+    if isinstance(error, grpc.RpcError):
+        raise error
+    return False
 
 
 @contextmanager
