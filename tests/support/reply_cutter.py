@@ -20,7 +20,6 @@ class ReplyCutter:
         self._flowing = threading.Event()
         self._flowing.set()
         self._connections: dict[socket.socket, int] = {}
-        self._doomed: set[socket.socket] = set()
         self._lock = threading.Lock()
         self.cuts = 0
         self.uri = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -37,25 +36,24 @@ class ReplyCutter:
         self._flowing.clear()
 
     def cut_and_hold(self) -> None:
-        """Each connection ends when a reply is to pass over it, and over new ones none passes any more."""
+        """All connections end at once; new ones are taken, and no reply passes over them."""
         self._flowing.clear()
         with self._lock:
-            self._doomed = set(self._connections)
+            ended = list(self._connections)
+        for one in ended:
+            _end(one)
 
     def heal(self) -> None:
         """Passes on what was held, and everything from now on."""
         with self._lock:
             self._most = None
-            self._doomed = set()
         self._flowing.set()
 
     def close(self) -> None:
         """Listens no longer and ends all connections."""
+        _end(self._listener)
+        self.cut_and_hold()
         self.heal()
-        with self._lock:
-            ended = (self._listener, *self._connections)
-        for one in ended:
-            _end(one)
 
     def _accept(self) -> None:
         with self._listener, suppress(OSError):
@@ -64,26 +62,26 @@ class ReplyCutter:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, suppress(OSError):
-            with socket.create_connection(("127.0.0.1", self._port), _CONNECT_SECONDS) as server:
-                server.settimeout(None)
-                with self._lock:
-                    self._connections[client] = 0
-                requests = threading.Thread(target=_copy, args=(client, server), daemon=True)
-                requests.start()
-                self._reply(server, client)
-                _end(client)
-                _end(server)
-                requests.join()
+        with (
+            client,
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", self._port), _CONNECT_SECONDS) as server,
+        ):
+            server.settimeout(None)
+            with self._lock:
+                self._connections[client] = 0
+            requests = threading.Thread(target=_copy, args=(client, server), daemon=True)
+            requests.start()
+            self._reply(server, client)
+            _end(client)
+            _end(server)
+            requests.join()
         with self._lock:
             self._connections.pop(client, None)
 
     def _reply(self, server: socket.socket, client: socket.socket) -> None:
         with suppress(OSError):
             while reply := server.recv(_CHUNK_BYTES):
-                if client in self._doomed:
-                    self.cuts += 1
-                    return
                 self._flowing.wait()
                 passing = reply[: self._room(client)]
                 client.sendall(passing)
