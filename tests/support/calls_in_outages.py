@@ -135,4 +135,5 @@ def _reason(error: grpc.Call) -> str:
     status, info = rpc_status.from_call(error), error_details_pb2.ErrorInfo()
     for detail in status.details if status else ():
         detail.Unpack(info)
-    return info.reason
+    reason: str = info.reason
+    return reason
