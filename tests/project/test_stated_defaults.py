@@ -1,4 +1,4 @@
-"""The defaults that the contract and the README state are those of the server."""
+"""The defaults that the contract and the table of settings state are those of the server."""
 
 import re
 from dataclasses import asdict
@@ -51,5 +51,5 @@ def test_the_contract_states_the_default(name: str, stated: str) -> None:
         ("`default_top_k`", f"{DEFAULTS.top_k} or `max_top_k`"),
     ],
 )
-def test_the_readme_states_the_default(settings: str, stated: str) -> None:
-    assert f"| {settings} | {stated} |" in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_settings_states_the_default(settings: str, stated: str) -> None:
+    assert f"| {settings} | {stated} |" in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
