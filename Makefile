@@ -23,7 +23,7 @@ help:
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"
 	@echo "make reference  write docs/pipelines-reference.md from the code"
-	@echo "make stubs      generate the Python stubs of the protos, and their descriptors for Envoy"
+	@echo "make stubs      generate the stubs of the protos, their descriptors for Envoy, and the chart's schema"
 	@echo "make clean      remove the environment and everything that was built"
 
 install: $(INSTALLED)
@@ -42,16 +42,16 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-# The manifests in deploy/ are built with it.
-$(BIN)/kubectl: $(INSTALLED) deploy/install_kubectl.py
-	$(BIN)/python deploy/install_kubectl.py $(BIN)
+# The manifests in deploy/ are built with it and with kubectl, which comes along.
+$(BIN)/helm: $(INSTALLED) deploy/install_programs.py
+	$(BIN)/python deploy/install_programs.py $(BIN)
 
 # Where the tests with a mark are, type checkers first, which take longest: to collect all tests takes each process 15 s.
 marked = $(shell grep -rl --include='*.py' 'mark\.$(1)' tests | sed 's:/conftest.py$$::' | sort)
 first = $(filter tests/project/%,$(1)) $(filter-out tests/project/%,$(1))
 
 # One process more than processors, since tests wait for servers and packages.
-test-slow: $(INSTALLED) $(BIN)/kubectl
+test-slow: $(INSTALLED) $(BIN)/helm
 	$(BIN)/python -m pytest $(call first,$(call marked,slow)) -m "slow and not alone" --dist loadfile \
 	    --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 	$(BIN)/python -m pytest $(call marked,alone) -m alone
@@ -77,6 +77,7 @@ stubs: $(INSTALLED)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python protos/generate.py
 	$(BIN)/python client/generate_client.py
 	$(BIN)/python deploy/descriptors.py
+	$(BIN)/python deploy/chart_schema.py
 
 clean:
 	rm -rf $(VENV) .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

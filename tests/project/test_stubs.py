@@ -1,4 +1,4 @@
-"""The committed stubs are what the protos generate, and the synchronous client what the asynchronous one does."""
+"""What `make stubs` writes is committed as it is now: stubs, the synchronous client, the chart's schema of settings."""
 
 from pathlib import Path
 
@@ -23,6 +23,13 @@ def test_the_synchronous_client_is_generated_of_the_asynchronous_one(tmp_path: P
     generated = tmp_path / "_client.py"
     run_tool("python", "client/generate_client.py", str(generated))
     committed = ROOT / "client" / "groundwire_client" / "_client.py"
+    assert committed.read_bytes() == generated.read_bytes(), "run `make stubs`"
+
+
+def test_the_chart_knows_the_settings_of_the_server(tmp_path: Path) -> None:
+    generated = tmp_path / "values.schema.json"
+    run_tool("python", "deploy/chart_schema.py", str(generated))
+    committed = ROOT / "deploy" / "helm" / "groundwire" / "values.schema.json"
     assert committed.read_bytes() == generated.read_bytes(), "run `make stubs`"
 
 

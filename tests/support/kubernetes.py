@@ -1,4 +1,4 @@
-"""Kubernetes manifests as `kubectl` builds them from `deploy`, and ways to look into them."""
+"""Kubernetes manifests as `kubectl` and `helm` make them from `deploy`, and ways to look into them."""
 
 import subprocess
 import sys
@@ -10,19 +10,29 @@ from typing import Any
 import yaml
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+CHART = DEPLOY / "helm" / "groundwire"
 Manifest = Mapping[str, Any]
 
 
 @lru_cache
 def manifests(folder: str) -> tuple[Manifest, ...]:
     """What `kubectl apply -k deploy/FOLDER` would send."""
-    program = Path(sys.executable).with_name("kubectl")
-    assert program.exists(), f"no {program}; run `python deploy/install_kubectl.py {program.parent}`"
-    built = subprocess.run(
-        [program, "kustomize", DEPLOY / folder], capture_output=True, text=True, timeout=60, check=False
-    )
+    built = _run("kubectl", "kustomize", str(DEPLOY / folder))
     assert (built.returncode, built.stderr) == (0, ""), built.stderr
     return tuple(yaml.safe_load_all(built.stdout))
+
+
+def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs `helm`; it remarks on stderr that files of the chart are links."""
+    return _run("helm", *arguments)
+
+
+@lru_cache
+def chart(*arguments: str, chart: Path = CHART, namespace: str = "groundwire") -> tuple[Manifest, ...]:
+    """What `helm install groundwire deploy/helm/groundwire ARGUMENTS` would send."""
+    built = helm("template", "groundwire", str(chart), "--namespace", namespace, *arguments)
+    assert built.returncode == 0, built.stderr
+    return tuple(manifest for manifest in yaml.safe_load_all(built.stdout) if manifest is not None)
 
 
 def of_kind(built: tuple[Manifest, ...], kind: str) -> dict[str, Manifest]:
@@ -49,6 +59,12 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     listed = () if is_plain else selector.get("matchExpressions", ())
     assert all(each["operator"] == "In" for each in listed)
     return wanted.items() <= labels.items() and all(labels.get(each["key"]) in each["values"] for each in listed)
+
+
+def _run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name(name)
+    assert program.exists(), f"no {program}; run `python deploy/install_programs.py {program.parent}`"
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=False)
 
 
 def _name(manifest: Manifest) -> str:
