@@ -61,6 +61,11 @@ toolchains:
 	apt-get update
 	apt-get install --yes --no-install-recommends golang-go golang-google-grpc-dev \
 	    golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc
+	# Not installed, because installing it starts a server.
+	cd /tmp && apt-get download prometheus
+	dpkg-deb --fsys-tarfile /tmp/prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > /usr/local/bin/promtool
+	chmod +x /usr/local/bin/promtool
+	rm /tmp/prometheus_*.deb
 
 lint: $(INSTALLED)
 	$(BIN)/python -m pytest tests/project/test_lint.py tests/project/test_stubs.py
