@@ -19,7 +19,7 @@ help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
 	@echo "make test       all tests but the slow ones, linters included"
 	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load, type checkers"
-	@echo "make toolchains what the slow tests of examples/ need besides Python packages; as root on Debian"
+	@echo "make toolchains what slow tests need besides Python packages; as root on Debian"
 	@echo "make lint       linters and type checkers alone"
 	@echo "make format     sort imports and format the code"
 	@echo "make reference  write docs/pipelines-reference.md from the code"
@@ -56,12 +56,11 @@ test-slow: $(INSTALLED) $(BIN)/helm
 	    --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 	$(BIN)/python -m pytest $(call marked,alone) -m alone
 
-# Node with npm is needed as well.
+# Node with npm is needed as well. Prometheus is not installed, which would start it: only its checker is taken out.
 toolchains:
 	apt-get update
 	apt-get install --yes --no-install-recommends golang-go golang-google-grpc-dev \
 	    golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc
-	# Not installed, because installing it starts a server.
 	cd /tmp && apt-get download prometheus
 	dpkg-deb --fsys-tarfile /tmp/prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > /usr/local/bin/promtool
 	chmod +x /usr/local/bin/promtool
