@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index

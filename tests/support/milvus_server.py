@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 from groundwire_index.milvus.address import MilvusAddress
 from groundwire_index.milvus.client import connect
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.store import MilvusStore
 
 START_SECONDS = 120
 _SECONDS = 60.0

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore

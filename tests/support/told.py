@@ -54,6 +54,7 @@ class Asked:
             trigram_threshold=self.trigram_threshold,
             with_columns=True,
             scores_files=self.scores_files,
+            counts_deleted=True,
         )
 
 
@@ -119,7 +120,7 @@ def find(
         for position, id_ in enumerate(ids)
     ]
     lengths = tuple((retriever, scores.length) for retriever, scores in found.by_retriever.items())
-    return Told(tuple(items), lengths, snapshot.count_deleted(asked.retrieval, checkpoint), found.exact)
+    return Told(tuple(items), lengths, found.deleted, found.exact)
 
 
 def texts_of(snapshot: Snapshot, ids: Sequence[str]) -> list[StoredText]:

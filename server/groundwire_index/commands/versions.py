@@ -88,7 +88,7 @@ def verify(
 def catalogue_at(address: "MilvusAddress") -> "Catalogue":
     """The catalogue of a Milvus, which is not asked yet."""
     from groundwire_index.milvus.catalogue import Catalogue
-    from groundwire_index.milvus.connection import MilvusStore
+    from groundwire_index.milvus.store import MilvusStore
 
     return Catalogue(MilvusStore(address))
 

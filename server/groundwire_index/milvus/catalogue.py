@@ -13,7 +13,6 @@ from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
-from groundwire_index.milvus.connection import MilvusStore, among
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.entries import FIELDS, Entry, State, entries_of, entry_key
 from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
@@ -26,6 +25,7 @@ from groundwire_index.milvus.schema import (
     scope_key,
     version_key,
 )
+from groundwire_index.milvus.store import MilvusStore, among
 from groundwire_index.milvus.verification import check_contents, check_counts
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import grpc
 
 from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.errors import RefusedError, StorageUnavailableError
 from groundwire_index.milvus.schema import DIGEST_LENGTH, CollectionSchema, Field, FieldKind
 
 Client: TypeAlias = Any
@@ -26,14 +26,6 @@ _MOST_PAUSE_MS = 1_000
 """Between two attempts to connect anew."""
 _NO_CODE = -1
 _importing = threading.Lock()
-
-
-class RefusedError(StorageUnavailableError):
-    """Milvus answered, and refused; or the connection was lost, and `code` is -1 or 2."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 def connect(address: MilvusAddress) -> Client:

@@ -1,54 +1,27 @@
-"""A typed and bounded way to Milvus: every request has a time limit, every failure is one of `milvus.errors`."""
+"""A bounded connection to Milvus: every request has a time limit, every failure is one of `milvus.errors`."""
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, repeat
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import TypeVar
 
 from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.client import (
-    Client,
-    RefusedError,
-    connect,
-    mapped_errors,
-    milvus_indexes,
-    milvus_schema,
-)
-from groundwire_index.milvus.errors import AliasTakenError, CollectionMissingError, StorageUnavailableError
-from groundwire_index.milvus.rows import Key, Rows, SparseVector
-from groundwire_index.milvus.schema import CollectionSchema
+from groundwire_index.milvus.client import Client, connect, mapped_errors
+from groundwire_index.milvus.errors import CollectionMissingError, RefusedError, StorageUnavailableError
 
 Result = TypeVar("Result")
 
-MOST_ROWS = 16_384
-"""How many rows one request gives at most, which is a limit of Milvus."""
 _COLLECTION_MISSING = (100,)
 _NOT_LOADED = (101,)
-_COUNT = "count(*)"
-_INDEXED, _NOT_INDEXED = "Finished", "Failed"
-_PAUSES = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Seconds between two looks at an index that is being made."""
-_ALIAS_MISSING = (100, 1600)
+_MOST_BESIDE = 32
+"""How many requests wait at a time beside those of the threads that ask: of four calls with eight searches each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """What one query vector found, best first: primary keys [m] and inner products [m], which are single precision."""
-
-    rows: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-
-class MilvusStore:
+class MilvusConnection:
     """A connection to one database of a Milvus. Thread-safe; connects when it is first asked, and again after a loss.
 
-    Every method but `close` raises StorageUnavailableError, and CollectionMissingError for a collection that is not
-    there.
+    What asks raises StorageUnavailableError, and CollectionMissingError for a collection that is not there.
     """
 
     def __init__(self, address: MilvusAddress) -> None:
@@ -56,224 +29,75 @@ class MilvusStore:
         self.address = address
         self._client: Client | None = None
         self._connecting = threading.Lock()
+        self._threads = ThreadPoolExecutor(_MOST_BESIDE, thread_name_prefix="groundwire-milvus")
 
-    def query(
-        self,
-        collection: str,
-        expression: str,
-        fields: Sequence[str],
-        *,
-        strong: bool = False,
-        seconds: float | None = None,
-    ) -> Rows:
-        """The fields of all rows that meet an expression, in no order. Of more than MOST_ROWS rows some lack.
+    @contextmanager
+    def beside(self, part: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+        """Lets a part of a call wait for Milvus in another thread, without the call's context; yields its result's way.
 
-        `strong` waits for everything that was written before; what never changes needs it not.
+        Whoever asks for the result runs the part itself if no thread has begun it. So nobody waits for a thread to be
+        free, only for what is running, which ends by the time limits of its requests; and parts may have parts. A part
+        whose result nobody asked for does not begin after the context is closed.
         """
-        found = self._loaded(
-            collection,
-            lambda client, limit: client.query(
-                collection,
-                filter=expression,
-                output_fields=list(fields),
-                timeout=limit,
-                **({} if list(fields) == [_COUNT] else {"limit": MOST_ROWS}),
-                consistency_level=_consistency(strong),
-            ),
-            seconds,
-        )
-        return Rows(list(found))
-
-    def by_keys(self, collection: str, key: str, keys: Sequence[Key], fields: Sequence[str]) -> Rows:
-        """The fields of the rows with these keys, in the order of the distinct keys; those that are not there lack.
-
-        `key` is the field that the keys are of, whose values must be distinct, and is read as well. Strings must need
-        no escape, as those of `packing` do not. Asks once for up to MOST_ROWS keys.
-        """
-        distinct = list(dict.fromkeys(keys))
-        wanted = sorted({key, *fields})
-        found: list[Mapping[str, Any]] = []
-        for start in range(0, len(distinct), MOST_ROWS):
-            found += self.query(collection, among(key, distinct[start : start + MOST_ROWS]), wanted)
-        return Rows(found).in_order(key, distinct)
-
-    def count(self, collection: str, expression: str = "", *, strong: bool = False) -> int:
-        """How many rows meet an expression."""
-        found = self.query(collection, expression, [_COUNT], strong=strong)
-        return int(found.integers(_COUNT)[0])
-
-    def search_dense(
-        self, collection: str, field_name: str, queries: NDArray[np.float32], limit: int, expression: str = ""
-    ) -> list[Hits]:
-        """For each query vector [q, dimension] the `limit` rows of greatest inner product among those that pass."""
-        return self._search(collection, field_name, list(queries), limit, expression)
-
-    def search_sparse(
-        self, collection: str, field_name: str, queries: Sequence[SparseVector], limit: int, expression: str = ""
-    ) -> list[Hits]:
-        """As `search_dense`, for vectors by dimension; rows that share no dimension with a query are not found."""
-        return self._search(collection, field_name, list(queries), limit, expression)
-
-    def _search(
-        self, collection: str, field_name: str, queries: Sequence[object], limit: int, expression: str
-    ) -> list[Hits]:
-        if not queries or limit <= 0:
-            return [Hits(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-        found = self._loaded(
-            collection,
-            lambda client, seconds: client.search(
-                collection,
-                data=queries,
-                filter=expression,
-                limit=limit,
-                anns_field=field_name,
-                search_params={"metric_type": "IP", "params": {}},
-                timeout=seconds,
-                consistency_level=_consistency(strong=False),
-            ),
-        )
-        return [Hits(np.asarray(hits.ids, dtype=np.int64), np.asarray(hits.distances, np.float64)) for hits in found]
-
-    def create(self, schema: CollectionSchema, name: str) -> None:
-        """Makes an empty collection, which cannot be read until `finish` or `make_readable`. Its name must be new."""
-        self._write(
-            lambda client, limit: client.create_collection(
-                name, schema=milvus_schema(schema), consistency_level="Bounded", timeout=limit
-            )
-        )
-
-    def finish(self, schema: CollectionSchema, name: str) -> None:
-        """Makes what was inserted durable and the collection readable."""
-        self._write(lambda client, limit: client.flush(name, timeout=limit))
-        self.make_readable(schema, name)
-
-    def make_readable(self, schema: CollectionSchema, name: str) -> None:
-        """Indexes a collection and loads it; nothing happens to one that is readable."""
-        if not self._write(lambda client, limit: client.list_indexes(name, timeout=limit)):
-            self._write(lambda client, limit: client.create_index(name, milvus_indexes(schema), limit, sync=False))
-        self._wait_for_indexes(name)
-        self.load(name)
-
-    def _wait_for_indexes(self, name: str) -> None:
-        """Waits until all that a collection holds is indexed; pymilvus itself would wait for ever."""
-        deadline = time.monotonic() + self.address.writing_seconds
-        indexes: list[str] = self._write(lambda client, limit: client.list_indexes(name, timeout=limit))
-        for index in indexes:
-            pauses = chain(_PAUSES, repeat(_PAUSES[-1]))
-            while (state := self._index_state(name, index)) != _INDEXED:
-                if state == _NOT_INDEXED or time.monotonic() > deadline:
-                    raise StorageUnavailableError(f"Milvus does not index {name}: the index {index} is {state}")
-                time.sleep(next(pauses))
-
-    def _index_state(self, name: str, index: str) -> str:
-        found = self._write(lambda client, limit: client.describe_index(name, index, timeout=limit))
-        return str(found["state"])
-
-    def load(self, collection: str) -> None:
-        """Loads a collection for reading; nothing happens to one that is loaded."""
-        self._write(lambda client, limit: client.load_collection(collection, timeout=limit))
-
-    def insert(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Writes new rows: their values by field. Of rows that have a key already it is not known what becomes."""
-        self._write(lambda client, limit: client.insert(collection, list(map(dict, rows)), timeout=limit))
-
-    def upsert(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
-        """Writes rows in place of those of the same keys."""
-        self._loaded(
-            collection,
-            lambda client, limit: client.upsert(collection, list(map(dict, rows)), timeout=limit),
-        )
-
-    def delete_rows(self, collection: str, expression: str) -> None:
-        """Removes the rows that meet an expression."""
-        self._loaded(
-            collection,
-            lambda client, limit: client.delete(collection, filter=expression, timeout=limit),
-        )
-
-    def drop(self, collection: str) -> None:
-        """Removes a collection with everything in it; nothing happens where there is none."""
-        self._write(lambda client, limit: client.drop_collection(collection, timeout=limit))
-
-    def has(self, collection: str) -> bool:
-        """Whether there is such a collection or alias."""
-        return bool(self._ask(lambda client, limit: client.has_collection(collection, timeout=limit)))
-
-    def collections(self) -> list[str]:
-        """The names of all collections, sorted."""
-        return sorted(self._ask(lambda client, limit: client.list_collections(timeout=limit)))
-
-    def alias_target(self, alias: str) -> str | None:
-        """The collection that an alias stands for; None when there is no such alias."""
+        future = self._threads.submit(part)
         try:
-            found = self._ask(lambda client, limit: client.describe_alias(alias, timeout=limit))
-        except RefusedError as error:
-            if error.code in _ALIAS_MISSING:
-                return None
-            raise
-        target: str | None = found.get("collection_name")
-        return target or None
+            yield lambda: part() if future.cancel() else future.result()
+        finally:
+            future.cancel()
 
-    def create_alias(self, alias: str, collection: str) -> None:
-        """Gives a collection an alias that nobody has. Raises AliasTakenError; of two callers one succeeds."""
-        try:
-            self._of(collection, lambda client, limit: client.create_alias(collection, alias, timeout=limit))
-        except RefusedError as error:
-            if self.alias_target(alias) in (None, collection):
-                raise
-            raise AliasTakenError(f"the alias {alias} belongs to another collection") from error
+    def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
+        """What each of some parts of a call gives, which wait for Milvus side by side; raises what the first raises."""
+        with ExitStack() as stack:
+            others = [stack.enter_context(self.beside(part)) for part in parts[1:]]
+            return [own() for own in (*parts[:1], *others)]
 
-    def move_alias(self, alias: str, collection: str) -> None:
-        """Lets an alias stand for another collection, in one step; makes it where there is none."""
-        if self.alias_target(alias) is None:
-            self.create_alias(alias, collection)
-        else:
-            self._of(collection, lambda client, limit: client.alter_alias(collection, alias, timeout=limit))
+    def ask(self, request: Callable[[Client, float], Result], seconds: float | None = None) -> Result:
+        """Asks something; `seconds` is how long it may take, as long as what reads unless given."""
+        limit = self.address.seconds if seconds is None else seconds
+        with mapped_errors():
+            return request(self._connected(limit), limit)
 
-    def drop_alias(self, alias: str) -> None:
-        """Removes an alias; nothing happens where there is none."""
-        if self.alias_target(alias) is not None:
-            self._ask(lambda client, limit: client.drop_alias(alias, timeout=limit))
+    def write(self, request: Callable[[Client, float], Result]) -> Result:
+        """Asks something that writes, indexes or loads."""
+        return self.ask(request, self.address.writing_seconds)
 
-    def check(self) -> None:
-        """Asks Milvus something that is quickly answered."""
-        self._ask(lambda client, limit: client.get_server_version(timeout=limit))
-
-    def close(self) -> None:
-        """Ends the connection; the store can be asked again, and then connects anew."""
-        with self._connecting:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _loaded(
+    def ask_of(
         self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None
     ) -> Result:
-        """Asks something of a collection; one that a restart of Milvus left unloaded is loaded first."""
-        try:
-            return self._of(collection, request, seconds)
-        except RefusedError as error:
-            if error.code not in _NOT_LOADED:
-                raise
-        self.load(collection)
-        return self._of(collection, request, seconds)
-
-    def _of(self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None) -> Result:
         """Asks something of a collection, which is perhaps not there."""
         try:
-            return self._ask(request, seconds)
+            return self.ask(request, seconds)
         except RefusedError as error:
             if error.code in _COLLECTION_MISSING:
                 raise CollectionMissingError(f"Milvus has no collection {collection}") from error
             raise
 
-    def _write(self, request: Callable[[Client, float], Result]) -> Result:
-        return self._ask(request, self.address.writing_seconds)
+    def ask_loaded(
+        self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None
+    ) -> Result:
+        """Asks something of a collection; one that a restart of Milvus left unloaded is loaded first."""
+        try:
+            return self.ask_of(collection, request, seconds)
+        except RefusedError as error:
+            if error.code not in _NOT_LOADED:
+                raise
+        self.load(collection)
+        return self.ask_of(collection, request, seconds)
 
-    def _ask(self, request: Callable[[Client, float], Result], seconds: float | None = None) -> Result:
-        limit = self.address.seconds if seconds is None else seconds
-        with mapped_errors():
-            return request(self._connected(limit), limit)
+    def load(self, collection: str) -> None:
+        """Loads a collection for reading; nothing happens to one that is loaded."""
+        self.write(lambda client, limit: client.load_collection(collection, timeout=limit))
+
+    def check(self) -> None:
+        """Asks Milvus something that is quickly answered."""
+        self.ask(lambda client, limit: client.get_server_version(timeout=limit))
+
+    def close(self) -> None:
+        """Ends the connection; it can be asked again, and then connects anew."""
+        with self._connecting:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
     def _connected(self, seconds: float) -> Client:
         client = self._client
@@ -287,13 +111,3 @@ class MilvusStore:
             return self._client
         finally:
             self._connecting.release()
-
-
-def among(field_name: str, values: Sequence[Key]) -> str:
-    """The expression that a field has one of some values, which are not quoted: strings must need no escape."""
-    listed = ",".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
-    return f"{field_name} in [{listed}]"
-
-
-def _consistency(strong: bool) -> str:
-    return "Strong" if strong else "Bounded"

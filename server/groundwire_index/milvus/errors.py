@@ -7,6 +7,14 @@ class StorageUnavailableError(OperatorError):
     """Milvus did not do what it was asked: it is away, too slow, overloaded, or it refused."""
 
 
+class RefusedError(StorageUnavailableError):
+    """Milvus answered, and refused; or the connection was lost, and `code` is -1 or 2."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class CollectionMissingError(OperatorError):
     """There is no such collection: it was dropped, or never made."""
 

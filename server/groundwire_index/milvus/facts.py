@@ -6,11 +6,11 @@ A fact whose content is too long for one row has the rest in further rows, whose
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.packing import SPILL_MARK, digest, pieces
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR
+from groundwire_index.milvus.store import MilvusStore
 
 CODE_TERM = "c"
 """By a code token: its number, and how many nodes hold it (`packing.unpacked_term`)."""

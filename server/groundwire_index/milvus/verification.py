@@ -4,7 +4,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from groundwire_index.milvus.checksum import RowChecksum
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.errors import CollectionMissingError
 from groundwire_index.milvus.schema import (
@@ -14,6 +13,7 @@ from groundwire_index.milvus.schema import (
     VersionCollections,
     nodes_schema,
 )
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.errors import IndexDamagedError
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.facts import fact_rows
 from groundwire_index.milvus.schema import (
@@ -14,6 +13,7 @@ from groundwire_index.milvus.schema import (
     VersionCollections,
     nodes_schema,
 )
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.build.progress import Progress, ProgressCallback
 from groundwire_ingest.errors import IngestError

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from groundwire_index.milvus.checksum import RowChecksum
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.document import CollectionState
 from groundwire_index.milvus.schema import CollectionSchema
+from groundwire_index.milvus.store import MilvusStore
 
 BYTES_A_BATCH = 4 << 20
 ROWS_A_BATCH = 2_000

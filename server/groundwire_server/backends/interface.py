@@ -103,10 +103,6 @@ class Snapshot(Protocol):
         """
         ...
 
-    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
-        """How many deleted nodes would be candidates were they active; 0 for a snapshot that has deleted ones."""
-        ...
-
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """For each row [m] the query's code tokens that the node holds, sorted and distinct."""
         ...

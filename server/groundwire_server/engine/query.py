@@ -84,7 +84,6 @@ class _Outcome:
 
     weights: tuple[tuple[Retriever, float], ...]
     fused_count: int
-    deleted_blocked: int
     ranked: Ranked
     milliseconds: float
 
@@ -159,6 +158,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
         trigram_threshold=parameters.trgm_limit,
         with_columns=True,
         scores_files=plan.ranking.file_weight > 0.0,
+        counts_deleted=True,
     )
 
 
@@ -166,7 +166,6 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
     parameters, time = plan.parameters, OwnTime(call.processor_seconds)
     with time.stage("retrieve"):
         candidates = snapshot.retrieve(search, call.checkpoint)
-        deleted_blocked = snapshot.count_deleted(search, call.checkpoint)
     with time.stage("fusion"):
         weights = fusion_weights(plan.fusion, plan.query_class, parameters, tuple(candidates.by_retriever))
         ranked = fuse(candidates, plan.fusion, weights, parameters)
@@ -175,7 +174,7 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
     with time.stage("ranking"):
         ranked = ranked_in_repository(ranked, plan.asked, plan.ranking, snapshot)
     call.checkpoint()
-    return _Outcome(weights, fused_count, deleted_blocked, ranked, time.milliseconds)
+    return _Outcome(weights, fused_count, ranked, time.milliseconds)
 
 
 def _reranked(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, reranker: Reranker, call: Call) -> _Outcome:
@@ -250,7 +249,7 @@ def _meta(
         list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),
         fused_candidates=outcome.fused_count,
-        deleted_matches_blocked=outcome.deleted_blocked,
+        deleted_matches_blocked=candidates.deleted,
         visibility_effective=request.lifecycle,
         boost_rules=tuple(sorted(rule.name for rule in plan.rules)),
         now=request.now,

@@ -84,10 +84,10 @@ class EmbeddedSnapshot:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
-        return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
+        found = candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
+        return replace(found, deleted=self._count_deleted(search, checkpoint)) if search.counts_deleted else found
 
-    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
-        """See `Snapshot.count_deleted`."""
+    def _count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         index, whole = self.view.index, self.view.caller.of(Lifecycle.ALL)
         if self.view.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
             return 0

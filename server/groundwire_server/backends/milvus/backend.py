@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from groundwire_index.milvus.address import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_server.backends.milvus.pool import VersionPool, View
 from groundwire_server.backends.milvus.refusals import outages_told

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
 
 import numpy as np
@@ -27,10 +28,7 @@ class WeightedTerm:
 
 
 class Words:
-    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time.
-
-    `terms` are those that a visible node holds.
-    """
+    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time."""
 
     least = POSITIVE
 
@@ -43,7 +41,15 @@ class Words:
         self._terms_field, self._length_field = f"{table}_terms", f"{table}_length"
         self.fields = (self._terms_field, self._length_field)
         self._mean_length = visibility.mean_length(table)
-        self.terms = weighted_terms(version, table, tokens, visibility)
+        self._weigh = partial(weighted_terms, version, table, tokens, visibility)
+        self._terms: list[WeightedTerm] | None = None
+
+    @property
+    def terms(self) -> list[WeightedTerm]:
+        """The terms that a visible node holds; for a caller with bounds they are searched for when first asked."""
+        if self._terms is None:
+            self._terms = self._weigh()
+        return self._terms
 
     def margin(self, count: int) -> int:
         """See `MilvusRetriever.margin`."""

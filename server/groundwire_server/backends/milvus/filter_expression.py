@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from groundwire_index.milvus.connection import among
 from groundwire_index.milvus.packing import hexed, metadata_digest
+from groundwire_index.milvus.store import among
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.search.search import Filter, MetadataCondition

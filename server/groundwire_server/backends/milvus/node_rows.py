@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.connection import among
 from groundwire_index.milvus.facts import unspilled
 from groundwire_index.milvus.packing import hexed, unhexed
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import PACKED
+from groundwire_index.milvus.store import among
 from groundwire_server.backends.milvus.filter_expression import both
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.domain.search.candidates import Positions

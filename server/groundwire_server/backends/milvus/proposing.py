@@ -4,8 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
-from groundwire_index.milvus.connection import Hits
 from groundwire_index.milvus.rows import Rows
+from groundwire_index.milvus.store import Hits
 from groundwire_server.backends.milvus.filter_expression import both, rows_from
 from groundwire_server.backends.milvus.listing import Proposal
 from groundwire_server.backends.milvus.version import OpenVersion

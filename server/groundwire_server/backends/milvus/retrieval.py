@@ -49,9 +49,12 @@ class Retrievers:
         named = query_names(search.query) if Retriever.TRIGRAM in search.limits else ()
         self._wanted = list(map(trigrams, named))
 
+    def read_words(self) -> None:
+        """Reads what is known of the words of the search, in one request."""
+        self._version.read_words(self._tokens, frozenset().union(*self._wanted))
+
     def lists(self, visibility: Visibility, allowed: str) -> dict[Retriever, CandidateList]:
         """The lists of the asked retrievers among the rows that meet `allowed`, which lies within what is visible."""
-        self._version.read_words(self._tokens, frozenset().union(*self._wanted))
         retrievers = {
             asked: self._retriever(asked, visibility, allowed) for asked in Retriever if asked in self._search.limits
         }
@@ -64,18 +67,17 @@ class Retrievers:
     def _ranked(self, retrievers: Mapping[Retriever, MilvusRetriever]) -> dict[Retriever, RankedRows]:
         """The list of each retriever.
 
-        What they propose at first is read together, with all that is asked of candidates; of what is proposed when that
-        was not enough, only what its score is made of.
+        They search side by side. What they propose at first is read together, with all that is asked of candidates; of
+        what is proposed when that was not enough, only what its score is made of.
         """
         limits, every = self._search.limits, {field for own in retrievers.values() for field in own.fields}
         listings = {asked: self._listing(own, limits[asked]) for asked, own in retrievers.items()}
         fields = every | self._other_fields
         while waiting := [asked for asked, listing in listings.items() if not listing.is_done]:
-            proposed: dict[Retriever, Positions] = {}
-            for asked in waiting:
-                with stage(asked.value):
-                    proposed[asked] = listings[asked].proposed()
-                self._checkpoint()
+            with stage("search"):
+                found = self._version.store.together([listings[asked].proposed for asked in waiting])
+            self._checkpoint()
+            proposed = dict(zip(waiting, found, strict=True))
             self._nodes.read(np.unique(np.concatenate(list(proposed.values()))), fields)
             for asked, rows in proposed.items():
                 with stage(asked.value):

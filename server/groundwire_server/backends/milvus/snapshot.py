@@ -1,6 +1,7 @@
 """One version in Milvus as one caller sees it: the Snapshot of the Milvus backend."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -15,6 +16,7 @@ from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.bm25 import tokens_held
 from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
+from groundwire_server.backends.milvus.graph.adjacency import Adjacency
 from groundwire_server.backends.milvus.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
 from groundwire_server.backends.milvus.graph.related_nodes import adjacent_to, parents_of
@@ -100,14 +102,18 @@ class MilvusSnapshot:
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.version, self._nodes, search, checkpoint)
+        retrievers.read_words()
+        if not (search.counts_deleted and self._lifecycle is Lifecycle.ACTIVE and self._caller.sees_deleted):
+            return self._candidates(retrievers, search)
+        with self.version.store.beside(partial(self._count_deleted, search, checkpoint)) as deleted:
+            return replace(self._candidates(retrievers, search), deleted=deleted())
+
+    def _candidates(self, retrievers: Retrievers, search: Retrieval) -> Candidates:
         lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
         return candidates_of(lists, partial(columns_of, self._nodes) if search.with_columns else None)
 
-    @told_as_refusals
-    def count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
-        """See `Snapshot.count_deleted`."""
-        if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
-            return 0
+    def _count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
+        """See `Candidates.deleted`; the words of the search were read."""
         deleted, whole = self._caller.of(Lifecycle.DELETED), self._caller.of(Lifecycle.ALL)
         narrowed = NodeRows(self.version, deleted.expression).count(self._narrowing) if self._filter.narrows else None
         if not (deleted.count if narrowed is None else narrowed):
@@ -232,6 +238,7 @@ class MilvusSnapshot:
             collections=version.collections,
             edge_types=version.manifest.edge_types,
             node_count=version.manifest.node_count,
+            adjacency=Adjacency(version.store, version.collections.edges),
             selected=selected,
             visible=Judge(visibility.classes, bound),
         )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -28,13 +27,10 @@ class Trigrams:
         self._wanted = wanted
         self.least = max(threshold, POSITIVE)
         self._similarities: dict[str, float] = {}
-
-    @cached_property
-    def _queries(self) -> list[tuple[int, dict[int, float]]]:
-        """Of each wanted name that shares a trigram with a name of the index: its size, and these trigrams."""
-        numbers = [[self._version.trigram(trigram) for trigram in sorted(name)] for name in self._wanted]
+        numbers = [[version.trigram(trigram) for trigram in sorted(name)] for name in wanted]
         known = [{number: 1.0 for number in of_name if number is not None} for of_name in numbers]
-        return [(len(name), query) for name, query in zip(self._wanted, known, strict=True) if query]
+        # Of each wanted name that shares a trigram with a name of the index: its size, and these trigrams.
+        self._queries = [(len(name), query) for name, query in zip(wanted, known, strict=True) if query]
 
     def margin(self, count: int) -> int:
         """See `MilvusRetriever.margin`."""

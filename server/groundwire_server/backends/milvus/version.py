@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
 from groundwire_index.lexical.lexical import CODE, PROSE
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.facts import CODE_TERM, PROSE_TERM, TRIGRAM, fact_key, read_facts
 from groundwire_index.milvus.packing import TermFact, unpacked_term
 from groundwire_index.milvus.schema import VersionCollections
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
 

@@ -24,8 +24,8 @@ class Retrieval:
 
     `limits` has the asked retrievers and how long the list of each may be. `query_vector` is a unit vector, None where
     DENSE is not asked. DENSE lists nodes of at least `min_similarity`, of any for None, TRIGRAM of at least
-    `trigram_threshold`. With `with_columns` candidates bring their columns, and with `scores_files` the BM25 scores of
-    their files, where BM25_CODE is asked.
+    `trigram_threshold`. Candidates bring their columns with `with_columns`, the BM25 scores of their files with
+    `scores_files`, where BM25_CODE is asked, and with `counts_deleted` how many deleted nodes are not among them.
     """
 
     query: str
@@ -35,6 +35,7 @@ class Retrieval:
     trigram_threshold: float = 0.0
     with_columns: bool = False
     scores_files: bool = False
+    counts_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +83,15 @@ class Candidates:
 
     `by_retriever` is in the order of the enum. `columns` are NO_COLUMNS where they were not asked. `file_scores` [n]
     are BM25 over the code tokens of all that the caller sees of a candidate's file; NaN where that was not asked.
-    `exact` is False when an approximate index made the dense list.
+    `deleted` is how many deleted nodes would be candidates were they active; 0 where that was not asked, and of a
+    snapshot that has deleted ones. `exact` is False when an approximate index made the dense list.
     """
 
     rows: Positions
     by_retriever: Mapping[Retriever, RetrieverScores]
     columns: NodeColumns
     file_scores: Floats
+    deleted: int = 0
     exact: bool = True
 
     def __len__(self) -> int:

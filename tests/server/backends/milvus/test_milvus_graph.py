@@ -17,16 +17,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore, among
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.packing import EDGES_A_CHUNK
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import VersionCollections
+from groundwire_index.milvus.store import MilvusStore, among
 from groundwire_index.nodes.node import CONTAINS, Edge, Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.milvus.graph.adjacency import Adjacency
 from groundwire_server.backends.milvus.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
 from groundwire_server.backends.milvus.graph.related_nodes import adjacent_to, parents_of
@@ -157,7 +158,13 @@ class Both:
         selected = visible if is_test is None else Judge(classes, passing)
         manifest = document.manifest
         reading = GraphReading(
-            self.store, self.collections, manifest.edge_types, manifest.node_count, selected, visible
+            store=self.store,
+            collections=self.collections,
+            edge_types=manifest.edge_types,
+            node_count=manifest.node_count,
+            adjacency=Adjacency(self.store, self.collections.edges),
+            selected=selected,
+            visible=visible,
         )
         return Opened(snapshot, reading)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore
+from groundwire_index.milvus.store import MilvusStore
 from support.builds import V1
 from support.milvus_server import MilvusServer
 from support.program import run, run_ok, write_jsonl

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.errors import AliasTakenError, CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.schema import CollectionSchema, Field, FieldKind
+from groundwire_index.milvus.store import MilvusStore
 from support.milvus_server import MilvusServer, milvus_server
 
 SCHEMA = CollectionSchema(

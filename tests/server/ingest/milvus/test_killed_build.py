@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.entries import State
 from groundwire_index.milvus.schema import CATALOGUE
+from groundwire_index.milvus.store import MilvusStore
 from support.builds import V1
 from support.milvus_server import MilvusServer
 from support.program import run_ok, start, write_jsonl

@@ -12,7 +12,6 @@ import pytest
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.milvus import packing
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.connection import among
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.facts import (
     CODE_TERM,
@@ -33,6 +32,7 @@ from groundwire_index.milvus.schema import (
     VersionCollections,
     nodes_schema,
 )
+from groundwire_index.milvus.store import among
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.store.loaded import LoadedIndex

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.packing import (
     EDGE,
     EDGES_A_CHUNK,
@@ -21,6 +20,7 @@ from groundwire_index.milvus.packing import (
     near_keys,
     unpacked_edges,
 )
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_server.domain.graph.expansion import Direction
 
 CHUNKS_AT_A_TIME = 2_048

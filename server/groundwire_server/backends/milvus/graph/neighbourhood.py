@@ -1,6 +1,6 @@
 """What of the graph lies around the candidates of a query."""
 
-from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
+from groundwire_server.backends.milvus.graph.adjacency import near_ends
 from groundwire_server.backends.milvus.graph.reading import GraphReading
 from groundwire_server.backends.shared.graph.neighbourhood import neighbourhood_of
 from groundwire_server.backends.shared.graph.selected_graph import Positions
@@ -10,7 +10,7 @@ from groundwire_server.domain.query.neighbourhood import Neighbourhood
 
 def visible_neighbourhood(reading: GraphReading, rows: Positions) -> Neighbourhood:
     """See `Snapshot.neighbourhood`; the rows' edges are read whole."""
-    adjacency = Adjacency(reading.store, reading.collections.edges)
+    adjacency = reading.adjacency
     nears = near_ends(rows.tolist(), Direction.BOTH)
     adjacency.finish(nears)
     places, edges = adjacency.edges_of(nears)

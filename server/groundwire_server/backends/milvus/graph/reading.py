@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.connection import MilvusStore
 from groundwire_index.milvus.schema import VersionCollections
+from groundwire_index.milvus.store import MilvusStore
+from groundwire_server.backends.milvus.graph.adjacency import Adjacency
 
 ROWS_AT_A_TIME = 16_384
 """How many rows are judged by one request."""
@@ -49,7 +50,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class GraphReading:
-    """Where the graph of a version stands, and who may see what of it.
+    """Where the graph of a version stands, what was read of it for a snapshot, and who may see what of it.
 
     `selected` judges what the question is about, `visible` what its caller sees, filter or not.
     """
@@ -58,5 +59,6 @@ class GraphReading:
     collections: VersionCollections
     edge_types: tuple[str, ...]
     node_count: int
+    adjacency: Adjacency
     selected: Judge
     visible: Judge

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from groundwire_index.milvus.connection import among
+from groundwire_index.milvus.store import among
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
+from groundwire_server.backends.milvus.graph.adjacency import near_ends
 from groundwire_server.backends.milvus.graph.reading import GraphReading
 from groundwire_server.backends.shared.graph.selected_graph import Positions
 from groundwire_server.domain.graph.expansion import Direction
@@ -20,7 +20,7 @@ def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
     """See `Snapshot.parents`."""
     if CONTAINS not in reading.edge_types:
         return [_NO_ROWS] * len(rows)
-    adjacency = Adjacency(reading.store, reading.collections.edges)
+    adjacency = reading.adjacency
     nears = near_ends(rows.tolist(), Direction.INCOMING)
     adjacency.finish(nears)
     places, edges = adjacency.edges_of(nears)
