@@ -5,15 +5,15 @@ active version of a scope is what an alias stands for, which Milvus moves in one
 strong consistency.
 """
 
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from threading import Lock
 
-from pydantic import TypeAdapter, ValidationError
-
-from groundwire_index.milvus.document import VersionDocument
+from groundwire_index.milvus.document import VersionDocument, policies_of, sealed_policies
 from groundwire_index.milvus.entries import FIELDS, Entry, State, entries_of, entry_key
 from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.packing import pieces
@@ -40,7 +40,7 @@ from groundwire_index.store.errors import (
 SECONDS_REMEMBERED = 0.5
 """How long the active version of a scope is known before Milvus is asked again."""
 MOST_REMEMBERED = 4_096
-_POLICIES: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ...])
+_LOG = logging.getLogger(__name__)
 
 
 class Catalogue:
@@ -105,16 +105,18 @@ class Catalogue:
 
     def document(self, entry: Entry) -> VersionDocument:
         """The document of a version that is READY. Raises IndexDamagedError."""
-        return VersionDocument.from_json(self._content(entry))
+        parts = self._parts(entry)
+        if len(parts) != entry.parts:
+            raise IndexDamagedError(f"the catalogue lacks parts of index {entry.scope.active_index!r}")
+        return VersionDocument.from_content("".join(parts))
 
     def policies(self, entry: Entry) -> tuple[NodeAccess, ...]:
-        """The policy classes of a version that is READY or DELETED. Raises IndexDamagedError."""
-        if entry.state is State.READY:
-            return self.document(entry).policies
+        """The policy classes of a version that is READY, damaged or not, or DELETED; none where they are damaged."""
         try:
-            return _POLICIES.validate_json(self._content(entry))
-        except ValidationError as error:
-            raise IndexDamagedError(f"the catalogue's policies of {entry.scope.active_index!r}: {error}") from error
+            return policies_of("".join(self._parts(entry)))
+        except IndexDamagedError as error:
+            _LOG.error("the policies of index %s cannot be read: %s", entry.scope.active_index, error)
+            return ()
 
     def active(self, scope: Scope) -> str:
         """The active version of a scope, "" when there is none. What it was SECONDS_REMEMBERED ago may be given."""
@@ -186,11 +188,7 @@ class Catalogue:
         """
         entry = self.require(scope)
         self._refuse_active(scope)
-        try:
-            policies = self.policies(entry)
-        except IndexDamagedError:
-            policies = ()  # of a damaged version nobody is told
-        self._write(replace(entry, state=State.DELETED), _POLICIES.dump_json(policies).decode())
+        self._write(replace(entry, state=State.DELETED), sealed_policies(self.policies(entry)))
         try:
             self._refuse_active(scope)
         except VersionActiveError:
@@ -201,7 +199,7 @@ class Catalogue:
 
     def make_ready(self, build: Entry, document: VersionDocument) -> None:
         """Lets the version of a build be there, with everything it has."""
-        self._write(replace(build, key=entry_key(version_key(build.scope)), state=State.READY), document.to_json())
+        self._write(replace(build, key=entry_key(version_key(build.scope)), state=State.READY), document.to_content())
 
     def remove(self, entry: Entry) -> None:
         """Drops the collections of a version or of a build."""
@@ -224,12 +222,12 @@ class Catalogue:
             self.store.upsert(CATALOGUE, [row])
         self.write_entry(entry)
 
-    def _content(self, entry: Entry) -> str:
+    def _parts(self, entry: Entry) -> list[str]:
+        """The content of an entry up to the first part that is missing."""
         keys = entry.part_keys
-        parts = self.store.query(CATALOGUE, among("key", keys), ["key", "content"], strong=True).in_order("key", keys)
-        if len(parts) != len(keys):
-            raise IndexDamagedError(f"the catalogue lacks parts of index {entry.scope.active_index!r}")
-        return "".join(parts.strings("content"))
+        found = self.store.query(CATALOGUE, among("key", keys), ["key", "content"], strong=True)
+        parts = dict(zip(found.strings("key"), found.strings("content"), strict=True))
+        return [parts[key] for key in takewhile(parts.__contains__, keys)]
 
     def _refuse_active(self, scope: Scope) -> None:
         if self._aliased(scope) == scope.active_index:

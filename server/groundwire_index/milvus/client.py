@@ -24,7 +24,6 @@ Client: TypeAlias = Any
 _MOST_MESSAGE = 300
 _MOST_PAUSE_MS = 1_000
 """Between two attempts to connect anew."""
-_NO_CODE = -1
 _importing = threading.Lock()
 
 
@@ -68,8 +67,9 @@ def mapped_errors() -> Iterator[None]:
         yield
     except refused as error:
         # The code of an answer is a number, that of a lost connection one of gRPC's.
-        code = int(error.code) if isinstance(error.code, int) else _NO_CODE
-        raise RefusedError(f"Milvus: {_on_one_line(error.message)} (code {error.code})", code) from error
+        if not isinstance(error.code, int):
+            raise StorageUnavailableError(f"Milvus did not answer: {_on_one_line(error.message)}") from error
+        raise RefusedError(f"Milvus: {_on_one_line(error.message)} (code {error.code})", int(error.code)) from error
     except grpc.RpcError as error:
         status = error.code().name if isinstance(error, grpc.Call) else error
         raise StorageUnavailableError(f"Milvus did not answer: {status}") from error

@@ -4,13 +4,17 @@ A **visibility class** is a distinct pair of a policy class and the deleted flag
 decided by class, so numbers by class add up to what holds for the nodes that a caller sees.
 """
 
+import hashlib
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.manifest import Manifest
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +83,42 @@ class VersionDocument:
     edges_state: CollectionState
     facts_state: CollectionState
 
-    def to_json(self) -> str:
-        """The document as the catalogue holds it."""
-        return _ADAPTER.dump_json(self).decode()
+    def to_content(self) -> str:
+        """The document as the catalogue holds it: a line of the policies, then one of all; each with its checksum."""
+        return sealed_policies(self.policies) + _sealed(_DOCUMENT.dump_json(self).decode())
 
     @staticmethod
-    def from_json(content: str) -> "VersionDocument":
+    def from_content(content: str) -> "VersionDocument":
         """Reads a document. Raises IndexDamagedError."""
-        try:
-            return _ADAPTER.validate_json(content)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise IndexDamagedError(
-                f"the catalogue's document has {error.error_count()} errors, first: {first['loc']} {first['msg']}"
-            ) from error
+        return _read(_DOCUMENT, content.partition("\n")[2])
 
 
-_ADAPTER: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
+def sealed_policies(policies: tuple[NodeAccess, ...]) -> str:
+    """The first line of a document, which is what a deleted version keeps of it."""
+    return _sealed(_POLICIES.dump_json(policies).decode())
+
+
+def policies_of(content: str) -> tuple[NodeAccess, ...]:
+    """The policies by the first line of a document, of which the rest may be damaged. Raises IndexDamagedError."""
+    return _read(_POLICIES, content)
+
+
+_DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
+_POLICIES: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ...])
+
+
+def _sealed(line: str) -> str:
+    return f"{hashlib.sha256(line.encode()).hexdigest()} {line}\n"
+
+
+def _read(adapter: TypeAdapter[Value], content: str) -> Value:
+    line = content.partition("\n")[0].partition(" ")[2]
+    if not content.startswith(_sealed(line)):
+        raise IndexDamagedError("the catalogue's document does not match its checksum")
+    try:
+        return adapter.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise IndexDamagedError(
+            f"the catalogue's document has {error.error_count()} errors, first: {first['loc']} {first['msg']}"
+        ) from error

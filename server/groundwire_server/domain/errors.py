@@ -105,10 +105,14 @@ class RerankerUnavailableError(GroundwireError):
 
 
 class BackendUnavailableError(GroundwireError):
-    """What holds the indexes does not answer; another try makes sense. Its cause is for the log alone."""
+    """What holds the indexes does not answer; another try makes sense.
 
-    def __init__(self) -> None:
+    `cause` is for the log alone, and holds nothing of what was asked.
+    """
+
+    def __init__(self, cause: str) -> None:
         super().__init__(Reason.BACKEND_UNAVAILABLE, "what holds the indexes does not answer; try again later")
+        self.cause = cause
 
 
 class PermissionDeniedError(GroundwireError):

@@ -16,6 +16,7 @@ from groundwire_server.backends.shared.refusals import gone, refusals_of
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import Checkpoint
@@ -73,7 +74,7 @@ class MilvusBackend:
                     continue
                 if not scopes.includes(scope.repository, scope.branch):
                     continue
-                with suppress(CollectionMissingError):  # it was deleted in between
+                with suppress(CollectionMissingError, PreconditionError):  # it was deleted in between, or is damaged
                     view = self._pool.visible(scope, access)
                     if view is not None:
                         summaries.append(self._summary(view))

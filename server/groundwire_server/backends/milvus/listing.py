@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groundwire_server.backends.milvus.statistics import MOST_HITS
+from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_server.backends.shared.ranking import NO_ROWS, RankedRows, top_rows
 from groundwire_server.domain.search.candidates import Floats, Positions
 
@@ -34,10 +34,10 @@ class _Part:
 
     def wider(self) -> list["_Part"]:
         """What to ask for when this was not enough."""
-        if self.limit < MOST_HITS:
-            return [_Part(self.first, self.end, min(self.limit * _GROWTH, MOST_HITS))]
+        if self.limit < MOST_ROWS:
+            return [_Part(self.first, self.end, min(self.limit * _GROWTH, MOST_ROWS))]
         middle = (self.first + self.end) // 2
-        return [_Part(self.first, middle, MOST_HITS), _Part(middle, self.end, MOST_HITS)]
+        return [_Part(self.first, middle, MOST_ROWS), _Part(middle, self.end, MOST_ROWS)]
 
 
 class Listing:
@@ -50,7 +50,7 @@ class Listing:
         self._propose = propose
         self._count = count
         self._least = least
-        self._asked = [_Part(0, node_count, min(count + margin, MOST_HITS))]
+        self._asked = [_Part(0, node_count, min(count + margin, MOST_ROWS))]
         self._open: list[tuple[_Part, float]] = []
         self.ranked: RankedRows = NO_ROWS
 

@@ -16,7 +16,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility, VisibilityCache
-from groundwire_server.backends.shared.refusals import absence
+from groundwire_server.backends.shared.refusals import absence, damaged
 from groundwire_server.domain.access.access import AccessContext, may_see
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.execution.observation import observer
@@ -83,9 +83,13 @@ class VersionPool:
         try:
             found = self._load(pinned)
         except IndexDamagedError as error:
+            entry = self._catalogue.entry(pinned)
+            if entry is None or entry.state is not State.READY:
+                return None  # it was deleted while it was read
             _LOG.error("index %s of %s %s is damaged: %s", pinned.active_index, pinned.repository, pinned.branch, error)
-            # Who sees what of it cannot be known, so to everybody it was never there.
-            return None
+            if not self._surely_sees(entry, access):
+                return None
+            raise damaged(pinned) from error
         if found is None:
             return None
         caller = found.visibilities.get(access)
@@ -140,11 +144,10 @@ class VersionPool:
     def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
         pins = bool(asked.active_index and active)
         sees_active = pins and self.visible(replace(asked, active_index=active), access) is not None
-        saw_it = sees_active and not access.bounds.bind and self._saw(self._catalogue.entry(asked), access)
+        entry = self._catalogue.entry(asked) if sees_active else None
+        saw_it = entry is not None and entry.state is State.DELETED and self._surely_sees(entry, access)
         return absence(asked, sees_active=sees_active, saw_it=saw_it)
 
-    def _saw(self, entry: Entry | None, access: AccessContext) -> bool:
-        """Whether the caller may have seen a node of a version that was deleted: every policy class has one."""
-        if entry is None or entry.state is not State.DELETED:
-            return False
-        return any(may_see(demand, access) for demand in self._catalogue.policies(entry))
+    def _surely_sees(self, entry: Entry, access: AccessContext) -> bool:
+        """Whether the policies alone tell that the caller may see a node, or saw one: every policy class has one."""
+        return not access.bounds.bind and any(may_see(demand, access) for demand in self._catalogue.policies(entry))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
+from groundwire_index.milvus.errors import CollectionMissingError, RefusedError, StorageUnavailableError
 from groundwire_index.scope import Scope
 from groundwire_server.backends.shared.refusals import gone
 from groundwire_server.domain.errors import BackendUnavailableError
@@ -24,11 +24,16 @@ Reader = TypeVar("Reader", bound=_Pinned)
 
 @contextmanager
 def outages_told() -> Iterator[None]:
-    """Turns what Milvus does not answer into BackendUnavailableError, whose cause is for the log."""
+    """Turns what Milvus does not answer into BackendUnavailableError."""
     try:
         yield
     except StorageUnavailableError as error:
-        raise BackendUnavailableError from error
+        raise BackendUnavailableError(_cause(error)) from error
+
+
+def _cause(error: StorageUnavailableError) -> str:
+    """What went wrong, without what Milvus says of a request: that may quote it."""
+    return f"Milvus refused with code {error.code}" if isinstance(error, RefusedError) else str(error)
 
 
 def told_as_refusals(

@@ -10,15 +10,13 @@ from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.packing import TermFact
 from groundwire_index.milvus.rows import Rows
+from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_server.backends.milvus.filter_expression import both, rows_from
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.domain.graph.expansion import Direction
 
-MOST_HITS = 16_384
-"""What one search of Milvus gives at most."""
-_ROWS_A_PAGE = 65_536
 _TERMS_AT_A_TIME = 32
 _NEAR_ROWS_AT_A_TIME = 1_024
 _FIELDS = ("row", "class", "document", "code_length", "prose_length")
@@ -120,7 +118,7 @@ def read_bound_rows(version: OpenVersion, expression: str) -> BoundRows:
 def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:
     """What meets an expression among rows from `first` up to `end`, in pieces that one answer holds."""
     store, nodes, within = version.store, version.collections.nodes, both(expression, rows_from(first, end))
-    if end - first <= _ROWS_A_PAGE or store.count(nodes, within) <= _ROWS_A_PAGE:
+    if end - first <= MOST_ROWS or store.count(nodes, within) <= MOST_ROWS:
         yield store.query(nodes, within, _FIELDS)
         return
     middle = (first + end) // 2
@@ -179,8 +177,8 @@ class RowStatistics:
     def _counted(self, table: str, terms: Sequence[int]) -> list[int]:
         rows, counts = self.rows.rows, np.zeros(len(terms), dtype=np.int64)
         queries = [{term: 1.0} for term in terms]
-        for first in range(0, len(rows), MOST_HITS):
-            piece = rows[first : first + MOST_HITS]
+        for first in range(0, len(rows), MOST_ROWS):
+            piece = rows[first : first + MOST_ROWS]
             within = both(self._expression, rows_from(int(piece[0]), int(piece[-1]) + 1))
             found = self._version.store.search_sparse(
                 self._version.collections.nodes, table, queries, len(piece), within

@@ -9,7 +9,7 @@ with its traceback.
 import structlog
 from structlog.typing import FilteringBoundLogger
 
-from groundwire_server.domain.errors import PreconditionError
+from groundwire_server.domain.errors import BackendUnavailableError, PreconditionError
 from groundwire_server.rpc.error_table import INTERNAL_REASON, OVERLOADED_REASON
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.refused_calls import RefusedCalls
@@ -40,6 +40,8 @@ class AccessLog:
             self._log.error("call", **fields, exc_info=outcome.error)
         elif isinstance(outcome.error, PreconditionError) and outcome.error.__cause__ is not None:
             self._log.error("call", **fields, cause=str(outcome.error.__cause__))
+        elif isinstance(outcome.error, BackendUnavailableError):
+            self._log.warning("call", **fields, cause=outcome.error.cause)
         else:
             self._log.info("call", **fields)
 

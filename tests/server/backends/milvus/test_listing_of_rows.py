@@ -5,8 +5,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_server.backends.milvus.listing import Listing, Proposal
-from groundwire_server.backends.milvus.statistics import MOST_HITS
 from groundwire_server.backends.shared.ranking import top_rows
 
 
@@ -19,7 +19,7 @@ class Proposer:
         self.asked = 0
 
     def __call__(self, first: int, end: int, limit: int) -> Proposal:
-        assert limit <= MOST_HITS
+        assert limit <= MOST_ROWS
         self.asked += 1
         part = self._rough[first:end]
         order = np.argsort(-part)[:limit]

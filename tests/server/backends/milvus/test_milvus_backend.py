@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.schema import CATALOGUE
 from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
@@ -62,7 +63,7 @@ class Versions:
     """The same versions in a data folder and in Milvus, behind a backend each; that of Milvus remembers nothing."""
 
     def __init__(self, data: Path, catalogue: Catalogue, publish: Publish, make_node: MakeNode) -> None:
-        self._data = data
+        self.data = data
         self.catalogue = catalogue
         self._publish = publish
         self._make_node = make_node
@@ -73,8 +74,8 @@ class Versions:
     def put(self, scope: Scope, access: NodeAccess = OPEN, case: str = "") -> None:
         """Publishes a version of one node, which is not active."""
         node = self._make_node("A", f"text of {scope.active_index}", access=access, case_id=case, scope=scope)
-        self._publish(self._data, [node], scope=scope, activate=False)
-        copy_to_milvus(LoadedIndex(IndexStore(self._data).require(scope)), self.catalogue, activate=False)
+        self._publish(self.data, [node], scope=scope, activate=False)
+        copy_to_milvus(LoadedIndex(IndexStore(self.data).require(scope)), self.catalogue, activate=False)
 
     def change(self, name: str, scope: Scope) -> Told:
         """Activates or deletes a version in both; what both say alike."""
@@ -144,6 +145,20 @@ def test_a_version_without_its_collections_is_not_activated(versions: Versions) 
     with pytest.raises(PreconditionError) as caught:
         versions.milvus.activate(V1)
     assert caught.value.reason is Reason.INDEX_DAMAGED
+
+
+def test_a_damaged_document_is_told_to_who_surely_sees_a_node(versions: Versions) -> None:
+    for scope, access, case in ((V1, HIDDEN, "7"), (V2, OPEN, "7"), (V3, OPEN, "7")):
+        versions.put(scope, access, case)
+    versions.change("activate", V1)
+    versions.change("activate", V2)
+    entry = versions.catalogue.require(V1)
+    (part,) = entry.part_rows([versions.catalogue.document(entry).to_content()[:-2]])
+    versions.catalogue.store.upsert(CATALOGUE, [part])
+    (IndexStore(versions.data).directory(V1) / "manifest.json").write_text("{}", encoding="utf-8")
+    versions.compare()
+    answers = {told(partial(versions.milvus.open, V1, caller))[1] for caller in (PUBLIC, FINANCE)}
+    assert answers == {Reason.INDEX_NOT_FOUND, Reason.INDEX_DAMAGED}
 
 
 def test_an_activation_elsewhere_is_seen_when_what_is_remembered_is_old(

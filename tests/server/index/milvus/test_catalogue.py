@@ -153,10 +153,17 @@ def test_a_document_that_lacks_a_part_is_damaged(tmp_path: Path, catalogue: Cata
     entry = catalogue.require(V1)
     with pytest.raises(IndexDamagedError, match="lacks parts of index 'v1'"):
         catalogue.document(replace(entry, parts=3))
-    (part,) = entry.part_rows(["{}"])
-    catalogue.store.upsert(CATALOGUE, [part])
-    with pytest.raises(IndexDamagedError, match="errors, first"):
-        catalogue.document(entry)
+    content = catalogue.document(entry).to_content()
+    for damaged, has_policies in (
+        (content.replace('"node_count":1', '"node_count":2'), True),
+        ("{}", False),
+        ("", False),
+    ):
+        (part,) = entry.part_rows([damaged])
+        catalogue.store.upsert(CATALOGUE, [part])
+        with pytest.raises(IndexDamagedError, match="does not match its checksum"):
+            catalogue.document(entry)
+        assert bool(catalogue.policies(entry)) is has_policies
 
 
 class Meanwhile(MilvusStore):

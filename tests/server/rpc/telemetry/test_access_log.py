@@ -9,6 +9,7 @@ import pytest
 import structlog
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.domain.errors import BackendUnavailableError
 from groundwire_server.domain.search.search import SearchResult
 
 if TYPE_CHECKING:
@@ -75,3 +76,16 @@ async def test_a_call_without_a_query_has_none_to_tell(
                 retrieval_pb2.ExpandDependencyTreeRequest(scope=query_request.scope)
             )
     assert ["query" in line for line in lines] == [True, False]
+
+
+async def test_how_what_holds_the_indexes_failed_is_told(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    engine.search.side_effect = BackendUnavailableError("Milvus refused with code 8")
+    with structlog.testing.capture_logs() as lines:
+        async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
+    (line,) = lines
+    assert (line["log_level"], line["cause"]) == ("warning", "Milvus refused with code 8")
+    assert "Milvus" not in str(caught.value.details())
