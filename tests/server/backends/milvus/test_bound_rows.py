@@ -1,0 +1,83 @@
+"""What a caller with bounds sees when it is more than one answer of Milvus holds."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.milvus.document import ClassCounts, CollectionState, VersionDocument
+from groundwire_index.milvus.packing import hexed
+from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema, VersionCollections, nodes_schema
+from groundwire_index.milvus.store import MOST_ROWS, MilvusStore
+from groundwire_index.nodes.node import Node, NodeAccess
+from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex
+from groundwire_index.store.store import IndexStore
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.milvus.visibility import CallerVisibility
+from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.access.names import Names
+from support.milvus_server import MilvusServer
+
+SCOPE = Scope("shop", "main", "v1")
+FIELDS = ("row", "class", "document", "collection_id", "code_length", "prose_length", UNUSED)
+SCHEMA = CollectionSchema("row", tuple(field for field in nodes_schema(None).fields if field.name in FIELDS))
+COLLECTIONS = VersionCollections("0" * 20, "0" * 8)
+ROWS = MOST_ROWS + 2_000
+ROWS_BETWEEN_OTHERS = 20
+ROWS_AT_A_TIME = 4_000
+
+
+def test_all_rows_within_the_bounds_are_counted(
+    milvus: MilvusServer, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    publish(tmp_path, [make_node("A", "text", scope=SCOPE)], scope=SCOPE)
+    manifest = LoadedIndex(IndexStore(tmp_path).require(SCOPE)).manifest
+    store = MilvusStore(milvus.address(milvus.new_database()))
+    is_red = [row % ROWS_BETWEEN_OTHERS != 0 for row in range(ROWS)]
+    store.create(SCHEMA, COLLECTIONS.nodes)
+    for first in range(0, ROWS, ROWS_AT_A_TIME):
+        numbers = range(first, min(first + ROWS_AT_A_TIME, ROWS))
+        store.insert(
+            COLLECTIONS.nodes,
+            [
+                {
+                    "row": row,
+                    "class": 0,
+                    "document": NO_DOCUMENT,
+                    "collection_id": hexed("red" if is_red[row] else "blue"),
+                    "code_length": row,
+                    "prose_length": 1,
+                    UNUSED: list(UNUSED_VECTOR),
+                }
+                for row in numbers
+            ],
+        )
+    store.finish(SCHEMA, COLLECTIONS.nodes)
+    nothing = CollectionState(0, "", ())
+    document = VersionDocument(
+        manifest=replace(manifest, node_count=ROWS),
+        policies=(NodeAccess(),),
+        classes=(ClassCounts(0, False, ROWS, 0, 0, 0, 0, 0),),
+        code_reference_length=1.0,
+        prose_reference_length=1.0,
+        edges=(),
+        documents=(),
+        nodes_state=nothing,
+        edges_state=nothing,
+        facts_state=nothing,
+    )
+    version = OpenVersion(store, COLLECTIONS, document)
+    seen = CallerVisibility(version, np.asarray([True]), Bounds(collections=Names(frozenset({"red"})))).of(
+        Lifecycle.ACTIVE
+    )
+    red = np.flatnonzero(is_red)
+    assert seen.count == len(red) > MOST_ROWS
+    assert seen.rows is not None
+    assert seen.rows.rows.tolist() == red.tolist()
+    assert (seen.mean_length(CODE), seen.mean_length(PROSE)) == (red.sum() / len(red), 1.0)
+    store.close()
