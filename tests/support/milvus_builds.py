@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
@@ -45,9 +46,12 @@ def build_in_milvus(
     return build_index(Records(records, fails), options, progress, destination)
 
 
-def copy_to_milvus(index: LoadedIndex, catalogue: Catalogue, *, activate: bool = True) -> None:
+def copy_to_milvus(
+    index: LoadedIndex, catalogue: Catalogue, *, activate: bool = True, dense_index: DenseIndex | None = None
+) -> None:
     """Makes a version of an index that lies in files available in Milvus, not verified."""
     with claimed(catalogue, index.scope, QUICK_BEATS) as build:
-        catalogue.make_ready(build, publish(index, catalogue.store, build.collections, Stages()))
+        document = publish(index, catalogue.store, build.collections, Stages(), dense_index)
+        catalogue.make_ready(build, document)
     if activate:
         catalogue.activate(index.scope)

@@ -129,7 +129,9 @@ class _SearchPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchPath
     SEARCH_PATH_EXACT: _SearchPath.ValueType  # 1
     """Every visible node that passes the filter was compared with the query."""
     SEARCH_PATH_APPROXIMATE: _SearchPath.ValueType  # 2
-    """The nodes to compare were chosen by one bit of each vector component, which may miss some."""
+    """The nodes to compare were chosen by one bit of each vector component, or by an approximate index that the operator
+    chose for this version; either may miss some. With the latter, nodes that the caller may not see shape which.
+    """
 
 class SearchPath(_SearchPath, metaclass=_SearchPathEnumTypeWrapper):
     """How the dense retriever found its candidates."""
@@ -139,7 +141,9 @@ SEARCH_PATH_UNSPECIFIED: SearchPath.ValueType  # 0
 SEARCH_PATH_EXACT: SearchPath.ValueType  # 1
 """Every visible node that passes the filter was compared with the query."""
 SEARCH_PATH_APPROXIMATE: SearchPath.ValueType  # 2
-"""The nodes to compare were chosen by one bit of each vector component, which may miss some."""
+"""The nodes to compare were chosen by one bit of each vector component, or by an approximate index that the operator
+chose for this version; either may miss some. With the latter, nodes that the caller may not see shape which.
+"""
 Global___SearchPath: _TypeAlias = SearchPath  # noqa: Y015
 
 class _EdgeDirection:

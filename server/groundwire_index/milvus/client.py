@@ -130,11 +130,11 @@ def _type_of(own: Field) -> dict[str, object]:
 
 
 def milvus_indexes(schema: CollectionSchema) -> Client:
-    """The indexes of a collection: every vector is compared, and no entry of a sparse one is dropped."""
+    """The indexes of a collection; no entry of a sparse vector is dropped."""
     indexes = _pymilvus().MilvusClient.prepare_index_params()
     for own in schema.fields:
         if own.kind is FieldKind.DENSE:
-            indexes.add_index(own.name, index_type="FLAT", metric_type="IP")
+            indexes.add_index(own.name, index_type=own.index.type, metric_type="IP", params=own.index.of_build)
         elif own.kind is FieldKind.SPARSE:
             params = {"inverted_index_algo": "DAAT_MAXSCORE"}
             indexes.add_index(own.name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP", params=params)

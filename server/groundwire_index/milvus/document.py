@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.manifest import Manifest
@@ -69,7 +70,8 @@ class VersionDocument:
     """What a version's entry in the catalogue holds. `manifest` has no files.
 
     `classes` are sorted by (policy, deleted); the field `class` of a node is a place among them. The reference lengths
-    are the mean lengths of all nodes in tokens, 1 instead of 0, by which the sparse vectors were weighed.
+    are the mean lengths of all nodes in tokens, 1 instead of 0, by which the sparse vectors were weighed. `dense_index`
+    is that of the vectors, where there are some.
     """
 
     manifest: Manifest
@@ -77,6 +79,7 @@ class VersionDocument:
     classes: tuple[ClassCounts, ...]
     code_reference_length: float
     prose_reference_length: float
+    dense_index: DenseIndex
     edges: tuple[EdgeCount, ...]
     documents: tuple[DocumentCount, ...]
     nodes_state: CollectionState

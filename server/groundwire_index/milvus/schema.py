@@ -5,11 +5,12 @@ versions. Strings that an expression compares are hexadecimal (`packing.hexed`),
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
 from typing import Final
 
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.scope import Scope
 
 MOST_STRING_BYTES: Final = 65_535
@@ -59,11 +60,12 @@ class FieldKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a collection."""
+    """A field of a collection; `index` is that of dense vectors."""
 
     name: str
     kind: FieldKind
     size: int = 0
+    index: DenseIndex = field(default_factory=DenseIndex)
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,13 @@ class CollectionSchema:
         return tuple(own.name for own in self.fields)
 
 
-def nodes_schema(dimension: int | None) -> CollectionSchema:
-    """The nodes of an index with vectors of this dimension, None for one without."""
-    vector = _UNUSED_FIELD if dimension is None else Field("vector", FieldKind.DENSE, dimension)
+def nodes_schema(dimension: int | None, index: DenseIndex | None = None) -> CollectionSchema:
+    """The nodes of an index with vectors of this dimension, None for one without; `index` is FLAT unless given."""
+    vector = (
+        _UNUSED_FIELD
+        if dimension is None
+        else Field("vector", FieldKind.DENSE, dimension, DenseIndex() if index is None else index)
+    )
     return CollectionSchema(
         "row",
         (

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _INDEXED, _NOT_INDEXED = "Finished", "Failed"
 _PAUSES = (0.01, 0.03, 0.1, 0.3, 1.0)
 """Seconds between two looks at an index that is being made."""
 _ALIAS_MISSING = (100, 1600)
+_NO_PARAMETERS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +83,34 @@ class MilvusStore(MilvusConnection):
         return int(found.integers(_COUNT)[0])
 
     def search_dense(
-        self, collection: str, field_name: str, queries: NDArray[np.float32], limit: int, expression: str = ""
+        self,
+        collection: str,
+        field_name: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        expression: str = "",
+        parameters: Mapping[str, int] = _NO_PARAMETERS,
     ) -> list[Hits]:
-        """For each query vector [q, dimension] the `limit` rows of greatest inner product among those that pass."""
-        return self._search(collection, field_name, list(queries), limit, expression)
+        """For each query vector [q, dimension] the `limit` rows of greatest inner product among those that pass.
+
+        `parameters` are those of the index for a search; an index that is not exact may give others, and fewer.
+        """
+        return self._search(collection, field_name, list(queries), limit, expression, parameters)
 
     def search_sparse(
         self, collection: str, field_name: str, queries: Sequence[SparseVector], limit: int, expression: str = ""
     ) -> list[Hits]:
         """As `search_dense`, for vectors by dimension; rows that share no dimension with a query are not found."""
-        return self._search(collection, field_name, list(queries), limit, expression)
+        return self._search(collection, field_name, list(queries), limit, expression, _NO_PARAMETERS)
 
     def _search(
-        self, collection: str, field_name: str, queries: Sequence[object], limit: int, expression: str
+        self,
+        collection: str,
+        field_name: str,
+        queries: Sequence[object],
+        limit: int,
+        expression: str,
+        parameters: Mapping[str, int],
     ) -> list[Hits]:
         if not queries or limit <= 0:
             return [Hits(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
@@ -105,7 +122,7 @@ class MilvusStore(MilvusConnection):
                 filter=expression,
                 limit=limit,
                 anns_field=field_name,
-                search_params={"metric_type": "IP", "params": {}},
+                search_params={"metric_type": "IP", "params": dict(parameters)},
                 timeout=seconds,
                 consistency_level=_consistency(strong=False),
             ),

@@ -10,15 +10,18 @@ from rich.table import Table
 
 from groundwire_index.commands.options import (
     DEFAULT_DATA,
+    EXIT_USAGE,
     Branch,
     Data,
     Repository,
     checked_scope,
+    fail,
     reporting_failures,
 )
 from groundwire_index.commands.storage import Storage, with_storage
 from groundwire_index.commands.versions import catalogue_at
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.milvus.dense_index import DenseIndex, dense_index
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
@@ -47,6 +50,15 @@ def index(
     skip_dangling_edges: Annotated[
         bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
     ] = False,
+    milvus_index: Annotated[
+        str,
+        typer.Option(
+            envvar="GROUNDWIRE_MILVUS_INDEX",
+            help="How Milvus searches dense vectors. FLAT is exact. HNSW and IVF_FLAT, also with parameters "
+            "(HNSW:M=32,efConstruction=360,ef=400 or IVF_FLAT:nlist=1024,nprobe=64), miss some nodes, and hidden nodes "
+            "shape which.",
+        ),
+    ] = "FLAT",
 ) -> None:
     """Build an index version from SOURCE, publish it, and let it answer.
 
@@ -54,6 +66,7 @@ def index(
     """
     name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
     scope = checked_scope(repository, branch, name)
+    dense = _checked_index(milvus_index, storage)
     with reporting_failures("index"):
         from groundwire_index.store.store import IndexStore
         from groundwire_index.store.writer import SKIPPED_FILE
@@ -69,17 +82,27 @@ def index(
             activate=activate,
             skip_dangling_edges=skip_dangling_edges,
         )
-        destination = None if storage.milvus is None else _milvus(storage.data, storage.milvus, progress)
+        destination = None if storage.milvus is None else _milvus(storage.data, storage.milvus, progress, dense)
         report = build_index(recognise(source), options, progress, destination)
         # In Milvus there is no such file.
         skipped_file = None if destination else IndexStore(storage.data).directory(scope) / SKIPPED_FILE
     _print_report(report, skipped_file)
 
 
-def _milvus(data: Path, address: "MilvusAddress", progress: "Progress") -> "Destination":
+def _checked_index(asked: str, storage: Storage) -> DenseIndex:
+    try:
+        index = dense_index(asked)
+    except ValueError as error:
+        fail(f"--milvus-index: {error}", EXIT_USAGE)
+    if storage.milvus is None and not index.is_exact:
+        fail("--milvus-index must be FLAT without --backend milvus", EXIT_USAGE)
+    return index
+
+
+def _milvus(data: Path, address: "MilvusAddress", progress: "Progress", index: DenseIndex) -> "Destination":
     from groundwire_ingest.milvus.destination import MilvusDestination
 
-    return MilvusDestination(data, catalogue_at(address), progress)
+    return MilvusDestination(data, catalogue_at(address), progress, dense_index=index)
 
 
 def _load_embedder(model: str, progress: "Progress") -> "Embedder":

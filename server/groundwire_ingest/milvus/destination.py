@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.leftovers import SECONDS_BETWEEN_BEATS
 from groundwire_index.milvus.verification import check_contents
 from groundwire_index.scope import Scope
@@ -24,12 +25,17 @@ class MilvusDestination:
         catalogue: Catalogue,
         progress: Progress,
         seconds_between_beats: float = SECONDS_BETWEEN_BEATS,
+        dense_index: DenseIndex | None = None,
     ) -> None:
-        """`data` is the local folder in which indexes are built before they are published."""
+        """`data` is the local folder in which indexes are built before they are published.
+
+        `dense_index` is that of their vectors, FLAT unless given.
+        """
         self._staging = IndexStore(data)
         self._catalogue = catalogue
         self._progress = progress
         self._seconds_between_beats = seconds_between_beats
+        self._dense_index = dense_index
 
     def check_free(self, scope: Scope) -> None:
         """See `Destination.check_free`."""
@@ -44,7 +50,7 @@ class MilvusDestination:
             claimed(catalogue, scope, self._seconds_between_beats) as build,
         ):
             yield directory
-            document = publish(verify(directory), store, build.collections, self._progress)
+            document = publish(verify(directory), store, build.collections, self._progress, self._dense_index)
             with self._progress.stage("Verifying") as report:
                 check_contents(store, build.collections, document, report)
             check_held(catalogue, build)

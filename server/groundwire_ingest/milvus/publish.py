@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.facts import fact_rows
 from groundwire_index.milvus.schema import (
@@ -31,10 +32,15 @@ _ROWS_BETWEEN_REPORTS = 256
 
 
 def publish(
-    index: LoadedIndex, store: MilvusStore, collections: VersionCollections, progress: Progress
+    index: LoadedIndex,
+    store: MilvusStore,
+    collections: VersionCollections,
+    progress: Progress,
+    dense_index: DenseIndex | None = None,
 ) -> VersionDocument:
     """Copies an index into the collection of facts, which is empty, and the others, which are not there yet.
 
+    `dense_index` is that of the vectors, FLAT unless given.
     Returns what the catalogue is to hold of it. Raises IngestError for an index that Milvus cannot hold, and
     StorageUnavailableError; then some of it is left.
     """
@@ -42,6 +48,7 @@ def publish(
     dimension = None if space is None else space.dimension
     if dimension is not None and dimension < LEAST_DIMENSION:
         raise IngestError(f"Milvus holds vectors of at least {LEAST_DIMENSION} dimensions; these have {dimension}")
+    dense_index = dense_index or DenseIndex()
     classes = Classes(index)
     fact_writer = CollectionWriter(store, FACTS_SCHEMA, collections.facts)
 
@@ -50,7 +57,7 @@ def publish(
             fact_writer.add(row)
 
     with progress.stage("Publishing nodes") as report:
-        nodes = _new(store, nodes_schema(dimension), collections.nodes)
+        nodes = _new(store, nodes_schema(dimension, dense_index), collections.nodes)
         for row in _reported(NodeRows(index, classes, add_fact), report, count):
             nodes.add(row)
         nodes_state = nodes.finish()
@@ -69,6 +76,7 @@ def publish(
         classes=classes.counts(),
         code_reference_length=reference_length(lengths_of(index.lexical, count)),
         prose_reference_length=reference_length(lengths_of(index.prose, count)),
+        dense_index=dense_index,
         edges=classes.edges(),
         documents=classes.documents(),
         nodes_state=nodes_state,

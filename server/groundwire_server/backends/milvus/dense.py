@@ -22,6 +22,7 @@ class Dense:
         self, version: OpenVersion, allowed: str, query: NDArray[np.float64], min_similarity: float | None
     ) -> None:
         """`allowed` is the expression of the rows that may be listed."""
+        self._index = version.document.dense_index
         self._version = version
         self._allowed = both("has_vector == true", allowed)
         self._query = query
@@ -32,14 +33,17 @@ class Dense:
         return 16 + count // 8
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """See `MilvusRetriever.propose`."""
+        """See `MilvusRetriever.propose`. An index that is not exact proposes once: more may be missed, and stays so."""
         (hits,) = self._version.store.search_dense(
             self._version.collections.nodes,
             VECTOR,
             self._query.astype(np.float32)[np.newaxis],
             limit,
             within(self._version, self._allowed, first, end),
+            self._index.of_search(limit),
         )
+        if not self._index.is_exact:
+            return Proposal(hits.rows, -np.inf)
         # Both vectors are of unit length: the rounded query and each of the sums are off by so much at most.
         error = (len(self._query) + 8) * EPSILON
         return Proposal(hits.rows, lowest_of(hits, limit, end - first) + error)

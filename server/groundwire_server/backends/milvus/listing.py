@@ -18,7 +18,7 @@ _GROWTH = 4
 
 
 class Proposal(NamedTuple):
-    """Rows [m], and what the exact score of any other row is at most; -inf where there is no other."""
+    """Rows [m], and what the exact score of any other row is at most; -inf where no other is to be had."""
 
     rows: Positions
     rest: float

@@ -60,7 +60,12 @@ class Retrievers:
         }
         ranked = self._ranked(retrievers)
         return {
-            asked: CandidateList(ranked[asked], self._scored(own), file_scores=self._file_scores(own, visibility))
+            asked: CandidateList(
+                ranked[asked],
+                self._scored(own),
+                exact=asked is not Retriever.DENSE or self._version.document.dense_index.is_exact,
+                file_scores=self._file_scores(own, visibility),
+            )
             for asked, own in retrievers.items()
         }
 

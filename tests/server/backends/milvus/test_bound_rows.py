@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import ClassCounts, CollectionState, VersionDocument
 from groundwire_index.milvus.packing import hexed
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema, VersionCollections, nodes_schema
@@ -65,6 +66,7 @@ def test_all_rows_within_the_bounds_are_counted(
         classes=(ClassCounts(0, False, ROWS, 0, 0, 0, 0, 0),),
         code_reference_length=1.0,
         prose_reference_length=1.0,
+        dense_index=DenseIndex(),
         edges=(),
         documents=(),
         nodes_state=nothing,

@@ -102,3 +102,15 @@ def test_a_milvus_that_is_away_is_one_line(source: Path, environment: dict[str, 
 def test_options_that_cannot_be_used_are_told(flags: tuple[str, ...], message: str) -> None:
     ended = run("indexes", "--backend", "milvus", *flags)
     assert (ended.returncode, ended.stderr) == (2, f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--milvus-index", "BEST"), "--milvus-index: 'BEST' must be one of FLAT, HNSW, IVF_FLAT"),
+        (("--milvus-index", "HNSW"), "--milvus-index must be FLAT without --backend milvus"),
+    ],
+)
+def test_an_index_that_cannot_be_made_is_told(source: Path, flags: tuple[str, ...], message: str) -> None:
+    ended = run("index", str(source), *SCOPE, *flags)
+    assert (ended.returncode, ended.stderr) == (2, f"error: {message}\n")

@@ -1,0 +1,84 @@
+"""The index by which Milvus searches dense vectors, which an operator chooses when a version is built.
+
+FLAT compares every visible vector: it is exact, and hidden nodes change nothing. The others look at some vectors only,
+and are made of those of all nodes, so hidden ones shape which visible ones are found.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+FLAT: Final = "FLAT"
+HNSW: Final = "HNSW"
+IVF_FLAT: Final = "IVF_FLAT"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """A parameter by its name in Milvus: what it is unless given, and its bounds; of a search or of the build."""
+
+    name: str
+    default: int
+    least: int
+    most: int
+    searches: bool = False
+
+
+_PARAMETERS: Mapping[str, tuple[_Parameter, ...]] = MappingProxyType(
+    {
+        FLAT: (),
+        HNSW: (
+            _Parameter("M", 32, 2, 2_048),
+            _Parameter("efConstruction", 360, 1, 32_768),
+            _Parameter("ef", 400, 1, 32_768, searches=True),
+        ),
+        IVF_FLAT: (
+            _Parameter("nlist", 1_024, 1, 65_536),
+            _Parameter("nprobe", 64, 1, 65_536, searches=True),
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseIndex:
+    """The type of the index, as Milvus names it, and its parameters by name."""
+
+    type: str = FLAT
+    parameters: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no nearer vector is missed."""
+        return self.type == FLAT
+
+    @property
+    def of_build(self) -> dict[str, int]:
+        """What the index is made with."""
+        return {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if not own.searches}
+
+    def of_search(self, limit: int) -> dict[str, int]:
+        """What a search for so many rows is made with."""
+        asked = {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if own.searches}
+        # Milvus refuses an HNSW search that looks at fewer vectors than it gives.
+        return {**asked, "ef": max(asked["ef"], limit)} if self.type == HNSW else asked
+
+
+def dense_index(asked: str) -> DenseIndex:
+    """An index by `TYPE` or `TYPE:NAME=NUMBER,...`, such as `HNSW:M=16,ef=200`. Raises ValueError with the rule."""
+    kind, _, listed = asked.partition(":")
+    if kind not in _PARAMETERS:
+        raise ValueError(f"{kind!r} must be one of {', '.join(_PARAMETERS)}")
+    known = {own.name: own for own in _PARAMETERS[kind]}
+    parameters = {name: own.default for name, own in known.items()}
+    for one in listed.split(",") if listed else ():
+        name, _, number = one.partition("=")
+        if name not in known:
+            allowed = f"has the parameters {', '.join(known)}" if known else "has no parameters"
+            raise ValueError(f"{kind} {allowed}, not {name!r}")
+        least, most = known[name].least, known[name].most
+        if not (number.isascii() and number.isdecimal() and least <= int(number) <= most):
+            raise ValueError(f"{name} of {kind} must be a whole number from {least} to {most:,}, not {number!r}")
+        parameters[name] = int(number)
+    return DenseIndex(kind, parameters)
