@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.backends.shared.scoring import RankedRows
 
 
 class RankedRow(NamedTuple):

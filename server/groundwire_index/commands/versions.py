@@ -32,7 +32,7 @@ def indexes(
 
             entries = list_versions(storage.data)
         else:
-            from groundwire_index.milvus.listing import list_versions as list_versions_of_milvus
+            from groundwire_index.milvus.upkeep import list_versions as list_versions_of_milvus
 
             entries = list_versions_of_milvus(catalogue_at(storage.milvus))
     if as_json:
@@ -60,7 +60,7 @@ def delete(version: Version, repository: Repository, branch: Branch, storage: St
 
             IndexStore(storage.data).delete(scope)
         else:
-            from groundwire_index.milvus.leftovers import delete_version
+            from groundwire_index.milvus.upkeep import delete_version
 
             delete_version(catalogue_at(storage.milvus), scope)
     print(f"{version} is deleted")

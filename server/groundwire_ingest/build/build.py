@@ -5,11 +5,13 @@ its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,6 @@ from groundwire_index.store.tables import Job as TableJob
 from groundwire_index.store.tables import LexicalSize, write_tables
 from groundwire_index.store.writer import Origin, seal_index
 from groundwire_ingest.build.collect import Collected, collect
-from groundwire_ingest.build.destination import Destination
 from groundwire_ingest.build.processes import Advance, processor_count, runner
 from groundwire_ingest.build.progress import Progress, ProgressCallback
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
@@ -38,6 +39,26 @@ EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
 BYTES_A_SEGMENT = 16 << 20
 _RECORDS_BETWEEN_REPORTS = 256
+
+
+class Destination(Protocol):
+    """What holds index versions, as a build sees it; `IndexStore` is one."""
+
+    def check_free(self, scope: Scope) -> None:
+        """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
+        ...
+
+    def build(self, scope: Scope) -> AbstractContextManager[Path]:
+        """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
+
+        Raises BuildRefusedError when the name is taken or another build is running. When the body raises, nothing is
+        left.
+        """
+        ...
+
+    def activate(self, scope: Scope) -> str:
+        """Makes a version the active one; returns the one before, or ""."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from groundwire_index.milvus.dense_index import DenseIndex, dense_index
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
     from groundwire_index.milvus.address import MilvusAddress
-    from groundwire_ingest.build.build import BuildReport
-    from groundwire_ingest.build.destination import Destination
+    from groundwire_ingest.build.build import BuildReport, Destination
     from groundwire_ingest.build.progress import Progress
 
 NO_EMBEDDER = "none"

@@ -9,8 +9,8 @@ from dataclasses import replace
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, build_entry
 from groundwire_index.milvus.errors import AliasTakenError, StorageUnavailableError
-from groundwire_index.milvus.leftovers import remove_build, remove_leftovers
 from groundwire_index.milvus.schema import FACTS_SCHEMA, building_alias
+from groundwire_index.milvus.upkeep import remove_build, remove_leftovers
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import BuildRefusedError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.dense_index import DenseIndex
-from groundwire_index.milvus.leftovers import SECONDS_BETWEEN_BEATS
+from groundwire_index.milvus.upkeep import SECONDS_BETWEEN_BEATS
 from groundwire_index.milvus.verification import check_contents
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import verify
@@ -17,7 +17,7 @@ from groundwire_ingest.milvus.publish import publish
 
 
 class MilvusDestination:
-    """Implements `build.destination.Destination`; every method raises StorageUnavailableError as well."""
+    """Implements `build.build.Destination`; every method raises StorageUnavailableError as well."""
 
     def __init__(
         self,

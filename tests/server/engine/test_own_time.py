@@ -15,7 +15,7 @@ from groundwire_server.backends.embedded import pool as pool_module
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers import retrieval as retrieval_module
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
-from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers

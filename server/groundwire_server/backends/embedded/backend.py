@@ -77,21 +77,11 @@ class EmbeddedBackend:
 
     def _summary(self, view: View) -> IndexSummary:
         manifest = view.index.manifest
-        space = manifest.vector_space
-        return IndexSummary(
-            repository=manifest.repository,
-            branch=manifest.branch,
-            version=manifest.version,
+        return IndexSummary.of(
+            manifest,
             active=self._store.active(view.index.scope) == manifest.version,
-            created=manifest.created,
-            source=manifest.source,
             node_count=view.visibility.count,
             edge_count=view.visibility.edge_count,
-            embedder=space.embedder if space else "",
-            embedder_fingerprint=space.fingerprint if space else "",
-            dimension=space.dimension if space else 0,
-            lexical=manifest.code is not None,
-            token_counter=manifest.token_counter,
         )
 
     def activate(self, scope: Scope) -> str:

@@ -91,21 +91,11 @@ class MilvusBackend:
 
     def _summary(self, view: View) -> IndexSummary:
         manifest, visibility = view.version.manifest, view.caller.of(Lifecycle.ACTIVE)
-        space = manifest.vector_space
-        return IndexSummary(
-            repository=manifest.repository,
-            branch=manifest.branch,
-            version=manifest.version,
+        return IndexSummary.of(
+            manifest,
             active=self._catalogue.active(view.version.scope) == manifest.version,
-            created=manifest.created,
-            source=manifest.source,
             node_count=visibility.count,
             edge_count=visibility.edge_count,
-            embedder=space.embedder if space else "",
-            embedder_fingerprint=space.fingerprint if space else "",
-            dimension=space.dimension if space else 0,
-            lexical=manifest.code is not None,
-            token_counter=manifest.token_counter,
         )
 
     def activate(self, scope: Scope) -> str:

@@ -5,9 +5,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.milvus.rows import Rows
 from groundwire_server.backends.milvus.filter_expression import both
-from groundwire_server.backends.milvus.listing import Proposal
+from groundwire_server.backends.milvus.listing import EPSILON, Proposal, lowest_of, within
 from groundwire_server.backends.milvus.node_rows import VECTOR
-from groundwire_server.backends.milvus.proposing import EPSILON, lowest_of, within
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.domain.query.diversity import cosines
 from groundwire_server.domain.search.candidates import Floats

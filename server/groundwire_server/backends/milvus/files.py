@@ -18,7 +18,7 @@ from groundwire_server.backends.milvus.node_rows import NodeRows
 from groundwire_server.backends.milvus.statistics import BoundRows
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
-from groundwire_server.backends.shared.bm25 import MAX_FILE_NODES, term_scores
+from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, term_scores
 from groundwire_server.domain.search.candidates import Floats, Positions
 from groundwire_server.execution.checkpoint import Checkpoint
 

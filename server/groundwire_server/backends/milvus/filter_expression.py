@@ -6,23 +6,10 @@ from groundwire_index.milvus.packing import hexed, metadata_digest
 from groundwire_index.milvus.store import among
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.names import Names
-from groundwire_server.domain.search.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import FILTERED_FLAGS, FILTERED_STRINGS, Filter, MetadataCondition
 
 NO_ROW = "row < 0"
 """What no row meets."""
-_STRING_FIELDS = {
-    "kinds": "kind",
-    "data_types": "data_type",
-    "corpus_types": "corpus_type",
-    "languages": "language",
-    "collection_ids": "collection_id",
-    "document_ids": "document_id",
-    "service_names": "service_name",
-    "repo_names": "repo_name",
-    "case_ids": "case_id",
-    "document_version_ids": "document_version_id",
-}
-_FLAG_FIELDS = ("is_latest", "is_test", "is_generated")
 
 
 def both(*expressions: str) -> str:
@@ -62,13 +49,13 @@ def class_expression(classes: Sequence[bool]) -> str:
 
 
 def _conditions(filter_: Filter) -> Iterator[str]:
-    for field, column in _STRING_FIELDS.items():
+    for field, column in FILTERED_STRINGS.items():
         wanted: tuple[str, ...] = getattr(filter_, field)
         if wanted:
             yield among(column, sorted(set(map(hexed, wanted))))
     if filter_.path_prefixes and "" not in filter_.path_prefixes:
         yield any_of([_starting("path", prefix) for prefix in sorted(set(filter_.path_prefixes))])
-    for field in _FLAG_FIELDS:
+    for field in FILTERED_FLAGS:
         wanted_flag: bool | None = getattr(filter_, field)
         if wanted_flag is not None:
             yield f"{field} == {str(wanted_flag).lower()}"

@@ -6,12 +6,15 @@ more is asked for, four times as much each time up to what Milvus gives, then of
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from groundwire_index.milvus.store import MOST_ROWS
-from groundwire_server.backends.shared.ranking import NO_ROWS, RankedRows, top_rows
+from groundwire_index.milvus.rows import Rows
+from groundwire_index.milvus.store import MOST_ROWS, Hits
+from groundwire_server.backends.milvus.filter_expression import both, rows_from
+from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.shared.scoring import NO_ROWS, RankedRows, top_rows
 from groundwire_server.domain.search.candidates import Floats, Positions
 
 _GROWTH = 4
@@ -76,3 +79,46 @@ class Listing:
         self._asked = [
             wider for part, rest in self._open if rest >= demanded and rest != -np.inf for wider in part.wider()
         ]
+
+
+EPSILON = 2.0**-23
+"""Of single precision."""
+POSITIVE = float(np.nextafter(0.0, 1.0))
+"""The least score above 0."""
+
+
+class MilvusRetriever(Protocol):
+    """One retriever with what one search asks of it."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What of a node its score is made of."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """The least score of a listed row."""
+        ...
+
+    def margin(self, count: int) -> int:
+        """How many rows are asked for beside `count`, so that the list is mostly certain at once."""
+        ...
+
+    def propose(self, first: int, end: int, limit: int) -> Proposal:
+        """The `limit` rows of a range that Milvus scores highest, or a few more."""
+        ...
+
+    def scores(self, nodes: Rows) -> Floats:
+        """The exact scores of nodes [m] of which the fields were read; NaN for one that cannot be scored."""
+        ...
+
+
+def within(version: OpenVersion, allowed: str, first: int, end: int) -> str:
+    """The expression of the allowed rows of a range."""
+    is_all = first == 0 and end == version.manifest.node_count
+    return allowed if is_all else both(allowed, rows_from(first, end))
+
+
+def lowest_of(hits: Hits, limit: int, size: int) -> float:
+    """The score that no row of a range of some size exceeds that was not found; -inf where all were."""
+    return -np.inf if len(hits.rows) < limit or size <= limit else float(hits.scores[-1])

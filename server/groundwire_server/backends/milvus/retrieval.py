@@ -13,14 +13,13 @@ from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.milvus.bm25 import Words
 from groundwire_server.backends.milvus.dense import Dense
 from groundwire_server.backends.milvus.files import file_scores
-from groundwire_server.backends.milvus.listing import Listing
+from groundwire_server.backends.milvus.listing import Listing, MilvusRetriever
 from groundwire_server.backends.milvus.node_rows import NodeRows
-from groundwire_server.backends.milvus.proposing import MilvusRetriever
 from groundwire_server.backends.milvus.trigrams import Trigrams
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
 from groundwire_server.backends.shared.candidates import CandidateList, RowScores, check_tokenizers, files_of
-from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.search.candidates import NodeColumns, Positions, Retrieval
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.execution.checkpoint import Checkpoint

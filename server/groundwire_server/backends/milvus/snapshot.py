@@ -17,11 +17,14 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.bm25 import tokens_held
 from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
-from groundwire_server.backends.milvus.graph.related_nodes import adjacent_to, parents_of
+from groundwire_server.backends.milvus.graph.related_nodes import (
+    adjacent_to,
+    parents_of,
+    selected_service_contexts,
+    visible_neighbourhood,
+)
 from groundwire_server.backends.milvus.graph.selected_graph import MilvusGraph
-from groundwire_server.backends.milvus.graph.services import selected_service_contexts
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.refusals import told_as_refusals
 from groundwire_server.backends.milvus.retrieval import Retrievers, columns_of

@@ -1,7 +1,9 @@
 """What one caller may see of one version: an expression that nothing is read without, and statistics of that alone."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import cached_property, partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,16 +42,20 @@ class Visibility:
             if self.rows is None
             else RowStatistics(version, self.rows, self.expression)
         )
+        self._edges: int | None = None
 
     @cached_property
     def count(self) -> int:
         """How many nodes the caller sees."""
         return self._statistics.nodes
 
-    @cached_property
+    @property
     def edge_count(self) -> int:
-        """Edges both ends of which are visible."""
-        return self._statistics.edges
+        """Edges both ends of which are visible; for a caller with bounds all that leave its nodes are read once."""
+        # A `cached_property` would hold up whoever asks this of another visibility meanwhile.
+        if self._edges is None:
+            self._edges = self._statistics.edges
+        return self._edges
 
     def mean_length(self, table: str) -> float:
         """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
@@ -75,11 +81,13 @@ class CallerVisibility:
         self._classes = policies.take([own.policy for own in version.document.classes])
         self._bounds = bounds
         self._known: dict[Lifecycle, Visibility] = {}
+        self._rows: Future[BoundRows] | None = None
+        self._lock = Lock()
 
     @property
     def is_known(self) -> bool:
         """Whether asking what the caller sees takes no request."""
-        return not self._bounds.bind or "_rows" in self.__dict__
+        return not self._bounds.bind or (self._rows is not None and self._rows.done())
 
     @property
     def sees_any(self) -> bool:
@@ -107,14 +115,27 @@ class CallerVisibility:
         classes = self._classes.copy()
         if lifecycle is not Lifecycle.ALL:
             classes &= self._deleted == (lifecycle is Lifecycle.DELETED)
-        rows = self._rows if self._bounds.bind else None
+        rows = self._read_rows() if self._bounds.bind else None
         return Visibility(self._version, classes, bounds_expression(self._bounds), rows)
 
-    @cached_property
-    def _rows(self) -> BoundRows:
-        """All rows that a caller with bounds sees, read once."""
-        expression = both(class_expression(self._classes.tolist()), bounds_expression(self._bounds))
-        return read_bound_rows(self._version, expression)
+    def _read_rows(self) -> BoundRows:
+        """All rows that a caller with bounds sees.
+
+        Of threads that ask at a time one reads, and the others get what it gets; after a failure the next reads anew.
+        """
+        with self._lock:
+            rows, reads = self._rows, self._rows is None
+            if rows is None:
+                rows = self._rows = Future()
+        if reads:
+            expression = both(class_expression(self._classes.tolist()), bounds_expression(self._bounds))
+            try:
+                rows.set_result(read_bound_rows(self._version, expression))
+            except BaseException as error:
+                self._rows = None
+                rows.set_exception(error)
+                raise
+        return rows.result()
 
 
 class VisibilityCache:

@@ -11,7 +11,7 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_index.store.manifest import LexicalSpace, Manifest
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
-from groundwire_server.backends.shared.ranking import RankedRows
+from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.search.candidates import (
     NO_COLUMNS,

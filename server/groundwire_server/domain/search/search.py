@@ -1,7 +1,10 @@
 """SearchNodes: what is asked and what is answered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from types import MappingProxyType
+from typing import Final
 
 from groundwire_index.nodes.node import Location, MetadataScalar
 from groundwire_index.scope import Scope
@@ -91,6 +94,25 @@ class Filter:
     def narrows(self) -> bool:
         """True when at least one field filters."""
         return any(getattr(self, field.name) not in ((), None) for field in fields(self))
+
+
+FILTERED_STRINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "kinds": "kind",
+        "data_types": "data_type",
+        "corpus_types": "corpus_type",
+        "languages": "language",
+        "collection_ids": "collection_id",
+        "document_ids": "document_id",
+        "service_names": "service_name",
+        "repo_names": "repo_name",
+        "case_ids": "case_id",
+        "document_version_ids": "document_version_id",
+    }
+)
+"""The fields of a filter that compare a string of a node as a whole, with the node's field."""
+FILTERED_FLAGS: Final = ("is_latest", "is_test", "is_generated")
+"""The fields of a filter that compare the flag of a node of the same name."""
 
 
 @dataclass(frozen=True, slots=True)

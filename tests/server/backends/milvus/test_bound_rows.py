@@ -1,15 +1,21 @@
 """What a caller with bounds sees when it is more than one answer of Milvus holds."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from groundwire_index.lexical.lexical import CODE, PROSE
+from groundwire_index.milvus.address import MilvusAddress
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import ClassCounts, CollectionState, VersionDocument
+from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.packing import hexed
+from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema, VersionCollections, nodes_schema
 from groundwire_index.milvus.store import MOST_ROWS, MilvusStore
 from groundwire_index.nodes.node import Node, NodeAccess
@@ -31,13 +37,36 @@ COLLECTIONS = VersionCollections("0" * 20, "0" * 8)
 ROWS = MOST_ROWS + 2_000
 ROWS_BETWEEN_OTHERS = 20
 ROWS_AT_A_TIME = 4_000
+PATIENCE_SECONDS = 60
+
+
+def red_caller(
+    store: MilvusStore, folder: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> CallerVisibility:
+    """What a caller bound to the collection `red` sees of ROWS nodes of one class."""
+    publish(folder, [make_node("A", "text", scope=SCOPE)], scope=SCOPE)
+    manifest = LoadedIndex(IndexStore(folder).require(SCOPE)).manifest
+    nothing = CollectionState(0, "", ())
+    document = VersionDocument(
+        manifest=replace(manifest, node_count=ROWS),
+        policies=(NodeAccess(),),
+        classes=(ClassCounts(0, False, ROWS, 0, 0, 0, 0, 0),),
+        code_reference_length=1.0,
+        prose_reference_length=1.0,
+        dense_index=DenseIndex(),
+        edges=(),
+        documents=(),
+        nodes_state=nothing,
+        edges_state=nothing,
+        facts_state=nothing,
+    )
+    bounds = Bounds(collections=Names(frozenset({"red"})))
+    return CallerVisibility(OpenVersion(store, COLLECTIONS, document), np.asarray([True]), bounds)
 
 
 def test_all_rows_within_the_bounds_are_counted(
     milvus: MilvusServer, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
 ) -> None:
-    publish(tmp_path, [make_node("A", "text", scope=SCOPE)], scope=SCOPE)
-    manifest = LoadedIndex(IndexStore(tmp_path).require(SCOPE)).manifest
     store = MilvusStore(milvus.address(milvus.new_database()))
     is_red = [row % ROWS_BETWEEN_OTHERS != 0 for row in range(ROWS)]
     store.create(SCHEMA, COLLECTIONS.nodes)
@@ -59,27 +88,64 @@ def test_all_rows_within_the_bounds_are_counted(
             ],
         )
     store.finish(SCHEMA, COLLECTIONS.nodes)
-    nothing = CollectionState(0, "", ())
-    document = VersionDocument(
-        manifest=replace(manifest, node_count=ROWS),
-        policies=(NodeAccess(),),
-        classes=(ClassCounts(0, False, ROWS, 0, 0, 0, 0, 0),),
-        code_reference_length=1.0,
-        prose_reference_length=1.0,
-        dense_index=DenseIndex(),
-        edges=(),
-        documents=(),
-        nodes_state=nothing,
-        edges_state=nothing,
-        facts_state=nothing,
-    )
-    version = OpenVersion(store, COLLECTIONS, document)
-    seen = CallerVisibility(version, np.asarray([True]), Bounds(collections=Names(frozenset({"red"})))).of(
-        Lifecycle.ACTIVE
-    )
+    seen = red_caller(store, tmp_path, publish, make_node).of(Lifecycle.ACTIVE)
     red = np.flatnonzero(is_red)
     assert seen.count == len(red) > MOST_ROWS
     assert seen.rows is not None
     assert seen.rows.rows.tolist() == red.tolist()
     assert (seen.mean_length(CODE), seen.mean_length(PROSE)) == (red.sum() / len(red), 1.0)
     store.close()
+
+
+class SlowStore(MilvusStore):
+    """A store over nothing, which gives one row or fails once it may go on; counts how often rows are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(MilvusAddress("http://127.0.0.1:9"))
+        self.asked = threading.Semaphore(0)
+        self.reads = 0
+        self.fails = True
+        self.go_on = threading.Event()
+
+    def count(self, collection: str, expression: str = "", *, strong: bool = False) -> int:
+        return 1
+
+    def query(
+        self,
+        collection: str,
+        expression: str,
+        fields: Sequence[str],
+        *,
+        strong: bool = False,
+        seconds: float | None = None,
+    ) -> Rows:
+        self.reads += 1
+        self.asked.release()
+        assert self.go_on.wait(PATIENCE_SECONDS)
+        if self.fails:
+            raise StorageUnavailableError("away")
+        return Rows([dict.fromkeys(fields, 0)])
+
+
+def test_of_threads_that_ask_at_a_time_one_reads(
+    tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
+) -> None:
+    store = SlowStore()
+    caller = red_caller(store, tmp_path, publish, make_node)
+    with ThreadPoolExecutor(4) as threads:
+        first = threads.submit(caller.of, Lifecycle.ACTIVE)
+        assert store.asked.acquire(timeout=PATIENCE_SECONDS)
+        others = [threads.submit(caller.of, lifecycle) for lifecycle in Lifecycle]
+        assert not caller.is_known
+        store.go_on.set()
+        with pytest.raises(StorageUnavailableError, match="away"):
+            first.result(PATIENCE_SECONDS)
+        wait(others, PATIENCE_SECONDS)
+        assert not caller.is_known
+        before, store.fails = store.reads, False
+        store.go_on.clear()
+        again = [threads.submit(caller.of, Lifecycle.ACTIVE) for _ in range(4)]
+        assert store.asked.acquire(timeout=PATIENCE_SECONDS)
+        store.go_on.set()
+        assert {one.result(PATIENCE_SECONDS).count for one in again} == {1}
+    assert (store.reads, caller.is_known) == (before + 1, True)

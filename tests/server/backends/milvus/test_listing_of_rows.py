@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_server.backends.milvus.listing import Listing, Proposal
-from groundwire_server.backends.shared.ranking import top_rows
+from groundwire_server.backends.shared.scoring import top_rows
 
 
 class Proposer:

@@ -28,11 +28,14 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.neighbourhood import visible_neighbourhood
 from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
-from groundwire_server.backends.milvus.graph.related_nodes import adjacent_to, parents_of
+from groundwire_server.backends.milvus.graph.related_nodes import (
+    adjacent_to,
+    parents_of,
+    selected_service_contexts,
+    visible_neighbourhood,
+)
 from groundwire_server.backends.milvus.graph.selected_graph import MilvusGraph
-from groundwire_server.backends.milvus.graph.services import selected_service_contexts
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.access import AccessContext, may_see

@@ -19,7 +19,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.bm25_scan import ScanLimits
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.bm25 import inverse_document_frequency
+from groundwire_server.backends.shared.scoring import inverse_document_frequency
 from support.index_tables import lexical_table
 from support.ranked import RankedRow, listed
 

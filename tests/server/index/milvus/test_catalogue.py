@@ -8,9 +8,9 @@ import pytest
 
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_index.milvus.entries import State
-from groundwire_index.milvus.listing import list_versions
 from groundwire_index.milvus.schema import CATALOGUE
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.milvus.upkeep import list_versions
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import (

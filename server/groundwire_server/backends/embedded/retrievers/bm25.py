@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_server.backends.embedded.retrievers.bm25_scan import LIMITS, ScanLimits, WeightedTerm, possible_best
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.bm25 import inverse_document_frequency, term_scores
-from groundwire_server.backends.shared.ranking import RankedRows, top_rows
+from groundwire_server.backends.shared.scoring import RankedRows, inverse_document_frequency, term_scores, top_rows
 
 
 class Bm25:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.vectors.quantised_query import BoundedRows, QuantisedQuery, quantised
 from groundwire_index.vectors.vectors import VectorTable
-from groundwire_server.backends.shared.ranking import NO_ROWS, RankedRows, top_rows
+from groundwire_server.backends.shared.scoring import NO_ROWS, RankedRows, top_rows
 from groundwire_server.domain.query.diversity import cosines
 
 _ROWS_A_BLOCK = 256

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import query_names, trigrams
-from groundwire_server.backends.shared.name_similarity import name_similarity
-from groundwire_server.backends.shared.ranking import RankedRows, top_rows
+from groundwire_server.backends.shared.scoring import RankedRows, name_similarity, top_rows
 
 GATHER_ROWS = 4_096
 """Up to this many rows are compared one by one; beyond, similar names are sought first."""

@@ -8,21 +8,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.row_conditions import EVERY_ROW, RowTest
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.domain.search.search import Filter, MetadataCondition
-
-_CATEGORY_FIELDS = {
-    "kinds": "kind",
-    "data_types": "data_type",
-    "corpus_types": "corpus_type",
-    "languages": "language",
-    "collection_ids": "collection_id",
-    "document_ids": "document_id",
-    "service_names": "service_name",
-    "repo_names": "repo_name",
-    "case_ids": "case_id",
-    "document_version_ids": "document_version_id",
-}
-_FLAG_FIELDS = ("is_latest", "is_test", "is_generated")
+from groundwire_server.domain.search.search import FILTERED_FLAGS, FILTERED_STRINGS, Filter, MetadataCondition
 
 
 class RowFilter:
@@ -47,7 +33,7 @@ class RowFilter:
 
 
 def _tests(index: LoadedIndex, filter_: Filter) -> Iterator[RowTest]:
-    for field, column in _CATEGORY_FIELDS.items():
+    for field, column in FILTERED_STRINGS.items():
         wanted: tuple[str, ...] = getattr(filter_, field)
         if wanted:
             yield _of_category(index, column, wanted)
@@ -55,7 +41,7 @@ def _tests(index: LoadedIndex, filter_: Filter) -> Iterator[RowTest]:
         yield _below(index, filter_.path_prefixes)
     if filter_.tenant_ids:
         yield _of_tenants(index, filter_.tenant_ids)
-    for field in _FLAG_FIELDS:
+    for field in FILTERED_FLAGS:
         wanted_flag: bool | None = getattr(filter_, field)
         if wanted_flag is not None:
             yield _flagged(index.nodes.flags[field], wanted_flag)

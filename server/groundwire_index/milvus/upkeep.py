@@ -1,12 +1,15 @@
-"""What builds that died, and deletions that were cut short, have left behind."""
+"""What an operator does with the versions of a Milvus: lists them, deletes them, removes what dead builds have left."""
 
 import time
+from dataclasses import replace
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State
 from groundwire_index.milvus.schema import building_alias
+from groundwire_index.milvus.verification import check_counts
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
+from groundwire_index.store.listing import VersionEntry, described
 
 SECONDS_BETWEEN_BEATS = 5.0
 """How often a living build changes its entry."""
@@ -64,3 +67,20 @@ def _judged(catalogue: Catalogue, scope: Scope, patience: float) -> tuple[list[E
         living += [now[key] for key, build in suspects.items() if key in now and now[key].beat != build.beat]
         suspects = {key: build for key, build in suspects.items() if key in now and now[key].beat == build.beat}
     return living, list(suspects.values())
+
+
+def list_versions(catalogue: Catalogue) -> list[VersionEntry]:
+    """Every version that is ready, ordered by repository, branch and version. Raises StorageUnavailableError."""
+    return [_listed(catalogue, entry) for entry in catalogue.versions()]
+
+
+def _listed(catalogue: Catalogue, entry: Entry) -> VersionEntry:
+    scope = entry.scope
+    version = scope.active_index
+    bare = VersionEntry(scope.repository, scope.branch, version, catalogue.active(scope) == version)
+    try:
+        document = catalogue.document(entry)
+        check_counts(catalogue.store, entry.collections, document)
+    except IndexDamagedError as error:
+        return replace(bare, damage=str(error))
+    return described(bare, document.manifest)
