@@ -89,7 +89,10 @@ class Threads:
 
 
 class RunningCall:
-    """See `execution.call.Call`. One thread at a time works on it."""
+    """See `execution.call.Call`. One thread at a time works on it.
+
+    Where calls share several computing threads, what runs beside that thread may pass checkpoints too: none gives way.
+    """
 
     __slots__ = ("_give_way", "_given_away", "_limit", "_parts", "_seconds", "_threads", "abandoned", "turn")
 
