@@ -6,7 +6,8 @@ from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry
 from groundwire_index.milvus.verification import check_counts
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.listing import VersionEntry, described
+from groundwire_index.store.listing import described
+from groundwire_index.store.version_entry import VersionEntry
 
 
 def list_versions(catalogue: Catalogue) -> list[VersionEntry]:
