@@ -2,14 +2,16 @@
 
 with GroundwireClient("localhost:50051") as client:
     scope = IndexScope(repository="shop", branch="main")
+    evidence = client.evidence(scope, "where is VAT computed?")
+    for text in evidence.texts:
+        print(text.citation, text.text)
+
+or step by step:
+
     found = client.search(scope, "where is VAT computed?")
     scope = pinned(scope, found.index)
-    graph = client.expand(scope, ids(found), max_depth=2, max_nodes=50, edge_allowlist=["*"])
-    evidence = client.fetch(scope, ids(found), graph.nodes, budget_tokens=4_000)
-
-or, in one call, the texts that match best:
-
-    answer = client.query(scope, "where is VAT computed?", top_k=5)
+    graph = client.expand(scope, ids(found), max_depth=1)
+    fetched = client.fetch(scope, ids(found), graph.nodes, budget_tokens=4_000)
 
 Parts of requests and whole responses are the generated messages of `groundwire.v1`, whose comments are the reference;
 this package names those that calls take and give.
@@ -95,7 +97,13 @@ from groundwire_client._errors import (
     UnavailableError,
     UnexpectedStatusError,
 )
+from groundwire_client._evidence import (
+    Evidence,
+    EvidenceText,
+    SkippedText,
+)
 from groundwire_client._filters import (
+    Filter,
     MetadataScalar,
     MetadataValue,
     metadata_of,
@@ -121,11 +129,14 @@ __all__ = [
     "DependencyPath",
     "EdgeDirection",
     "ErrorReason",
+    "Evidence",
+    "EvidenceText",
     "ExpandDebug",
     "ExpandDependencyTreeResponse",
     "FailedPreconditionError",
     "FetchNodeTextsResponse",
     "FieldViolation",
+    "Filter",
     "FindPathsDebug",
     "FindPathsResponse",
     "FusionMode",
@@ -171,6 +182,7 @@ __all__ = [
     "ServiceEdge",
     "SkipReason",
     "SkippedNode",
+    "SkippedText",
     "SourceLocation",
     "StageScores",
     "TokenFile",

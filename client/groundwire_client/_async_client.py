@@ -1,7 +1,8 @@
 """The methods of the asyncio client. `client/generate_client.py` makes those of `_client.py` of them.
 
-An argument that is not given is left off, and the server's default holds. Numbers and texts that protobuf cannot carry
-raise ValueError or TypeError; every other rule of the contract is the server's to check.
+An argument that is not given is left off, and the server's default holds, unless the signature has a default. An
+argument of a wrong type raises TypeError, and a number or text that protobuf cannot carry ValueError, before any call;
+every other rule of the contract is the server's to check.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ from groundwire.v1.retrieval_pb2 import (
     FetchNodeTextsResponse,
     FindPathsRequest,
     FindPathsResponse,
+    NodeText,
     PrioritizationMode,
     ReachedNode,
     Rerank,
@@ -34,22 +36,38 @@ from groundwire.v1.retrieval_pb2 import (
     SearchNodesResponse,
     SearchType,
 )
-from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle, NodeFilter
-from groundwire_client._helpers import strings, timestamp
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle
+from groundwire_client._arguments import sends
+from groundwire_client._defaults import (
+    BUDGET_TOKENS,
+    EDGE_TYPES,
+    EVIDENCE_TOP_K,
+    MAX_DEPTH,
+    MAX_HOPS,
+    MAX_NODES,
+    MAX_NODES_BETWEEN,
+    MAX_PATHS,
+    SEARCH_TYPE,
+    TOP_K,
+)
+from groundwire_client._evidence import Evidence, evidence_of, texts_left
+from groundwire_client._filters import Filter, as_filter
+from groundwire_client._helpers import pinned, timestamp
 from groundwire_client._transport import AsyncTransport
 
 
 class AsyncGroundwireClient(AsyncTransport):
     __doc__ = AsyncTransport.__doc__
 
+    @sends(SearchNodesRequest)
     async def search(
         self,
         scope: IndexScope,
         query: str = "",
         *,
-        search_type: SearchType.ValueType = SearchType.SEARCH_TYPE_HYBRID,
-        top_k: int = 10,
-        filter: NodeFilter | None = None,
+        search_type: SearchType.ValueType = SEARCH_TYPE,
+        top_k: int = TOP_K,
+        filter: Filter | None = None,
         query_vector: Sequence[float] = (),
         rrf_k: int | None = None,
         rerank: Rerank.ValueType = Rerank.RERANK_UNSPECIFIED,
@@ -65,7 +83,7 @@ class AsyncGroundwireClient(AsyncTransport):
         request = SearchNodesRequest(
             scope=scope,
             access=self._access(access),
-            filter=filter,
+            filter=as_filter(filter),
             search_type=search_type,
             query=query,
             query_vector=query_vector,
@@ -77,16 +95,17 @@ class AsyncGroundwireClient(AsyncTransport):
         )
         return await self._call(self._retrieval.SearchNodes, request, timeout)
 
+    @sends(ExpandDependencyTreeRequest)
     async def expand(
         self,
         scope: IndexScope,
         seed_ids: Sequence[str],
         *,
-        max_depth: int,
-        max_nodes: int,
-        edge_allowlist: Sequence[str],
+        max_depth: int = MAX_DEPTH,
+        max_nodes: int = MAX_NODES,
+        edge_allowlist: Sequence[str] = EDGE_TYPES,
         direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
-        filter: NodeFilter | None = None,
+        filter: Filter | None = None,
         min_confidence: float = 0.0,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -99,29 +118,30 @@ class AsyncGroundwireClient(AsyncTransport):
         request = ExpandDependencyTreeRequest(
             scope=scope,
             access=self._access(access),
-            seed_ids=strings("seed_ids", seed_ids),
+            seed_ids=seed_ids,
             max_depth=max_depth,
             max_nodes=max_nodes,
-            edge_allowlist=strings("edge_allowlist", edge_allowlist),
+            edge_allowlist=edge_allowlist,
             direction=direction,
-            filter=filter,
+            filter=as_filter(filter),
             min_confidence=min_confidence,
             lifecycle=lifecycle,
         )
         return await self._call(self._retrieval.ExpandDependencyTree, request, timeout)
 
+    @sends(FindPathsRequest)
     async def find_paths(
         self,
         scope: IndexScope,
         from_ids: Sequence[str],
         to_ids: Sequence[str],
         *,
-        max_hops: int,
-        max_paths: int,
-        max_nodes: int,
-        edge_allowlist: Sequence[str],
+        max_hops: int = MAX_HOPS,
+        max_paths: int = MAX_PATHS,
+        max_nodes: int = MAX_NODES_BETWEEN,
+        edge_allowlist: Sequence[str] = EDGE_TYPES,
         direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
-        filter: NodeFilter | None = None,
+        filter: Filter | None = None,
         min_confidence: float = 0.0,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -134,19 +154,20 @@ class AsyncGroundwireClient(AsyncTransport):
         request = FindPathsRequest(
             scope=scope,
             access=self._access(access),
-            from_ids=strings("from_ids", from_ids),
-            to_ids=strings("to_ids", to_ids),
+            from_ids=from_ids,
+            to_ids=to_ids,
             max_hops=max_hops,
             max_paths=max_paths,
             max_nodes=max_nodes,
-            edge_allowlist=strings("edge_allowlist", edge_allowlist),
+            edge_allowlist=edge_allowlist,
             direction=direction,
-            filter=filter,
+            filter=as_filter(filter),
             min_confidence=min_confidence,
             lifecycle=lifecycle,
         )
         return await self._call(self._retrieval.FindPaths, request, timeout)
 
+    @sends(FetchNodeTextsRequest)
     async def fetch(
         self,
         scope: IndexScope,
@@ -156,36 +177,37 @@ class AsyncGroundwireClient(AsyncTransport):
         budget_tokens: int | None = None,
         max_chars: int | None = None,
         prioritization_mode: PrioritizationMode.ValueType = PrioritizationMode.PRIORITIZATION_MODE_UNSPECIFIED,
-        filter: NodeFilter | None = None,
+        filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> FetchNodeTextsResponse:
         """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
 
-        `nodes` are those of a walk, of which what the server reads is sent. `access` and `timeout` (seconds) are the
-        client's defaults where they are None.
+        Without a budget it is 4,000 tokens. `nodes` are those of a walk, of which what the server reads is sent.
+        `access` and `timeout` (seconds) are the client's defaults where they are None.
 
         Raises:
-            ValueError: Not exactly one of `budget_tokens` and `max_chars` is given: protobuf would keep one of two.
+            ValueError: Both `budget_tokens` and `max_chars` are given: protobuf would keep one of the two.
         """
-        if (budget_tokens is None) == (max_chars is None):
+        if budget_tokens is not None and max_chars is not None:
             raise ValueError("give exactly one budget: budget_tokens or max_chars")
         request = FetchNodeTextsRequest(
             scope=scope,
             access=self._access(access),
-            seed_ids=strings("seed_ids", seed_ids),
+            seed_ids=seed_ids,
             nodes=(ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
             prioritization_mode=prioritization_mode,
-            filter=filter,
+            filter=as_filter(filter),
             lifecycle=lifecycle,
         )
-        if budget_tokens is not None:
-            request.budget_tokens = budget_tokens
         if max_chars is not None:
             request.max_chars = max_chars
+        else:
+            request.budget_tokens = BUDGET_TOKENS if budget_tokens is None else budget_tokens
         return await self._call(self._retrieval.FetchNodeTexts, request, timeout)
 
+    @sends(QueryRequest)
     async def query(
         self,
         scope: IndexScope,
@@ -193,7 +215,7 @@ class AsyncGroundwireClient(AsyncTransport):
         *,
         hybrid: HybridParameters | None = None,
         top_k: int | None = None,
-        filter: NodeFilter | None = None,
+        filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         process: str = "",
         doc_class: str = "",
@@ -223,7 +245,7 @@ class AsyncGroundwireClient(AsyncTransport):
             scope=scope,
             access=self._access(access),
             query=query,
-            filter=filter,
+            filter=as_filter(filter),
             hybrid=hybrid,
             top_k=top_k,
             lifecycle=lifecycle,
@@ -247,6 +269,64 @@ class AsyncGroundwireClient(AsyncTransport):
         )
         return await self._call(self._queries.Query, request, timeout)
 
+    @sends(QueryRequest, question="query")
+    async def evidence(
+        self,
+        scope: IndexScope,
+        question: str,
+        budget_tokens: int = BUDGET_TOKENS,
+        *,
+        top_k: int = EVIDENCE_TOP_K,
+        filter: Filter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> Evidence:
+        """Answers a question with the whole texts that match it best, as many as fit the budget, and their places.
+
+        One `query`; texts that fit the budget but not into its response are fetched from the same index version, in as
+        many calls as that takes.
+
+        Args:
+            scope: Where to look.
+            question: Natural language, code, names or paths.
+            budget_tokens: The most tokens of all texts together.
+            top_k: How many matches compete for the budget.
+            filter: Narrows the question.
+            lifecycle: Which nodes it is about.
+            access: What the caller may see; the client's own where it is None.
+            timeout: Seconds until each call gives up; the client's own where it is None.
+        """
+        narrowing = as_filter(filter)
+        answer = await self.query(
+            scope,
+            question,
+            top_k=top_k,
+            filter=narrowing,
+            lifecycle=lifecycle,
+            include_parents=False,
+            budget_tokens=budget_tokens,
+            access=access,
+            timeout=timeout,
+        )
+        fetched: list[NodeText] = []
+        used = answer.meta.used_tokens
+        while left := texts_left(answer, fetched):
+            more = await self.fetch(
+                pinned(scope, answer.index),
+                left,
+                budget_tokens=budget_tokens - used,
+                prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
+                filter=narrowing,
+                lifecycle=lifecycle,
+                access=access,
+                timeout=timeout,
+            )
+            fetched += more.texts
+            used += more.used_tokens
+        return evidence_of(pinned(scope, answer.index), question, answer, fetched)
+
+    @sends(ListIndexesRequest)
     async def list_indexes(
         self,
         repository: str = "",
@@ -259,6 +339,7 @@ class AsyncGroundwireClient(AsyncTransport):
         request = ListIndexesRequest(repository=repository, branch=branch, access=self._access(access))
         return await self._call(self._indexes.ListIndexes, request, timeout)
 
+    @sends(GetIndexRequest)
     async def get_index(
         self, scope: IndexScope, *, access: AccessContext | None = None, timeout: float | None = None
     ) -> GetIndexResponse:
@@ -266,10 +347,12 @@ class AsyncGroundwireClient(AsyncTransport):
         request = GetIndexRequest(scope=scope, access=self._access(access))
         return await self._call(self._indexes.GetIndex, request, timeout)
 
+    @sends(ActivateIndexRequest)
     async def activate_index(self, scope: IndexScope, *, timeout: float | None = None) -> ActivateIndexResponse:
         """Makes the scope's `active_index` the version that answers; the response names the one before."""
         return await self._call(self._indexes.ActivateIndex, ActivateIndexRequest(scope=scope), timeout)
 
+    @sends(DeleteIndexRequest)
     async def delete_index(self, scope: IndexScope, *, timeout: float | None = None) -> DeleteIndexResponse:
         """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
         return await self._call(self._indexes.DeleteIndex, DeleteIndexRequest(scope=scope), timeout)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import grpc
 
+from groundwire_client._arguments import of_type
+
 SERVER_VARIABLE = "GROUNDWIRE_SERVER"
 
 _ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<host>[^\[\]:/]+))(?::[0-9]+)?")
@@ -73,7 +75,8 @@ class TLS:
 
 
 def channel_credentials(tls: TLS) -> grpc.ChannelCredentials:
-    """Reads the files. Raises OSError when one cannot be read."""
+    """Reads the files. Raises OSError when one cannot be read, and TypeError for what is no TLS."""
+    of_type("credentials", tls, "of type TLS", TLS)
     return grpc.ssl_channel_credentials(
         root_certificates=_read(tls.root_certificates),
         private_key=_read(tls.client_key),

@@ -12,6 +12,9 @@ MetadataScalar: TypeAlias = str | int | float | bool | None
 MetadataValue: TypeAlias = MetadataScalar | Sequence[MetadataScalar]
 """A value, or alternatives of which one is enough."""
 
+Filter: TypeAlias = NodeFilter | Mapping[str, object]
+"""A filter, or the loose values that `node_filter` makes one of."""
+
 _FIELDS = NodeFilter.DESCRIPTOR.fields
 _LISTS = tuple(field.name for field in _FIELDS if field.is_repeated)
 
@@ -50,6 +53,11 @@ def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
     for name, texts in {**asked.texts, **known.texts}.items():
         getattr(made, name).extend(texts)
     return made
+
+
+def as_filter(given: Filter | None) -> NodeFilter | None:
+    """The filter of an argument. Raises as `node_filter` does."""
+    return node_filter(given) if isinstance(given, Mapping) else given
 
 
 def metadata_of(narrowing: NodeFilter) -> dict[str, MetadataValue]:

@@ -1,6 +1,5 @@
-"""What goes beyond the generated messages: ids of responses, pinned scopes, names of enum values, checked arguments."""
+"""What goes beyond the generated messages: ids of responses, pinned scopes, names of enum values, citations, times."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,11 +39,12 @@ def choice(enum: "EnumTypeWrapper[_Value]", value: _Value) -> str:
     return next((name for name, known in choices(enum).items() if known == value), "unknown")
 
 
-def strings(field: str, values: Sequence[str]) -> Sequence[str]:
-    """`values`, unless it is one string: a sequence of strings to a type checker, and to protobuf one of letters."""
-    if isinstance(values, str):
-        raise TypeError(f"{field} must be a sequence of strings, not the string {values!r}")
-    return values
+def citation(path: str, start_line: int, end_line: int) -> str:
+    """Path and lines such as `src/a.cs:10-12`, as far as they are known."""
+    lines = f":{start_line}" if start_line else ""
+    if end_line > start_line:
+        lines += f"-{end_line}"
+    return f"{path}{lines}"
 
 
 def timestamp(field: str, moment: datetime) -> Timestamp:

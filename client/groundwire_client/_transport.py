@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -10,6 +11,7 @@ import grpc.aio
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext
+from groundwire_client._arguments import of_type
 from groundwire_client._channel import (
     CHANNEL_OPTIONS,
     TLS,
@@ -17,12 +19,10 @@ from groundwire_client._channel import (
     check_token_is_protected,
     server_address,
 )
+from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import error_from
 from groundwire_client._token import AsyncToken, Token, authorization
 from groundwire_client._tracing import trace_metadata
-
-DEFAULT_TIMEOUT = 10.0
-"""Seconds until a call gives up, its retries included."""
 
 Metadata = Sequence[tuple[str, str | bytes]]
 """gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""
@@ -37,13 +37,22 @@ class _CallDefaults:
     def __init__(
         self, *, timeout: float, metadata: Metadata, access: AccessContext | None, wait_for_ready: bool
     ) -> None:
+        if access is not None:
+            of_type("access", access, "of type AccessContext", AccessContext)
         self._timeout = _checked_timeout(timeout)
         self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
 
     def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
-        """The server's address, once it is clear that no token goes there unprotected. Raises ValueError."""
+        """The server's address, once it is clear that no token goes there unprotected.
+
+        Raises ValueError, and TypeError for an address or token of another type.
+        """
+        if target is not None:
+            of_type("target", target, "an address such as 'localhost:50051'", str)
+        if not (token is None or isinstance(token, str) or callable(token)):
+            raise TypeError(f"token must be a string or what gives one, not {type(token).__name__}")
         address = server_address(target)
         has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
         check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
@@ -81,6 +90,7 @@ class Transport(_CallDefaults):
     Raises:
         ValueError: No address, a timeout that is not positive and finite, or a token (also one in `metadata`) that
             would travel in the clear; at a call, a token that is none.
+        TypeError: An argument is of a wrong type.
         OSError: A TLS file cannot be read.
     """
 
@@ -89,7 +99,7 @@ class Transport(_CallDefaults):
         target: str | None = None,
         *,
         credentials: TLS | None = None,
-        timeout: float = DEFAULT_TIMEOUT,
+        timeout: float = TIMEOUT,
         metadata: Metadata = (),
         token: Token | None = None,
         plaintext_token: bool = False,
@@ -147,7 +157,7 @@ class AsyncTransport(_CallDefaults):
         target: str | None = None,
         *,
         credentials: TLS | None = None,
-        timeout: float = DEFAULT_TIMEOUT,
+        timeout: float = TIMEOUT,
         metadata: Metadata = (),
         token: AsyncToken | None = None,
         plaintext_token: bool = False,
@@ -193,6 +203,7 @@ class AsyncTransport(_CallDefaults):
 
 
 def _checked_timeout(seconds: float) -> float:
+    of_type("timeout", seconds, "a number of seconds", Real)
     if not 0 < seconds < math.inf:
         raise ValueError(f"timeout must be a positive, finite number of seconds, not {seconds}")
     return seconds

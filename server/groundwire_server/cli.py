@@ -5,41 +5,62 @@ of a command before it runs, and a command whose libraries are missing says what
 """
 
 import sys
+from importlib import metadata
+from typing import Annotated
 
 import typer
 
-from groundwire_index.commands.versions import activate, delete, indexes, verify
+from groundwire_index.commands.versions import verify
 from groundwire_ingest.commands.build import export, index
 from groundwire_server.serve_command import serve
 
 _MAIN = (index, serve)
-_UPKEEP = (indexes, activate, delete, verify, export)
+_UPKEEP = (verify, export)
+_VERSIONS = ("indexes", "activate", "delete")
 
 
 def main() -> None:
     """Runs the command line."""
-    own = {command.__name__ for command in (*_MAIN, *_UPKEEP)}
-    _commands(others=own.isdisjoint(sys.argv[1:2]))()
+    _commands(sys.argv[1] if len(sys.argv) > 1 else "")()
 
 
-def _commands(*, others: bool) -> typer.Typer:
-    """The server's own commands; those of client and pipelines with them only where they may be asked for.
+def _commands(asked: str) -> typer.Typer:
+    """The commands, without those of client and pipelines where another is asked for.
 
-    Loading those two takes as long as a small index.
+    Loading these takes as long as a small index.
     """
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        help="Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget.",
     )
+    app.callback()(_options)
     for command in _MAIN:
         app.command()(command)
-    if others:
+    if asked not in (*(command.__name__ for command in (*_MAIN, *_UPKEEP)), *_VERSIONS):
         from groundwire_client.cli import register as register_client
         from groundwire_pipelines.cli import register as register_pipelines
 
         register_client(app)
         register_pipelines(app)
+    if asked not in (command.__name__ for command in (*_MAIN, *_UPKEEP)):
+        from groundwire_server.version_commands import activate, delete, indexes
+
+        for versions in (indexes, activate, delete):
+            app.command()(versions)
     for upkeep in _UPKEEP:
         app.command()(upkeep)
     return app
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"groundwire {metadata.version('groundwire')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget."""

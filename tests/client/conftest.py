@@ -46,6 +46,7 @@ class FakeServer(
     target: str = ""
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     failures: deque[status_pb2.Status] = field(default_factory=deque[status_pb2.Status])
+    refusals: dict[str, status_pb2.Status] = field(default_factory=dict[str, status_pb2.Status])
     answers: dict[type[Message], Message] = field(default_factory=dict[type[Message], Message])
     hangs: bool = False
     test_is_over: threading.Event = field(default_factory=threading.Event)
@@ -75,6 +76,11 @@ class FakeServer(
         """The methods of the attempts, in order."""
         return [attempt.method for attempt in self.attempts]
 
+    @property
+    def actions(self) -> list[Message]:
+        """The requests in order, without those that only ask what names an index has."""
+        return [attempt.request for attempt in self.attempts if attempt.method != "GetIndex"]
+
     def answer(self, response: Message) -> None:
         """Calls whose response is of this type get this one."""
         self.answers[type(response)] = response
@@ -88,13 +94,18 @@ class FakeServer(
             any_pb2.Any.Pack(status.details.add(), detail)
         self.failures.extend([status] * times)
 
+    def refuse(self, method: str, code: grpc.StatusCode, message: str) -> None:
+        """Every attempt of a method fails with this status."""
+        self.refusals[method] = status_pb2.Status(code=code.value[0], message=message)
+
     def _handle(self, method: str, kind: type[_Answer], request: Message, context: grpc.ServicerContext) -> _Answer:
         metadata = dict(context.invocation_metadata())
         self.attempts.append(Attempt(method, request, metadata, context.time_remaining()))
         if self.hangs:
             self.test_is_over.wait(30)
-        if self.failures:
-            status = rpc_status.to_status(self.failures.popleft())
+        failure = self.refusals.get(method) or (self.failures.popleft() if self.failures else None)
+        if failure is not None:
+            status = rpc_status.to_status(failure)
             request_id = ("x-request-id", f"request {len(self.attempts)}")
             context.set_trailing_metadata((request_id, *status.trailing_metadata))
             context.abort(status.code, status.details)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_client import SearchType, choice
+from groundwire_client import _defaults as client
 from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, QueryDefaults
 from groundwire_server.domain.query.ranking_parameters import BY_WORDS
 from groundwire_server.domain.search.search import DEFAULT_RRF_K
@@ -53,3 +55,19 @@ def test_the_contract_states_the_default(name: str, stated: str) -> None:
 )
 def test_the_table_of_settings_states_the_default(settings: str, stated: str) -> None:
     assert f"| {settings} | {stated} |" in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        f"is {choice(SearchType, client.SEARCH_TYPE)} and returns {client.TOP_K} hits",
+        f"walks {client.MAX_DEPTH} edges, {client.MAX_NODES} nodes",
+        f"returns {client.MAX_PATHS} paths of at most {client.MAX_HOPS} hops",
+        f"reaches {client.MAX_NODES_BETWEEN:,} nodes between the ends",
+        f"return at most {client.BUDGET_TOKENS:,} tokens",
+        f"gives up after {client.TIMEOUT:g} seconds",
+        f"with `top_k` {client.EVIDENCE_TOP_K}",
+    ],
+)
+def test_the_clients_page_states_the_default(stated: str) -> None:
+    assert stated in " ".join((ROOT / "docs" / "client.md").read_text(encoding="utf-8").split())

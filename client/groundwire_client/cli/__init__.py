@@ -4,7 +4,8 @@ import typer
 
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._filter_options import FilterOptions
-from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
+from groundwire_client.cli._names import print_notes, unknown_names
+from groundwire_client.cli._options import AccessOptions, ConnectionOptions, only, with_options
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._text import json_or_text, printable
 
@@ -14,8 +15,11 @@ __all__ = [
     "FilterOptions",
     "app",
     "json_or_text",
+    "only",
+    "print_notes",
     "printable",
     "register",
+    "unknown_names",
     "with_options",
 ]
 

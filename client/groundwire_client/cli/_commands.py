@@ -7,16 +7,18 @@ from typing import Annotated
 import typer
 
 from groundwire.v1.retrieval_pb2 import EdgeDirection, PrioritizationMode, Rerank, SearchType
-from groundwire_client._helpers import choices
+from groundwire_client import _defaults as defaults
+from groundwire_client._helpers import choice, choices
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._rendering import print_expansion, print_paths, print_search, print_texts
 
-_DEFAULT_BUDGET_TOKENS = 4_000
-
 _NodeIds = Annotated[list[str], typer.Argument(help="Node ids; - reads them from standard input, one a line.")]
-_EdgeTypes = Annotated[list[str] | None, typer.Option(help="An edge type to follow; repeatable.", show_default="*")]
+_EdgeTypes = Annotated[
+    list[str] | None,
+    typer.Option(help="An edge type to follow; repeatable.", show_default=" ".join(defaults.EDGE_TYPES)),
+]
 _Direction = Annotated[str, typer.Option(help="Which way to follow edges.", **names_of(EdgeDirection))]
 _MinConfidence = Annotated[float, typer.Option(help="The least confidence, 0 to 1, of an edge to follow.")]
 
@@ -26,8 +28,10 @@ def search(
     narrowing: FilterOptions,
     options: CallOptions,
     query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
-    search_type: Annotated[str, typer.Option("--type", help="How to search.", **names_of(SearchType))] = "hybrid",
-    top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = 10,
+    search_type: Annotated[str, typer.Option("--type", help="How to search.", **names_of(SearchType))] = choice(
+        SearchType, defaults.SEARCH_TYPE
+    ),
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = defaults.TOP_K,
     rerank: Annotated[str, typer.Option(help="Reorders a semantic search.", **names_of(Rerank))] = "none",
     rrf_k: Annotated[
         int | None, typer.Option(help="The constant of reciprocal rank fusion.", show_default="the server's")
@@ -48,6 +52,7 @@ def search(
             explain=explain,
         ),
         print_search,
+        narrowing.filter,
     )
 
 
@@ -56,8 +61,8 @@ def expand(
     narrowing: FilterOptions,
     options: CallOptions,
     ids: _NodeIds,
-    depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = 2,
-    max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = 50,
+    depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = defaults.MAX_DEPTH,
+    max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = defaults.MAX_NODES,
     edge_type: _EdgeTypes = None,
     direction: _Direction = "outgoing",
     min_confidence: _MinConfidence = 0.0,
@@ -69,13 +74,15 @@ def expand(
             list(_node_ids(ids)),
             max_depth=depth,
             max_nodes=max_nodes,
-            edge_allowlist=edge_type or ["*"],
+            edge_allowlist=edge_type or defaults.EDGE_TYPES,
             direction=choices(EdgeDirection)[direction],
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         ),
         print_expansion,
+        narrowing.filter,
+        edge_type or (),
     )
 
 
@@ -85,9 +92,11 @@ def paths(
     options: CallOptions,
     from_id: Annotated[list[str], typer.Option("--from", help="A node id where paths begin; repeatable.")],
     to_id: Annotated[list[str], typer.Option("--to", help="A node id where paths end; repeatable.")],
-    max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = 6,
-    max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = 5,
-    max_nodes: Annotated[int, typer.Option(help="The most nodes to reach between the ends.")] = 2_000,
+    max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = defaults.MAX_HOPS,
+    max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = defaults.MAX_PATHS,
+    max_nodes: Annotated[
+        int, typer.Option(help="The most nodes to reach between the ends.")
+    ] = defaults.MAX_NODES_BETWEEN,
     edge_type: _EdgeTypes = None,
     direction: _Direction = "outgoing",
     min_confidence: _MinConfidence = 0.0,
@@ -101,13 +110,15 @@ def paths(
             max_hops=max_hops,
             max_paths=max_paths,
             max_nodes=max_nodes,
-            edge_allowlist=edge_type or ["*"],
+            edge_allowlist=edge_type or defaults.EDGE_TYPES,
             direction=choices(EdgeDirection)[direction],
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         ),
         print_paths,
+        narrowing.filter,
+        edge_type or (),
     )
 
 
@@ -118,7 +129,7 @@ def fetch(
     ids: _NodeIds,
     budget_tokens: Annotated[
         int | None,
-        typer.Option(help="The most tokens in all.", show_default=f"{_DEFAULT_BUDGET_TOKENS} without --max-chars"),
+        typer.Option(help="The most tokens in all.", show_default=f"{defaults.BUDGET_TOKENS} without --max-chars"),
     ] = None,
     max_chars: Annotated[int | None, typer.Option(help="The most characters in all, instead of tokens.")] = None,
     mode: Annotated[
@@ -126,8 +137,6 @@ def fetch(
     ] = "balanced",
 ) -> None:
     """Print the source texts of nodes, as many as fit the budget."""
-    if budget_tokens is None and max_chars is None:
-        budget_tokens = _DEFAULT_BUDGET_TOKENS
     options.answer(
         lambda client: client.fetch(
             options.scope,
@@ -139,6 +148,7 @@ def fetch(
             lifecycle=narrowing.lifecycle,
         ),
         print_texts,
+        narrowing.filter,
     )
 
 

@@ -66,7 +66,7 @@ class FilterOptions:
             "data_types": self.data_type,
             "corpus_types": self.corpus_type,
             "languages": self.language,
-            "path_prefixes": self.path,
+            "path_prefixes": [path.removeprefix("./") for path in self.path or ()],
             "service_names": self.service,
             "repo_names": self.repo,
             "collection_ids": self.collection,

@@ -2,25 +2,41 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
 import typer
-from google.protobuf.message import Message
 
-from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
+from groundwire.v1.query_pb2 import QueryResponse
+from groundwire.v1.retrieval_pb2 import (
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FindPathsResponse,
+    SearchNodesResponse,
+)
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
 from groundwire_client._channel import SERVER_VARIABLE, TLS
 from groundwire_client._client import GroundwireClient
+from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError
+from groundwire_client._helpers import pinned
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
-from groundwire_client._transport import DEFAULT_TIMEOUT
 from groundwire_client.cli._choices import in_panel
+from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._rendering import print_json
 from groundwire_client.cli._text import printable
 
-_Response = TypeVar("_Response", bound=Message)
+_Result = TypeVar("_Result")
+_Response = TypeVar(
+    "_Response",
+    SearchNodesResponse,
+    ExpandDependencyTreeResponse,
+    FindPathsResponse,
+    FetchNodeTextsResponse,
+    QueryResponse,
+)
 
 _access, _connection = in_panel("Access"), in_panel("Connection")
 _BOUNDS = tuple(field.name for field in AccessContext.DESCRIPTOR.fields if field.message_type is Bound.DESCRIPTOR)
@@ -105,49 +121,85 @@ class ConnectionOptions:
         """The token when its file is given."""
         return TokenFile(self.token_file) if self.token_file else None
 
-
-@dataclass(frozen=True, kw_only=True)
-class CallOptions(AccessOptions, ConnectionOptions):
-    """The options that every command of the client shares as typer parses them, and the call that they describe."""
-
-    repository: Annotated[str, typer.Option("--repository", "-r", help="The repository of the scope.")]
-    branch: Annotated[str, typer.Option("--branch", "-b", help="The branch of the scope.")]
-    index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
-    as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
-    timeout: Annotated[float, _connection(help="Seconds until the call gives up.")] = DEFAULT_TIMEOUT
-
-    @property
-    def scope(self) -> IndexScope:
-        """The scope of the call."""
-        return IndexScope(repository=self.repository, branch=self.branch, active_index=self.index)
-
-    def answer(
-        self, call: Callable[[GroundwireClient], _Response], show: Callable[[IndexScope, _Response], None]
-    ) -> None:
-        """Makes a call with a connected client and prints its response: as JSON where asked for, else by `show`.
+    def called(
+        self,
+        call: Callable[[GroundwireClient], _Result],
+        *,
+        timeout: float = TIMEOUT,
+        access: AccessContext | None = None,
+    ) -> _Result:
+        """What `call` makes of a connected client; `timeout` is seconds, for each of its calls.
 
         Raises:
-            typer.Exit: The call failed; its error is on standard error (exit code 1).
+            typer.Exit: A call failed; its error is on standard error (exit code 1).
             typer.BadParameter: An argument cannot be sent (exit code 2).
         """
         try:
             with GroundwireClient(
                 self.server,
                 credentials=self.credentials,
-                timeout=self.timeout,
+                timeout=timeout,
                 token=self.token,
                 plaintext_token=self.plaintext_token,
-                access=self.access,
+                access=access,
             ) as client:
-                response = call(client)
+                return call(client)
         except GroundwireError as error:
             _fail(error)
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOptions(AccessOptions, ConnectionOptions):
+    """The options that every command of the client shares as typer parses them, and the call that they describe."""
+
+    repository: Annotated[list[str], typer.Option("--repository", "-r", help="The repository of the scope.")]
+    branch: Annotated[list[str], typer.Option("--branch", "-b", help="The branch of the scope.")]
+    index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
+    as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
+    timeout: Annotated[float, _connection(help="Seconds until a call gives up.")] = TIMEOUT
+
+    @property
+    def scope(self) -> IndexScope:
+        """The scope of the call. Raises typer.BadParameter for several (exit code 2)."""
+        repository, branch = only("--repository", self.repository), only("--branch", self.branch)
+        return IndexScope(repository=repository, branch=branch, active_index=self.index)
+
+    def answer(
+        self,
+        call: Callable[[GroundwireClient], _Response],
+        show: Callable[[IndexScope, _Response], None],
+        narrowing: NodeFilter,
+        edge_types: Sequence[str] = (),
+    ) -> None:
+        """Makes a call with a connected client and prints its response: as JSON where asked for, else by `show`.
+
+        Names of the filter and edge types that the index which answered does not have are told on standard error.
+        Raises as `called` does.
+        """
+
+        def answered(client: GroundwireClient) -> tuple[_Response, list[str]]:
+            response = call(client)
+            return response, unknown_names(client, pinned(self.scope, response.index), narrowing, edge_types)
+
+        response, notes = self.called(answered, timeout=self.timeout, access=self.access)
         if self.as_json:
             print_json(response)
         else:
             show(self.scope, response)
+        print_notes(notes)
+
+
+def only(option: str, values: Sequence[str]) -> str:
+    """The one value of an option, "" for none. Raises typer.BadParameter for several, of which one would be lost."""
+    if len(values) > 1:
+        raise typer.BadParameter(
+            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; ask each by itself, "
+            "and compare by rank: scores of different indexes are not comparable",
+            param_hint=option,
+        )
+    return "".join(values)
 
 
 def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:

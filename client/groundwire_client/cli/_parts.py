@@ -10,6 +10,7 @@ from rich.text import Text
 
 from groundwire.v1.retrieval_pb2 import SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._helpers import citation
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
@@ -44,11 +45,8 @@ def origin(*, is_test: bool, is_generated: bool) -> str:
 
 
 def place(location: SourceLocation, otherwise: str) -> str:
-    """Path and lines such as `src/a.cs:10-12`, as far as they are known; `otherwise` stands for a path."""
-    lines = f":{location.start_line}" if location.start_line else ""
-    if location.end_line > location.start_line:
-        lines += f"-{location.end_line}"
-    return f"{location.path or otherwise}{lines}"
+    """Path and lines, as far as they are known; `otherwise` stands for a path."""
+    return citation(location.path or otherwise, location.start_line, location.end_line)
 
 
 def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Panel:

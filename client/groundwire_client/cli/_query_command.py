@@ -153,4 +153,5 @@ def query(
             budget_tokens=budget_tokens,
         ),
         functools.partial(print_query, texts=texts, explain=explain),
+        narrowing.filter,
     )

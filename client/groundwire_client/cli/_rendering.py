@@ -32,7 +32,7 @@ from groundwire.v1.retrieval_pb2 import (
 )
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice
-from groundwire_client.cli._parts import footer, node_id, origin, show, text_panel
+from groundwire_client.cli._parts import footer, node_id, origin, place, show, text_panel
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
@@ -104,9 +104,10 @@ def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
 
 
 def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
-    """The node's id, and what sets it apart."""
-    remark = origin(is_test=node.is_test, is_generated=node.is_generated)
-    return Text.assemble(node_id(scope, node.id), (f"  {remark}" if remark else "", "dim"), overflow="fold")
+    """The node's id, its path and lines, and what sets it apart."""
+    where = printable(place(node.location, "")) if node.location.path else ""
+    facts = (where, origin(is_test=node.is_test, is_generated=node.is_generated))
+    return Text.assemble(node_id(scope, node.id), *((f"  {fact}", "dim") for fact in facts if fact), overflow="fold")
 
 
 def _score_bar(score: float, best: float) -> RenderableType:

@@ -11,9 +11,11 @@ _CONVERSATION: Final = "Conversation"
 DEFAULT_HISTORY: Final = Path(typer.get_app_dir("groundwire")) / "history.sqlite"
 
 Repository = Annotated[
-    str, typer.Option("--repository", "-r", help="The repository to ask.", show_default="the pipeline's")
+    list[str] | None, typer.Option("--repository", "-r", help="The repository to ask.", show_default="the pipeline's")
 ]
-Branch = Annotated[str, typer.Option("--branch", "-b", help="The branch to ask.", show_default="the pipeline's")]
+Branch = Annotated[
+    list[str] | None, typer.Option("--branch", "-b", help="The branch to ask.", show_default="the pipeline's")
+]
 Index = Annotated[str, typer.Option(help="The index version to read.", show_default="the pipeline's or active one")]
 Folders = Annotated[
     list[Path] | None,

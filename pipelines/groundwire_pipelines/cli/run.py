@@ -14,8 +14,18 @@ import typer
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import AsyncGroundwireClient, GraphEdge, NodeText
-from groundwire_client.cli import AccessOptions, ConnectionOptions, FilterOptions, json_or_text, printable, with_options
+from groundwire_client import AsyncGroundwireClient, GraphEdge, IndexScope, NodeText
+from groundwire_client.cli import (
+    AccessOptions,
+    ConnectionOptions,
+    FilterOptions,
+    json_or_text,
+    only,
+    print_notes,
+    printable,
+    unknown_names,
+    with_options,
+)
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import reported
@@ -31,8 +41,8 @@ def run(
     connection: ConnectionOptions,
     pipeline: Annotated[str, typer.Argument(help="A pipeline's name, its file, or file.yaml#name.")],
     question: Annotated[str, typer.Argument(help="The question to answer.")],
-    repository: options.Repository = "",
-    branch: options.Branch = "",
+    repository: options.Repository = None,
+    branch: options.Branch = None,
     index: options.Index = "",
     folder: options.Folders = None,
     setting: options.Settings = None,
@@ -53,8 +63,8 @@ def run(
     GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
     """
     given = RunOptions(
-        repository=repository,
-        branch=branch,
+        repository=only("--repository", repository or ()),
+        branch=only("--branch", branch or ()),
         active_index=index,
         access=caller.access,
         filter=narrowing.filter,
@@ -81,6 +91,13 @@ def run(
             given["on_answer"] = progress.answering
             result = asyncio.run(_ask(loaded, question, connection, given))
     typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
+    if result.index:
+        scope = IndexScope(
+            repository=result.state.repository, branch=result.state.branch, active_index=result.state.active_index
+        )
+        print_notes(
+            connection.called(lambda client: unknown_names(client, scope, narrowing.filter, ()), access=caller.access)
+        )
 
 
 async def _ask(pipeline: Pipeline, question: str, to: ConnectionOptions, given: RunOptions) -> PipelineResult:

@@ -180,23 +180,47 @@ Global___GetIndexRequest: _TypeAlias = GetIndexRequest  # noqa: Y015
 
 @_typing.final
 class GetIndexResponse(_message.Message):
-    """One index version."""
+    """One index version, and what requests may name of it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     INDEX_FIELD_NUMBER: _builtins.int
+    KINDS_FIELD_NUMBER: _builtins.int
+    LANGUAGES_FIELD_NUMBER: _builtins.int
+    EDGE_TYPES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def index(self) -> Global___IndexVersion:
         """The version that was asked for."""
+
+    @_builtins.property
+    def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The kinds of the active nodes that the caller may see, as `NodeFilter.kinds` takes them: each once, in the order of
+        code points. Empty when there are more than 1,000.
+        """
+
+    @_builtins.property
+    def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The languages of these nodes, as `NodeFilter.languages` takes them, with the same rules; nodes without a language
+        add none.
+        """
+
+    @_builtins.property
+    def edge_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The types of the edges both ends of which are among these nodes, as `edge_allowlist` takes them, with the same
+        rules.
+        """
 
     def __init__(
         self,
         *,
         index: Global___IndexVersion | None = ...,
+        kinds: _abc.Iterable[_builtins.str] | None = ...,
+        languages: _abc.Iterable[_builtins.str] | None = ...,
+        edge_types: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge_types", b"edge_types", "index", b"index", "kinds", b"kinds", "languages", b"languages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

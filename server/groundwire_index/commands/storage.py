@@ -100,3 +100,7 @@ def _checked(option: str, rule: Callable[[Value], str], value: Value) -> str:
         return rule(value)
     except ValueError as error:
         fail(f"{option} {error}", EXIT_USAGE)
+
+
+STORAGE_OPTIONS = tuple(inspect.signature(_storage).parameters)
+"""The names of the options that say where indexes are."""

@@ -1,69 +1,47 @@
-"""`groundwire indexes`, `activate`, `delete`, `verify`: the versions in a data folder or in Milvus."""
+"""The versions in a data folder or in Milvus: `groundwire verify`, and what `indexes`, `activate` and `delete` do."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from groundwire_index.commands.options import Branch, Repository, checked_scope, fail, reporting_failures
 from groundwire_index.commands.storage import Storage, with_storage
+from groundwire_index.scope import Scope
+from groundwire_index.store.version_entry import VersionEntry
 
 if TYPE_CHECKING:
     from groundwire_index.milvus.address import MilvusAddress
     from groundwire_index.milvus.catalogue import Catalogue
-    from groundwire_index.store.listing import VersionEntry
     from groundwire_index.store.store import IndexStore
 
-Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
+
+def listed(storage: Storage) -> list[VersionEntry]:
+    """The versions in a data folder or in Milvus. Raises OperatorError and OSError."""
+    if storage.milvus is not None:
+        from groundwire_index.milvus.upkeep import list_versions as list_versions_of_milvus
+
+        return list_versions_of_milvus(catalogue_at(storage.milvus))
+    from groundwire_index.store.listing import list_versions
+
+    return list_versions(storage.data)
 
 
-@with_storage
-def indexes(
-    storage: Storage,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
-) -> None:
-    """List the index versions of a data folder, or of Milvus, with their full counts, whatever their access."""
-    with reporting_failures():
-        if storage.milvus is None:
-            from groundwire_index.store.listing import list_versions
+def activated(storage: Storage, scope: Scope) -> str:
+    """Makes a version the active one; the one before, or "". Raises OperatorError and OSError."""
+    return _versions(storage).activate(scope)
 
-            entries = list_versions(storage.data)
-        else:
-            from groundwire_index.milvus.upkeep import list_versions as list_versions_of_milvus
 
-            entries = list_versions_of_milvus(catalogue_at(storage.milvus))
-    if as_json:
-        print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
+def delete_version(storage: Storage, scope: Scope) -> None:
+    """Deletes a version. Raises OperatorError and OSError."""
+    if storage.milvus is not None:
+        from groundwire_index.milvus.upkeep import delete_version as delete_version_of_milvus
+
+        delete_version_of_milvus(catalogue_at(storage.milvus), scope)
     else:
-        _print_table(entries)
+        from groundwire_index.store.store import IndexStore
 
-
-@with_storage
-def activate(version: Version, repository: Repository, branch: Branch, storage: Storage) -> None:
-    """Let VERSION answer calls that pin none. It is checked first: its files, or in Milvus its counts of rows."""
-    scope = checked_scope(repository, branch, version)
-    with reporting_failures():
-        previous = _versions(storage).activate(scope)
-    print(f"{version} is active" + (f"; before it was {previous}" if previous not in ("", version) else ""))
-
-
-@with_storage
-def delete(version: Version, repository: Repository, branch: Branch, storage: Storage) -> None:
-    """Delete VERSION, which must not be active. Its name is not used again."""
-    scope = checked_scope(repository, branch, version)
-    with reporting_failures():
-        if storage.milvus is None:
-            from groundwire_index.store.store import IndexStore
-
-            IndexStore(storage.data).delete(scope)
-        else:
-            from groundwire_index.milvus.upkeep import delete_version
-
-            delete_version(catalogue_at(storage.milvus), scope)
-    print(f"{version} is deleted")
+        IndexStore(storage.data).delete(scope)
 
 
 @with_storage
@@ -99,14 +77,3 @@ def _versions(storage: Storage) -> "IndexStore | Catalogue":
     from groundwire_index.store.store import IndexStore
 
     return IndexStore(storage.data)
-
-
-def _print_table(entries: "list[VersionEntry]") -> None:
-    table = Table()
-    for heading in ("repository", "branch", "version", "active", "nodes", "edges", "created"):
-        table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left", overflow="fold")
-    for entry in entries:
-        names = (entry.repository, entry.branch, entry.version, "yes" if entry.active else "")
-        counts = ("", "") if entry.damage else (f"{entry.node_count:,}", f"{entry.edge_count:,}")
-        table.add_row(*names, *counts, f"damaged: {entry.damage}" if entry.damage else entry.created[:16])
-    Console().print(table, markup=False)

@@ -38,11 +38,15 @@ class ClassCounts:
 
 @dataclass(frozen=True, slots=True)
 class EdgeCount:
-    """How many edges lead from nodes of one class to nodes of another."""
+    """How many edges lead from nodes of one class to nodes of another.
+
+    `types` are theirs, ascending places among the manifest's `edge_types`.
+    """
 
     from_class: int
     to_class: int
     edges: int
+    types: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

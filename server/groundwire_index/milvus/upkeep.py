@@ -9,7 +9,8 @@ from groundwire_index.milvus.schema import building_alias
 from groundwire_index.milvus.verification import check_counts
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
-from groundwire_index.store.listing import VersionEntry, described
+from groundwire_index.store.listing import described
+from groundwire_index.store.version_entry import VersionEntry
 
 SECONDS_BETWEEN_BEATS = 5.0
 """How often a living build changes its entry."""

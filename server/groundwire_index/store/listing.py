@@ -1,6 +1,6 @@
 """What lies in a data folder, for its operator: every version with its full counts, damaged ones included."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.scope import Scope
@@ -8,24 +8,7 @@ from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import check_sizes
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
-
-
-@dataclass(frozen=True, slots=True)
-class VersionEntry:
-    """One version. `damage` says what is wrong with it, "" when nothing is; then the other facts are known."""
-
-    repository: str
-    branch: str
-    version: str
-    active: bool
-    node_count: int = 0
-    edge_count: int = 0
-    embedder: str = ""
-    dimension: int = 0
-    lexical: bool = False
-    created: str = ""
-    source: str = ""
-    damage: str = ""
+from groundwire_index.store.version_entry import VersionEntry
 
 
 def list_versions(data: Path) -> list[VersionEntry]:

@@ -47,12 +47,16 @@ class Classes:
         return tuple(ClassCounts(*pair, *own) for pair, own in zip(self._pairs, columns, strict=True))
 
     def edges(self) -> tuple[EdgeCount, ...]:
-        """How many edges lead from class to class."""
+        """How many edges lead from class to class, and of which types they are."""
         edges, count = self._index.edges, len(self)
         pairs = self.of_rows.take(edges.from_rows).astype(np.int64) * count + self.of_rows.take(edges.to_rows)
         found, counts = np.unique(pairs, return_counts=True)
+        type_count = len(self._index.manifest.edge_types)
+        types: dict[int, list[int]] = {}
+        for pair_and_type in np.unique(pairs * type_count + edges.types).tolist():
+            types.setdefault(pair_and_type // type_count, []).append(pair_and_type % type_count)
         return tuple(
-            EdgeCount(pair // count, pair % count, number)
+            EdgeCount(pair // count, pair % count, number, tuple(types[pair]))
             for pair, number in zip(found.tolist(), counts.tolist(), strict=True)
         )
 

@@ -5,7 +5,7 @@ from typing import Protocol
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.execution.checkpoint import Checkpoint
 
 
@@ -25,8 +25,8 @@ class IndexDirectory(Protocol):
         """
         ...
 
-    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
-        """One version. Raises NotFoundError, PreconditionError."""
+    def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
+        """One version, with the names in it. Raises NotFoundError, PreconditionError."""
         ...
 
     def activate(self, scope: Scope) -> str:

@@ -1,7 +1,30 @@
 """What a caller may learn of an index version."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
+
+MAX_NAMES = 1_000
+"""Of more kinds, languages or edge types none is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNames:
+    """The distinct kinds, languages and edge types of what a caller sees of an index, in the order of code points.
+
+    One of them is empty when it would have more than MAX_NAMES. Nodes without a language add none.
+    """
+
+    kinds: tuple[str, ...]
+    languages: tuple[str, ...]
+    edge_types: tuple[str, ...]
+
+
+def few(names: Iterable[str]) -> tuple[str, ...]:
+    """Names as IndexNames has them: none of more than MAX_NAMES, of which no more are looked at."""
+    told = tuple(islice(names, MAX_NAMES + 1))
+    return () if len(told) > MAX_NAMES else told
 
 from groundwire_index.store.manifest import Manifest
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from client.cli.conftest import Command, Run
-    from client.conftest import FakeServer
+    from client.conftest import Caller, FakeServer
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
 TABLE = "shop::main::sql::dbo.Invoice|TABLE"
@@ -30,7 +30,7 @@ ALL_COMMANDS = [
 
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = "--type semantic --top-k 3 --rerank keyword --rrf-k 9 --explain --kind cs --kind sql --data-type d"
-    filters = "--corpus-type c --language l --path src/ --collection k --document m"
+    filters = "--corpus-type c --language l --path ./src/ --collection k --document m"
     access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --lifecycle deleted"
     assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0
     assert server.attempts[0].request == retrieval_pb2.SearchNodesRequest(
@@ -78,7 +78,7 @@ def test_expand_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = ["--depth", "0", "--max-nodes", "7", "--edge-type", "Calls", "--edge-type", "FK", "--direction", "both"]
     run("expand", SEED, TABLE, *flags, "--min-confidence", "0.5", "--no-tests", "--lifecycle", "all")
     run("expand", SEED)
-    first, second = (attempt.request for attempt in server.attempts)
+    first, second = server.actions
     assert isinstance(first, retrieval_pb2.ExpandDependencyTreeRequest)
     assert isinstance(second, retrieval_pb2.ExpandDependencyTreeRequest)
     assert list(first.seed_ids) == [SEED, TABLE]
@@ -95,7 +95,7 @@ def test_paths_sends_its_options(server: FakeServer, run: Run) -> None:
     flags = ["--max-hops", "3", "--max-paths", "2", "--max-nodes", "7", "--edge-type", "Calls", "--direction", "both"]
     run("paths", "--from", SEED, "--from", "b", "--to", TABLE, *flags, "--min-confidence", "0.5", "--no-tests")
     run("paths", "--from", SEED, "--to", TABLE)
-    first, second = (attempt.request for attempt in server.attempts)
+    first, second = server.actions
     assert isinstance(first, retrieval_pb2.FindPathsRequest)
     assert isinstance(second, retrieval_pb2.FindPathsRequest)
     assert (list(first.from_ids), list(first.to_ids)) == ([SEED, "b"], [TABLE])
@@ -188,3 +188,31 @@ def test_the_commands_join_another_app(server: FakeServer) -> None:
     arguments = ["search", "vat", "-r", "shop", "-b", "main", "--server", server.target, "--json"]
     assert CliRunner().invoke(other, arguments).exit_code == 0
     assert CliRunner().invoke(other, ["--help"]).stdout.count("Walk the dependency graph") == 1
+
+
+def test_the_clients_have_the_same_defaults(server: FakeServer, call: Caller, run: Run) -> None:
+    """But for enum values that commands spell out and clients leave to the server, which has the same defaults."""
+    scope = scope_pb2.IndexScope(repository="shop", branch="main")
+    call(server.target, lambda client: client.search(scope, "q"))
+    call(server.target, lambda client: client.expand(scope, ["a"]))
+    call(server.target, lambda client: client.find_paths(scope, ["a"], ["b"]))
+    call(server.target, lambda client: client.fetch(scope, ["a"]))
+    of_client = server.actions
+    for arguments in (("search", "q"), ("expand", "a"), ("paths", "--from", "a", "--to", "b"), ("fetch", "a")):
+        run(*arguments)
+    of_commands = server.actions[len(of_client) :]
+    for request in (*of_client, *of_commands):
+        for field in ("filter", "rerank", "direction", "prioritization_mode"):
+            if field in request.DESCRIPTOR.fields_by_name:
+                request.ClearField(field)
+    assert of_commands == of_client
+
+
+@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+@pytest.mark.parametrize("option", ["-r", "-b"])
+def test_several_scopes_are_refused(server: FakeServer, run: Run, arguments: tuple[str, ...], option: str) -> None:
+    refused = run(*arguments, option, "other")
+    assert (refused.code, refused.stdout, server.attempts) == (2, "", [])
+    told = " ".join(refused.stderr.replace("│", " ").split())
+    assert "'other'" in told
+    assert "give one, as a call reads one repository and branch" in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import grpc
 import pytest
 
 from groundwire.v1 import retrieval_pb2
@@ -155,3 +156,23 @@ def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
 @pytest.mark.parametrize("arguments", ALL_COMMANDS)
 def test_a_pipe_gets_no_escape_sequences(run: Run, arguments: tuple[str, ...]) -> None:
     assert "\x1b" not in run(*arguments).stdout
+
+
+def test_nodes_have_their_place_beside_the_id(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.SourceLocation(path="src/\x1bInvoice.cs", start_line=10, end_line=11)
+    hit = retrieval_pb2.SearchHit(id=SEED, rank=1, location=location, is_test=True)
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
+    assert f"{SEED}  src/␛Invoice.cs:10-11  test\n" in run("search", "vat").stdout
+    node = retrieval_pb2.ReachedNode(id=SEED, location=location)
+    server.answer(retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], nodes=[node], index="v1"))
+    assert f"└── {SEED}  src/␛Invoice.cs:10-11\n" in run("expand", SEED).stdout
+
+
+def test_an_index_whose_names_may_not_be_asked_is_searched_nevertheless(server: FakeServer, run: Run) -> None:
+    server.refuse("GetIndex", grpc.StatusCode.PERMISSION_DENIED, "not for you")
+    output = run("search", "vat", "--kind", "cs")
+    assert output.code == 0
+    assert output.stderr == (
+        "note: whether the index has the kinds, languages or edge types asked for is not known: "
+        "PERMISSION_DENIED: not for you\n"
+    )

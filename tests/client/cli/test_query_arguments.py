@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def narrowed(server: FakeServer) -> scope_pb2.NodeFilter:
-    request = server.attempts[-1].request
+    request = server.actions[-1]
     assert isinstance(
         request,
         query_pb2.QueryRequest

@@ -108,7 +108,7 @@ def test_a_scope_exists_for_who_sees_a_node_of_it_deleted_or_not(
     with serving(private, shared_backend) as backend:
         if private.seen_by(caller).nodes:
             assert backend.open(SCOPE, caller, lifecycle).index == "v1"
-            assert backend.get_index(SCOPE, caller).node_count == len(
+            assert backend.get_index(SCOPE, caller)[0].node_count == len(
                 private.seen_by(caller).alive(Lifecycle.ACTIVE).nodes
             )
         else:

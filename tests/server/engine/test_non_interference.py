@@ -24,7 +24,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
@@ -268,8 +268,9 @@ def undated(summary: IndexSummary) -> IndexSummary:
     return replace(summary, created=None)  # type: ignore[arg-type]
 
 
-def summarised(backend: EmbeddedBackend, scope: Scope, caller: AccessContext) -> IndexSummary:
-    return undated(backend.get_index(scope, caller))
+def described(backend: EmbeddedBackend, scope: Scope, caller: AccessContext) -> tuple[IndexSummary, IndexNames]:
+    summary, names = backend.get_index(scope, caller)
+    return undated(summary), names
 
 
 def act(engine: PlainEngine, request: Request) -> Answer:
@@ -287,7 +288,7 @@ def answers(
 ) -> list[Answer]:
     told = [answer(partial(act, engine, request)) for request in requests]
     for version in ["", *VERSIONS, "v9"]:
-        told.append(answer(partial(summarised, backend, replace(SCOPE, active_index=version), caller)))
+        told.append(answer(partial(described, backend, replace(SCOPE, active_index=version), caller)))
     told.append([undated(summary) for summary in backend.list_indexes("", "", caller, UNLIMITED.scopes, never_stop)])
     return told
 

@@ -20,7 +20,7 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsReason
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
@@ -107,7 +107,7 @@ def indexes(summary: IndexSummary) -> Mock:
     """An index directory that holds one version."""
     mock: Mock = create_autospec(IndexDirectory, instance=True)
     mock.list_indexes.return_value = (summary,)
-    mock.get_index.return_value = summary
+    mock.get_index.return_value = summary, IndexNames(("cs", "sql"), ("csharp",), ("Calls", "ReadsFrom"))
     mock.activate.return_value = "v0"
     return mock
 

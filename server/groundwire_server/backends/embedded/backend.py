@@ -15,7 +15,7 @@ from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PreconditionError
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import Checkpoint
 from groundwire_server.execution.observation import observer
@@ -71,9 +71,10 @@ class EmbeddedBackend:
                         summaries.append(self._summary(view))
         return tuple(summaries)
 
-    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
+    def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
-        return self._summary(self._pool.view(scope, access, Lifecycle.ACTIVE))
+        view = self._pool.view(scope, access, Lifecycle.ACTIVE)
+        return self._summary(view), view.visibility.names
 
     def _summary(self, view: View) -> IndexSummary:
         manifest = view.index.manifest

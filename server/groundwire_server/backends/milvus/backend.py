@@ -17,7 +17,7 @@ from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PreconditionError
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.execution.checkpoint import Checkpoint
 from groundwire_server.execution.observation import observer
@@ -80,12 +80,12 @@ class MilvusBackend:
                         summaries.append(self._summary(view))
         return tuple(summaries)
 
-    def get_index(self, scope: Scope, access: AccessContext) -> IndexSummary:
+    def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
         with outages_told():
             view = self._pool.view(scope, access)
             try:
-                return self._summary(view)
+                return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
             except CollectionMissingError as error:
                 raise gone(view.version.scope) from error
 

@@ -1,14 +1,16 @@
 """What is counted over the nodes that a caller sees: by class where classes tell these, else by their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE, PROSE
-from groundwire_index.milvus.document import VersionDocument
-from groundwire_index.milvus.packing import TermFact
+from groundwire_index.milvus.connection import among
+from groundwire_index.milvus.document import EdgeCount, VersionDocument
+from groundwire_index.milvus.packing import TermFact, unhexed
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
@@ -16,6 +18,7 @@ from groundwire_server.backends.milvus.filter_expression import both, rows_from
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.indexes import MAX_NAMES
 
 _TERMS_AT_A_TIME = 32
 _NEAR_ROWS_AT_A_TIME = 1_024
@@ -38,6 +41,11 @@ class Statistics(Protocol):
     @property
     def edges(self) -> int:
         """How many edges lead from one to another."""
+        ...
+
+    @property
+    def edge_types(self) -> list[int]:
+        """The types of these edges, ascending places among the manifest's `edge_types`."""
         ...
 
     @property
@@ -75,7 +83,16 @@ class ClassStatistics:
     @property
     def edges(self) -> int:
         """See `Statistics.edges`."""
-        return sum(own.edges for own in self._document.edges if {own.from_class, own.to_class} <= self._numbers)
+        return sum(own.edges for own in self._edges)
+
+    @property
+    def edge_types(self) -> list[int]:
+        """See `Statistics.edge_types`."""
+        return sorted({number for own in self._edges for number in own.types})
+
+    @property
+    def _edges(self) -> list[EdgeCount]:
+        return [own for own in self._document.edges if {own.from_class, own.to_class} <= self._numbers]
 
     @property
     def code_length_in_documents(self) -> int:
@@ -115,6 +132,23 @@ def read_bound_rows(version: OpenVersion, expression: str) -> BoundRows:
     return BoundRows(*(column[order] for column in found))
 
 
+def distinct_values(version: OpenVersion, expression: str, field: str) -> list[str]:
+    """The distinct values of a string field that are not empty, of the nodes that meet an expression, sorted.
+
+    Asks for nodes of other values than those found, until there are none, or more than MAX_NAMES are found.
+
+    Raises StorageUnavailableError and CollectionMissingError.
+    """
+    found = {""}
+    while len(found) <= MAX_NAMES + 1:
+        others = f"not ({among(field, sorted(found))})"
+        told = version.store.query(version.collections.nodes, both(expression, others), (field,)).strings(field)
+        if not told:
+            break
+        found.update(told)
+    return sorted(map(unhexed, found - {""}))
+
+
 def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:
     """What meets an expression among rows from `first` up to `end`, in pieces that one answer holds."""
     store, nodes, within = version.store, version.collections.nodes, both(expression, rows_from(first, end))
@@ -147,14 +181,26 @@ class RowStatistics:
 
     @property
     def edges(self) -> int:
-        """See `Statistics.edges`; reads all edges that leave the rows."""
-        count, rows = 0, self.rows.rows
+        """See `Statistics.edges`."""
+        return int(self._edges_by_type.sum())
+
+    @property
+    def edge_types(self) -> list[int]:
+        """See `Statistics.edge_types`."""
+        return np.flatnonzero(self._edges_by_type).tolist()
+
+    @cached_property
+    def _edges_by_type(self) -> NDArray[np.int64]:
+        """How many edges of each type [t] lead from one row to another; reads all edges that leave the rows."""
+        rows, types = self.rows.rows, len(self._version.manifest.edge_types)
+        counts = np.zeros(types, dtype=np.int64)
         for first in range(0, len(rows), _NEAR_ROWS_AT_A_TIME):
             adjacency = Adjacency(self._version.store, self._version.collections.edges)
             nears = near_ends(rows[first : first + _NEAR_ROWS_AT_A_TIME].tolist(), Direction.OUTGOING)
             adjacency.finish(nears)
-            count += int(np.count_nonzero(np.isin(adjacency.edges_of(nears)[1]["far"], rows)))
-        return count
+            edges = adjacency.edges_of(nears)[1]
+            counts += np.bincount(edges["type"][np.isin(edges["far"], rows)], minlength=types)
+        return counts
 
     @property
     def code_length_in_documents(self) -> int:

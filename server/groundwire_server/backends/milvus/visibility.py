@@ -15,12 +15,14 @@ from groundwire_server.backends.milvus.statistics import (
     ClassStatistics,
     RowStatistics,
     Statistics,
+    distinct_values,
     read_bound_rows,
 )
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.indexes import IndexNames, few
 
 _BYTES_A_BOUND_ROW = 40
 
@@ -33,6 +35,7 @@ class Visibility:
     """
 
     def __init__(self, version: OpenVersion, classes: NDArray[np.bool_], bounds: str, rows: BoundRows | None) -> None:
+        self._version = version
         self.classes = classes
         self.bounds = bounds
         self.expression = both(class_expression(classes.tolist()), bounds)
@@ -56,6 +59,16 @@ class Visibility:
         if self._edges is None:
             self._edges = self._statistics.edges
         return self._edges
+
+    @cached_property
+    def names(self) -> IndexNames:
+        """The names in the visible nodes and edges."""
+        edge_types = self._version.manifest.edge_types
+        return IndexNames(
+            kinds=few(distinct_values(self._version, self.expression, "kind")),
+            languages=few(distinct_values(self._version, self.expression, "language")),
+            edge_types=few(edge_types[number] for number in self._statistics.edge_types),
+        )
 
     def mean_length(self, table: str) -> float:
         """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""

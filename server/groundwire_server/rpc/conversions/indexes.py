@@ -3,7 +3,7 @@
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_index.scope import Scope, name_problem
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.scope import decode_scope
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
@@ -46,6 +46,13 @@ def encode_index(summary: IndexSummary) -> index_pb2.IndexVersion:
         dimension=summary.dimension,
         lexical=summary.lexical,
         token_counter=summary.token_counter,
+    )
+
+
+def encode_described(summary: IndexSummary, names: IndexNames) -> index_pb2.GetIndexResponse:
+    """An index version with the names in it."""
+    return index_pb2.GetIndexResponse(
+        index=encode_index(summary), kinds=names.kinds, languages=names.languages, edge_types=names.edge_types
     )
 
 

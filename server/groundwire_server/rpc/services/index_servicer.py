@@ -7,12 +7,13 @@ import grpc.aio
 from groundwire.v1 import index_pb2, index_pb2_grpc
 from groundwire_index.scope import Scope
 from groundwire_server.backends.index_directory import IndexDirectory
-from groundwire_server.domain.indexes import IndexSummary
+from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.indexes import (
     decode_index_scope,
     decode_listing,
+    encode_described,
     encode_index,
 )
 from groundwire_server.rpc.identity.access_control import AccessControl
@@ -50,11 +51,11 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
 
-        async def get_index(scope: Scope, call: Call) -> IndexSummary:
+        async def get_index(scope: Scope, call: Call) -> tuple[IndexSummary, IndexNames]:
             return await call.wait_for(partial(self._indexes.get_index, scope, access))
 
-        def encode(summary: IndexSummary) -> index_pb2.GetIndexResponse:
-            return index_pb2.GetIndexResponse(index=encode_index(summary))
+        def encode(described: tuple[IndexSummary, IndexNames]) -> index_pb2.GetIndexResponse:
+            return encode_described(*described)
 
         return await self._calls.run("GetIndex", context, partial(decode_index_scope, request), get_index, encode)
 

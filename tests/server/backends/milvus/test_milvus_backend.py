@@ -17,6 +17,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.milvus.backend import MilvusBackend
 from groundwire_server.backends.milvus.snapshot import MilvusSnapshot
 from groundwire_server.domain.access.access import AccessContext, Bounds
@@ -101,7 +102,7 @@ class Versions:
 
 def _named(answer: Told) -> Told:
     """An answer, with a snapshot by the name of its version."""
-    return tuple(getattr(one, "index", one) if len(answer) == 1 else one for one in answer)
+    return tuple(one.index if isinstance(one, EmbeddedSnapshot | MilvusSnapshot) else one for one in answer)
 
 
 @pytest.fixture

@@ -233,6 +233,10 @@ def test_walks_and_paths_are_the_same(
 def test_versions_are_told_the_same(both: Both, access: AccessContext) -> None:
     expected = both.embedded.list_indexes("", "", access, UNLIMITED.scopes, never_stop)
     assert both.milvus.list_indexes("", "", access, UNLIMITED.scopes, never_stop) == expected
+    for summary in expected:
+        described = both.embedded.get_index(SCOPE, access)
+        assert described[0] == summary
+        assert both.milvus.get_index(SCOPE, access) == described
 
 
 def test_a_hidden_row_never_leaves(both: Both) -> None:

@@ -87,7 +87,7 @@ def answered_version(backend: EmbeddedBackend) -> str:
     ids = [hit.id for hit in engine_over(backend).search(search, never_stop).hits]
     assert len(ids) == 10
     assert {stored.text for stored in texts_of(snapshot, ids)} == {f"text {version}"}
-    assert backend.get_index(replace(SCOPE, active_index=version), PUBLIC).edge_count == 9
+    assert backend.get_index(replace(SCOPE, active_index=version), PUBLIC)[0].edge_count == 9
     return version
 
 

@@ -14,6 +14,7 @@ from groundwire_server.backends.embedded.visibility.bounds import within
 from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.indexes import IndexNames, few
 
 
 class Visibility:
@@ -55,10 +56,29 @@ class Visibility:
     @cached_property
     def edge_count(self) -> int:
         """Edges both ends of which are visible."""
+        return len(self._index.edges) if self.count == len(self.mask) else int(np.count_nonzero(self._edges))
+
+    @cached_property
+    def names(self) -> IndexNames:
+        """The names in the visible nodes and edges."""
+        edge_types = self._index.manifest.edge_types
+        found = np.unique(self._index.edges.types[self._edges])
+        return IndexNames(
+            kinds=self._values_of("kind"),
+            languages=self._values_of("language"),
+            edge_types=few(edge_types[number] for number in found.tolist()),
+        )
+
+    @property
+    def _edges(self) -> NDArray[np.bool_]:
+        """Which edges [m] have both ends visible."""
         edges = self._index.edges
-        if self.count == len(self.mask):
-            return len(edges)
-        return int(np.count_nonzero(self.mask.take(edges.from_rows) & self.mask.take(edges.to_rows)))
+        return self.mask.take(edges.from_rows) & self.mask.take(edges.to_rows)
+
+    def _values_of(self, category: str) -> tuple[str, ...]:
+        """The distinct values of visible rows that are not empty, sorted."""
+        column = self._index.nodes.categories[category]
+        return few(filter(None, (column.values[code] for code in np.unique(column.codes[self.mask]).tolist())))
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that exist and are visible."""

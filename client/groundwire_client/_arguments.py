@@ -1,0 +1,110 @@
+"""Arguments checked by the fields that they are sent in, before a call: protobuf's own errors name no argument."""
+
+import functools
+import inspect
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from numbers import Integral, Real
+from typing import ParamSpec, TypeVar, cast
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from groundwire.v1.scope_pb2 import NodeFilter
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_FLOATS = (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT)
+
+
+def sends(
+    request: type[Message], **others: str
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Checks the arguments of a method by the fields of `request` that have their names, when it is called.
+
+    `others` names the fields of arguments that are called otherwise. None is taken where it is the default. Iterables
+    reach the method as tuples.
+
+    The method raises TypeError for an argument of another type than its field takes, and ValueError for a number or
+    text that its field cannot carry; both name argument and value.
+    """
+    fields = cast("Mapping[str, FieldDescriptor]", request.DESCRIPTOR.fields_by_name)
+
+    def decorated(method: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        signature = inspect.signature(method)
+        fields_of = {name: fields.get(others.get(name, name)) for name in signature.parameters}
+
+        @functools.wraps(method)
+        def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+            bound = signature.bind(*args, **kwargs)
+            for name, value in bound.arguments.items():
+                field = fields_of[name]
+                if field is not None and (value is not None or signature.parameters[name].default is not None):
+                    bound.arguments[name] = _checked(name, value, field)
+            return method(*bound.args, **bound.kwargs)
+
+        return checked
+
+    return decorated
+
+
+def of_type(name: str, value: object, expected: str, *types: type) -> None:
+    """Raises TypeError for a value of none of the types, which `expected` names. A boolean is no number."""
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise TypeError(f"{name} must be {expected}, not {_shown(value)}")
+
+
+def _checked(name: str, value: object, field: FieldDescriptor) -> object:
+    if not field.is_repeated:
+        _check(name, value, field)
+        return value
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be a sequence of {_plural(field)}, not {_shown(value)}")
+    values = tuple(cast("Iterable[object]", value))
+    for place, one in enumerate(values):
+        _check(f"{name}[{place}]", one, field)
+    return values
+
+
+def _check(name: str, value: object, field: FieldDescriptor) -> None:
+    if field.message_type is not None:
+        _check_message(name, value, field.message_type)
+    elif field.type == FieldDescriptor.TYPE_BOOL:
+        of_type(name, value, "True or False", bool)
+    elif field.type in _FLOATS:
+        of_type(name, value, "a number", Real)
+    elif field.type == FieldDescriptor.TYPE_STRING:
+        of_type(name, value, "a string", str)
+        if _SURROGATE.search(cast("str", value)):
+            raise ValueError(f"{name} must have no surrogates, which UTF-8 cannot carry, not {_shown(value)}")
+    else:
+        of_type(name, value, f"a value of {field.enum_type.name}" if field.enum_type else "a whole number", Integral)
+        if not -(2**31) <= cast("int", value) < 2**31:
+            raise ValueError(f"{name} must fit 32 bits; out of range is {value}")
+
+
+def _check_message(name: str, value: object, message: Descriptor) -> None:
+    if message is Timestamp.DESCRIPTOR:
+        of_type(name, value, "a datetime", datetime)
+    elif message is NodeFilter.DESCRIPTOR:
+        of_type(name, value, "a NodeFilter, or a mapping as node_filter takes it", NodeFilter, Mapping)
+    else:
+        of_type(name, value, f"of type {message.name}", GetMessageClass(message))
+
+
+def _plural(field: FieldDescriptor) -> str:
+    if field.message_type is not None:
+        return field.message_type.name
+    if field.enum_type is not None:
+        return f"values of {field.enum_type.name}"
+    return "strings" if field.type == FieldDescriptor.TYPE_STRING else "numbers"
+
+
+def _shown(value: object) -> str:
+    return "None" if value is None else f"{type(value).__name__} {reprlib.repr(value)}"

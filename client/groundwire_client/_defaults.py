@@ -1,0 +1,26 @@
+"""The defaults that the clients' methods and the command line share: each stands here and nowhere else."""
+
+from typing import Final
+
+from groundwire.v1.retrieval_pb2 import SearchType
+
+SEARCH_TYPE: Final = SearchType.SEARCH_TYPE_HYBRID
+TOP_K: Final = 10
+"""Hits of a search."""
+MAX_DEPTH: Final = 2
+"""Edges between a seed and a node of a walk."""
+MAX_NODES: Final = 50
+"""Nodes of a walk, seeds included."""
+EDGE_TYPES: Final = ("*",)
+"""Which edges walks and paths follow: all."""
+MAX_HOPS: Final = 6
+"""Edges on a path."""
+MAX_PATHS: Final = 5
+MAX_NODES_BETWEEN: Final = 2_000
+"""Nodes that a search for paths reaches between their ends."""
+BUDGET_TOKENS: Final = 4_000
+"""Tokens of the texts of a fetch and of evidence."""
+EVIDENCE_TOP_K: Final = 60
+"""Matches whose texts compete for the budget of evidence, as in the pipeline `quick_evidence`."""
+TIMEOUT: Final = 10.0
+"""Seconds until a call gives up, its retries included."""

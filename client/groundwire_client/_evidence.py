@@ -1,0 +1,118 @@
+"""What `evidence` gives: the texts that answer a question, where they stand, and what was left out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
+from groundwire.v1.retrieval_pb2 import NodeText, SkipReason
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._helpers import choice, citation
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceNode:
+    """A match, and where it stands.
+
+    Attributes:
+        id: Its canonical id.
+        rank: 1 for the best match.
+        path: The path within the source; empty when unknown.
+        start_line: The first line, 1-based; 0 when unknown.
+        end_line: The last line, inclusive; 0 when unknown.
+        symbol: The qualified name, such as `InvoiceService.Create`, or the headings above it; empty when it has none.
+        token_count: The text's length in tokens.
+    """
+
+    id: str
+    rank: int
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    token_count: int
+
+    @property
+    def citation(self) -> str:
+        """Path and lines, such as `src/Tax.cs:3-9`; the id where the path is unknown."""
+        return citation(self.path or self.id, self.start_line, self.end_line)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceText(EvidenceNode):
+    """A match with its whole text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedText(EvidenceNode):
+    """A match without its text; `reason` says why, which is that it does not fit into what is left of the budget."""
+
+    reason: SkipReason.ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The texts that answer a question best, within a budget.
+
+    In a notebook it shows as HTML in which nothing of a text is markup.
+
+    Attributes:
+        scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot.
+        question: The question.
+        texts: The texts that fit, best first.
+        skipped: The matches whose text does not, best first.
+        used_tokens: The tokens of all texts together.
+    """
+
+    scope: IndexScope
+    question: str
+    texts: tuple[EvidenceText, ...]
+    skipped: tuple[SkippedText, ...]
+    used_tokens: int
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Where each text stands, in their order."""
+        return tuple(text.citation for text in self.texts)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: each text under its place, and what was left out."""
+        head = f"{len(self.texts)} texts, {self.used_tokens:,} tokens, index {self.scope.active_index}"
+        parts = [f"<p><b><bdi>{escape(self.question)}</bdi></b><br>{escape(head)}</p>"]
+        parts += (
+            f"<details><summary>{_line(text)}</summary><pre>{escape(text.text)}</pre></details>" for text in self.texts
+        )
+        if self.skipped:
+            lines = "".join(f"<li>{_line(text)}: {choice(SkipReason, text.reason)}</li>" for text in self.skipped)
+            parts.append(f"<details><summary>{len(self.skipped)} left out</summary><ul>{lines}</ul></details>")
+        return f"<div>{''.join(parts)}</div>"
+
+
+def texts_left(answer: QueryResponse, fetched: Sequence[NodeText]) -> list[str]:
+    """The ids of texts that fit the budget but not the response, without those that were fetched since."""
+    known = {text.id for text in fetched}
+    limit = SkipReason.SKIP_REASON_RESPONSE_LIMIT
+    return [match.id for match in answer.matches if match.omit_reason == limit and match.id not in known]
+
+
+def evidence_of(scope: IndexScope, question: str, answer: QueryResponse, fetched: Iterable[NodeText]) -> Evidence:
+    """The evidence of an answer and of the texts that did not fit into it."""
+    texts = {match.id: match.text for match in answer.matches if not match.text_omitted}
+    texts |= {text.id: text.text for text in fetched}
+    shown = tuple(EvidenceText(*_node(match), texts[match.id]) for match in answer.matches if match.id in texts)
+    skipped = (SkippedText(*_node(match), match.omit_reason) for match in answer.matches if match.id not in texts)
+    return Evidence(scope, question, shown, tuple(skipped), sum(text.token_count for text in shown))
+
+
+def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int]:
+    place = match.location
+    name = match.symbol or match.section_path
+    return match.id, match.rank, place.path, place.start_line, place.end_line, name, match.token_count
+
+
+def _line(node: EvidenceNode) -> str:
+    """A node on one line; `bdi` keeps characters that turn the direction of writing within it."""
+    name = f" <bdi>{escape(node.symbol)}</bdi>" if node.symbol else ""
+    return f"<code><bdi>{escape(node.citation)}</bdi></code>{name}, {node.token_count:,} tokens"

@@ -1,0 +1,160 @@
+"""`groundwire indexes`, `activate`, `delete`: in a data folder or in Milvus, or with --server at a running server."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from groundwire.v1.index_pb2 import IndexVersion
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client.cli import AccessOptions, ConnectionOptions, printable, with_options
+from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
+from groundwire_index.commands.storage import STORAGE_OPTIONS, Storage, with_storage
+from groundwire_index.commands.versions import activated, delete_version, listed
+from groundwire_index.store.version_entry import VersionEntry
+
+Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
+
+_AT_A_SERVER = tuple(
+    field.name for group in (AccessOptions, ConnectionOptions) for field in fields(group) if field.name != "server"
+)
+_WIDE = 10_000
+"""Columns that hold any name on one line, whatever the terminal's width: a name is there to be copied."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions(ConnectionOptions):
+    """The options of a running server, which is named on the command line alone.
+
+    The variable that names the server to ask questions would otherwise decide what is deleted.
+    """
+
+    server: Annotated[
+        str,
+        typer.Option(
+            help="The address of a running server to ask, instead of the data folder or Milvus.",
+            rich_help_panel="Connection",
+        ),
+    ] = ""
+    # A server gives up after as long unless configured otherwise; activation may read a whole version.
+    timeout: Annotated[float, typer.Option(help="Seconds until a call gives up.", rich_help_panel="Connection")] = 120.0
+
+    def are_given(self, context: typer.Context) -> bool:
+        """Whether a server is asked. Raises typer.BadParameter for options on the command line without an effect."""
+        idle = STORAGE_OPTIONS if self.server else _AT_A_SERVER
+        told = [f"--{name.replace('_', '-')}" for name in idle if _is_typed(context, name)]
+        if told:
+            rule = "is of a data folder or of Milvus: leave it or --server out" if self.server else "needs --server"
+            raise typer.BadParameter(rule, param_hint=", ".join(told))
+        return bool(self.server)
+
+
+@with_storage
+@with_options(AccessOptions, ServerOptions)
+def indexes(
+    caller: AccessOptions,
+    at: ServerOptions,
+    context: typer.Context,
+    storage: Storage,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
+) -> None:
+    """List the index versions of a data folder or of Milvus, whatever their access; with --server those you may see."""
+    if at.are_given(context):
+        told = at.called(lambda client: client.list_indexes(), timeout=at.timeout, access=caller.access)
+        entries = [_entry(index) for index in told.indexes]
+    else:
+        with reporting_failures():
+            entries = listed(storage)
+    if as_json:
+        print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
+    else:
+        _print_table(entries)
+
+
+@with_storage
+@with_options(ServerOptions)
+def activate(
+    at: ServerOptions,
+    context: typer.Context,
+    version: Version,
+    repository: Repository,
+    branch: Branch,
+    storage: Storage,
+) -> None:
+    """Let VERSION answer calls that pin none. It is checked first: its files, or in Milvus its counts of rows.
+
+    A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
+    """
+    scope = checked_scope(repository, branch, version)
+    if at.are_given(context):
+        wire = IndexScope(repository=repository, branch=branch, active_index=version)
+        told = at.called(lambda client: client.activate_index(wire), timeout=at.timeout)
+        previous = told.previous_version
+    else:
+        with reporting_failures():
+            previous = activated(storage, scope)
+    print(f"{version} is active" + (f"; before it was {previous}" if previous not in ("", version) else ""))
+
+
+@with_storage
+@with_options(ServerOptions)
+def delete(
+    at: ServerOptions,
+    context: typer.Context,
+    version: Version,
+    repository: Repository,
+    branch: Branch,
+    storage: Storage,
+) -> None:
+    """Delete VERSION, which must not be active. Its name is not used again.
+
+    A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
+    """
+    scope = checked_scope(repository, branch, version)
+    if at.are_given(context):
+        wire = IndexScope(repository=repository, branch=branch, active_index=version)
+        at.called(lambda client: client.delete_index(wire), timeout=at.timeout)
+    else:
+        with reporting_failures():
+            delete_version(storage, scope)
+    print(f"{version} is deleted")
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line, and does not come from a variable or a default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _entry(index: IndexVersion) -> VersionEntry:
+    """A version as a server tells it; a damaged one it leaves out."""
+    return VersionEntry(
+        repository=index.repository,
+        branch=index.branch,
+        version=index.version,
+        active=index.active,
+        node_count=index.node_count,
+        edge_count=index.edge_count,
+        embedder=index.embedder,
+        dimension=index.dimension,
+        lexical=index.lexical,
+        created=index.create_time.ToDatetime(UTC).isoformat(),
+        source=index.source,
+    )
+
+
+def _print_table(entries: Sequence[VersionEntry]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("repository", "branch", "version", "active", "nodes", "edges", "created"):
+        table.add_column(heading, justify="right" if heading in ("nodes", "edges") else "left", no_wrap=True)
+    for entry in entries:
+        names = (entry.repository, entry.branch, entry.version, "yes" if entry.active else "")
+        counts = ("", "") if entry.damage else (f"{entry.node_count:,}", f"{entry.edge_count:,}")
+        cells = (*names, *counts, f"damaged: {entry.damage}" if entry.damage else entry.created[:16])
+        table.add_row(*map(printable, cells))
+    Console(width=_WIDE).print(table, markup=False)

@@ -1,0 +1,105 @@
+"""Arguments of a wrong type are told before a call: which, what it is, and what it must be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire_client import GroundwireClient, IndexScope, NodeFilter, ReachedNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from client.conftest import Caller, FakeServer
+
+SCOPE = IndexScope(repository="shop", branch="main")
+WRONG: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda client: client.search("shop", "vat"), "scope must be of type IndexScope, not str 'shop'"),
+    (lambda client: client.search(None, "vat"), "scope must be of type IndexScope, not None"),
+    (lambda client: client.search(SCOPE, 5), "query must be a string, not int 5"),
+    (lambda client: client.search(SCOPE, "vat", top_k="5"), "top_k must be a whole number, not str '5'"),
+    (lambda client: client.search(SCOPE, "vat", top_k=2.5), "top_k must be a whole number, not float 2.5"),
+    (lambda client: client.search(SCOPE, "vat", top_k=True), "top_k must be a whole number, not bool True"),
+    (lambda client: client.search(SCOPE, "vat", explain=1), "explain must be True or False, not int 1"),
+    (lambda client: client.search(SCOPE, "vat", search_type="bm25"), "search_type must be a value of SearchType"),
+    (lambda client: client.search(SCOPE, "vat", filter=["cs"]), "filter must be a NodeFilter, or a mapping"),
+    (lambda client: client.search(SCOPE, "vat", filter={"kind": 3}), "kind: 3 must be a string or a list of strings"),
+    (lambda client: client.search(SCOPE, "vat", access="acme"), "access must be of type AccessContext, not str 'acme'"),
+    (lambda client: client.search(SCOPE, "vat", timeout="5"), "timeout must be a number of seconds, not str '5'"),
+    (lambda client: client.search(SCOPE, query_vector=[1, "2"]), r"query_vector\[1\] must be a number, not str '2'"),
+    (lambda client: client.query(SCOPE, "vat", now="today"), "now must be a datetime, not str 'today'"),
+    (lambda client: client.query(SCOPE, "vat", ranking={}), "ranking must be of type RankingParameters, not dict {}"),
+    (lambda client: client.query(SCOPE, "vat", retrievers="dense"), "retrievers must be a sequence of values"),
+    (lambda client: client.expand(SCOPE, "a"), "seed_ids must be a sequence of strings, not str 'a'"),
+    (lambda client: client.expand(SCOPE, ["a", None]), r"seed_ids\[1\] must be a string, not None"),
+    (lambda client: client.expand(SCOPE, ["a"], edge_allowlist="*"), "edge_allowlist must be a sequence of strings"),
+    (lambda client: client.expand(SCOPE, ["a"], min_confidence="1"), "min_confidence must be a number, not str '1'"),
+    (lambda client: client.find_paths(SCOPE, ["a"], 7), "to_ids must be a sequence of strings, not int 7"),
+    (lambda client: client.fetch(SCOPE, ["a"], ["b"]), r"nodes\[0\] must be of type ReachedNode, not str 'b'"),
+    (lambda client: client.evidence(SCOPE, None), "question must be a string, not None"),
+    (lambda client: client.evidence(SCOPE, "vat", "4"), "budget_tokens must be a whole number, not str '4'"),
+    (lambda client: client.list_indexes(7), "repository must be a string, not int 7"),
+    (lambda client: client.activate_index("v1"), "scope must be of type IndexScope, not str 'v1'"),
+    (lambda client: client.search(), "missing a required argument: 'scope'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "told"), WRONG, ids=[told for _, told in WRONG])
+def test_a_wrong_type_is_told_before_any_call(
+    server: FakeServer, call: Caller, action: Callable[[Any], Any], told: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{told}"):
+        call(server.target, action)
+    assert server.attempts == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"target": 50051}, "target must be an address such as 'localhost:50051', not int 50051"),
+        ({"credentials": "ca.pem"}, "credentials must be of type TLS, not str 'ca.pem'"),
+        ({"token": 7}, "token must be a string or what gives one, not int"),
+        ({"access": "acme"}, "access must be of type AccessContext, not str 'acme'"),
+        ({"timeout": "5"}, "timeout must be a number of seconds, not str '5'"),
+    ],
+)
+def test_a_client_of_wrong_types_is_not_made(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(TypeError, match=f"^{told}$"):
+        GroundwireClient(**{"target": "localhost:1", **given})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"top_k": 2**31}, "top_k must fit 32 bits; out of range is 2147483648"),
+        ({"query": "\udcff"}, "query must have no surrogates"),
+    ],
+)
+def test_what_protobuf_cannot_carry_is_a_value_error(
+    server: FakeServer, call: Caller, arguments: dict[str, object], told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        call(server.target, lambda client: client.search(SCOPE, **arguments))
+    assert server.attempts == []
+
+
+def test_iterables_are_read_once(server: FakeServer, call: Caller) -> None:
+    call(
+        server.target,
+        lambda client: client.fetch(SCOPE, (id_ for id_ in "ab"), (ReachedNode(id=id_, depth=1) for id_ in "cd")),
+    )
+    request = server.attempts[0].request
+    assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
+    assert (list(request.seed_ids), [node.id for node in request.nodes]) == (["a", "b"], ["c", "d"])
+
+
+def test_a_filter_may_be_a_mapping(server: FakeServer, call: Caller) -> None:
+    loose = {"language": "csharp", "is_test": False, "team": "tax"}
+    call(server.target, lambda client: client.query(SCOPE, "vat", filter=loose))
+    request = server.attempts[0].request
+    assert isinstance(request, query_pb2.QueryRequest)
+    expected = NodeFilter(languages=["csharp"], is_test=False)
+    expected.metadata.update({"team": "tax"})
+    assert request.filter == expected

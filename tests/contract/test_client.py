@@ -1,0 +1,133 @@
+"""The Python client and the command line at a running server, on either backend."""
+
+import asyncio
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from groundwire_client import (
+    AccessContext,
+    AsyncGroundwireClient,
+    GroundwireClient,
+    IndexScope,
+    NotFoundError,
+    SkipReason,
+)
+from groundwire_client.cli import register as register_client
+from groundwire_pipelines.cli import register as register_pipelines
+from groundwire_server.version_commands import activate, delete, indexes
+from support.program import Server
+from support.storage import Storage
+
+SCOPE = IndexScope(repository="shop", branch="texts")
+MAIN = IndexScope(repository="shop", branch="main")
+WHERE = ("-r", "shop", "-b", "texts")
+TOTAL = "shop::texts::cs::Invoice.Total"
+
+
+def asked(server: Server, *arguments: str) -> tuple[str, str]:
+    """What a command that succeeds prints, and tells beside it."""
+    commands = typer.Typer()
+    register_client(commands)
+    register_pipelines(commands)
+    result = CliRunner().invoke(commands, [*arguments, *WHERE, "--server", server.address])
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+def upkeep(server: Server, *arguments: str) -> Result:
+    """How a command for versions ends at the server."""
+    commands = typer.Typer()
+    for command in (indexes, activate, delete):
+        commands.command()(command)
+    return CliRunner().invoke(commands, [*arguments, "--server", server.address])
+
+
+def test_evidence_is_the_same_from_both_clients(server: Server) -> None:
+    async def evidence() -> object:
+        async with AsyncGroundwireClient(server.address, timeout=60) as client:
+            return await client.evidence(SCOPE, "invoice total")
+
+    with GroundwireClient(server.address, timeout=60) as client:
+        found = client.evidence(SCOPE, "invoice total")
+        narrowed = client.evidence(SCOPE, "invoice total", filter={"language": "csharp", "is_test": False})
+        best, *others = found.texts
+        small = client.evidence(SCOPE, "invoice total", best.token_count)
+    assert asyncio.run(evidence()) == found
+    assert (found.scope.active_index, found.skipped) == ("v1", ())
+    assert (best.id, best.rank, best.citation) == (TOTAL, 1, "src/Totals.cs")
+    assert best.text == "decimal TotalOf(Invoice invoice) => invoice.Lines.Sum();"
+    assert "src/InvoiceService.cs:3-9" in found.citations
+    assert found.used_tokens == sum(text.token_count for text in found.texts)
+    assert {text.path for text in narrowed.texts} == {"src/InvoiceService.cs"}
+    assert small.texts == (best,)
+    assert {text.id: text.citation for text in small.skipped} == {text.id: text.citation for text in others}
+    assert {text.reason for text in small.skipped} == {SkipReason.SKIP_REASON_OVER_BUDGET}
+
+
+def test_evidence_of_a_scope_that_is_not_there(server: Server) -> None:
+    with GroundwireClient(server.address, timeout=60) as client, pytest.raises(NotFoundError):
+        client.evidence(IndexScope(repository="shop", branch="absent"), "invoice")
+
+
+def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) -> None:
+    with GroundwireClient(server.address, timeout=60) as client:
+        public = client.get_index(MAIN)
+        finance = client.get_index(MAIN, access=AccessContext(acl_tags_any=["finance"]))
+    assert list(public.kinds) == ["cs", "sql"]
+    assert list(public.languages) == ["csharp", "tsql"]
+    assert list(public.edge_types) == list(finance.edge_types) == ["Calls", "Executes", "WritesTo"]
+
+
+def test_a_search_prints_path_and_lines(server: Server) -> None:
+    output, told = asked(server, "search", "CreateInvoice", "--type", "bm25")
+    assert "shop::texts::cs::Invoice.Create  src/InvoiceService.cs:3-9" in output
+    assert told == ""
+    hit = json.loads(asked(server, "search", "CreateInvoice", "--type", "bm25", "--json")[0])["hits"][0]
+    assert {key: hit["location"][key] for key in ("path", "start_line", "end_line")} == {
+        "path": "src/InvoiceService.cs",
+        "start_line": 3,
+        "end_line": 9,
+    }
+
+
+def test_names_that_an_index_does_not_have_are_told(server: Server) -> None:
+    _, told = asked(server, "query", "invoice", "--kind", "csharp", "--kind", "sql", "--language", "CSharp")
+    assert told.splitlines() == [
+        "note: no active node has the kind 'csharp'; did you mean 'cs'? There are: cs, sql",
+        "note: no active node has the language 'CSharp'; did you mean 'csharp'? There are: csharp, tsql",
+    ]
+    found, told = asked(server, "run", "quick_evidence", "invoice", "--kind", "sq", "--kind", "sql")
+    assert "db/Invoice_Create.sql" in found
+    assert "note: no active node has the kind 'sq'; did you mean 'sql'? There are: cs, sql\n" in told
+    edges = ("--edge-type", "Call", "--edge-type", "executes", "--edge-type", "Nothing")
+    assert asked(server, "expand", TOTAL, *edges)[1].splitlines() == [
+        "note: no edge between active nodes has the type 'Call'; did you mean 'Calls'? "
+        "There are: Calls, Executes, WritesTo",
+        "note: no edge between active nodes has the type 'Nothing'. There are: Calls, Executes, WritesTo",
+    ]
+
+
+def test_versions_are_listed_activated_and_deleted_at_a_server(server: Server, shop: Storage) -> None:
+    own = json.loads(shop.run_ok("indexes", "--json"))
+    listed = json.loads(upkeep(server, "indexes", "--json").stdout)
+    assert [entry["version"] for entry in listed] == ["old", "v1", "v1"], "of the vault nothing is public"
+    assert listed[0].keys() == own[0].keys()
+    assert [entry["created"] for entry in listed] == [entry["created"] for entry in own if entry["branch"] != "vault"]
+    cleared = json.loads(upkeep(server, "indexes", "--json", "--acl-tag", "vault").stdout)
+    assert [entry["branch"] for entry in cleared] == ["main", "main", "texts", "vault"]
+    where = ("-r", "shop", "-b", "main")
+    assert upkeep(server, "activate", "old", *where).stdout == "old is active; before it was v1\n"
+    assert upkeep(server, "activate", "v1", *where).stdout == "v1 is active; before it was old\n"
+    refused = upkeep(server, "delete", "v1", *where)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("error: INDEX_ACTIVE: ")
+
+
+def test_administration_needs_the_operators_leave(platform_server: Server) -> None:
+    for command in ("activate", "delete"):
+        refused = upkeep(platform_server, command, "v0", "-r", "platform", "-b", "main")
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert refused.stderr.startswith("error: ADMINISTRATION_DISABLED: ")
