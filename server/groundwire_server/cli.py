@@ -1,4 +1,4 @@
-"""The `groundwire` command: the commands of client, pipelines, server, index and ingestion, under one roof.
+"""The `groundwire` command: the commands of client, pipelines, MCP, server, index and ingestion, under one roof.
 
 A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
 of a command before it runs, and a command whose libraries are missing says what to install.
@@ -10,6 +10,7 @@ import typer
 
 from groundwire_index.commands.versions import activate, delete, indexes, verify
 from groundwire_ingest.commands.build import export, index
+from groundwire_server.folder_server import serve_folder
 from groundwire_server.serve_command import serve
 
 _MAIN = (index, serve)
@@ -23,9 +24,9 @@ def main() -> None:
 
 
 def _commands(*, others: bool) -> typer.Typer:
-    """The server's own commands; those of client and pipelines with them only where they may be asked for.
+    """The server's own commands; those of client, pipelines and MCP with them only where they may be asked for.
 
-    Loading those two takes as long as a small index.
+    Loading those takes as long as a small index.
     """
     app = typer.Typer(
         no_args_is_help=True,
@@ -36,10 +37,12 @@ def _commands(*, others: bool) -> typer.Typer:
         app.command()(command)
     if others:
         from groundwire_client.cli import register as register_client
+        from groundwire_mcp.cli import register as register_mcp
         from groundwire_pipelines.cli import register as register_pipelines
 
         register_client(app)
         register_pipelines(app)
+        register_mcp(app, serve_folder)
     for upkeep in _UPKEEP:
         app.command()(upkeep)
     return app
