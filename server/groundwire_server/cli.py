@@ -1,4 +1,4 @@
-"""The `groundwire` command: the commands of client, pipelines, server, index and ingestion, under one roof.
+"""The `groundwire` command: the commands of client, pipelines, MCP, server, index and ingestion, under one roof.
 
 A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
 of a command before it runs, and a command whose libraries are missing says what to install.
@@ -12,6 +12,7 @@ import typer
 
 from groundwire_index.commands.versions import verify
 from groundwire_ingest.commands.build import export, index
+from groundwire_server.folder_server import serve_folder
 from groundwire_server.serve_command import serve
 
 _MAIN = (index, serve)
@@ -25,7 +26,7 @@ def main() -> None:
 
 
 def _commands(asked: str) -> typer.Typer:
-    """The commands, without those of client and pipelines where another is asked for.
+    """The commands, without those of client, pipelines and MCP where another is asked for.
 
     Loading these takes as long as a small index.
     """
@@ -38,10 +39,12 @@ def _commands(asked: str) -> typer.Typer:
         app.command()(command)
     if asked not in (*(command.__name__ for command in (*_MAIN, *_UPKEEP)), *_VERSIONS):
         from groundwire_client.cli import register as register_client
+        from groundwire_mcp.cli import register as register_mcp
         from groundwire_pipelines.cli import register as register_pipelines
 
         register_client(app)
         register_pipelines(app)
+        register_mcp(app, serve_folder)
     if asked not in (command.__name__ for command in (*_MAIN, *_UPKEEP)):
         from groundwire_server.version_commands import activate, delete, indexes
 

@@ -17,6 +17,7 @@ PACKAGES = {
     "groundwire_client",
     "groundwire_index",
     "groundwire_ingest",
+    "groundwire_mcp",
     "groundwire_pipelines",
     "groundwire_server",
 }
@@ -108,6 +109,13 @@ def test_bare_install_says_what_a_command_needs(bare_bin: Path, tmp_path: Path, 
     result = subprocess.run(given, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert f'pip install "groundwire[{extra}]"' in result.stderr
+
+
+def test_bare_install_says_what_agents_need(bare_bin: Path) -> None:
+    given = [bare_bin / "groundwire", "mcp", "--server", "localhost:1", "--scope", "r::b"]
+    result = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.endswith('is not installed; pip install "groundwire[mcp]"\n')
 
 
 def _run(program: Path, *arguments: str) -> str:

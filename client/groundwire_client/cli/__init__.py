@@ -2,20 +2,26 @@
 
 import typer
 
+from groundwire_client._channel import SERVER_VARIABLE
+from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._options import AccessOptions, ConnectionOptions, only, with_options
+from groundwire_client.cli._parts import place
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._text import json_or_text, printable
 
 __all__ = [
+    "SERVER_VARIABLE",
     "AccessOptions",
     "ConnectionOptions",
     "FilterOptions",
     "app",
+    "in_panel",
     "json_or_text",
     "only",
+    "place",
     "print_notes",
     "printable",
     "register",

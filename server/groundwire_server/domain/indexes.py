@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from groundwire_index.store.manifest import Manifest
+
 MAX_NAMES = 1_000
 """Of more kinds, languages or edge types none is told."""
 
@@ -25,8 +27,6 @@ def few(names: Iterable[str]) -> tuple[str, ...]:
     """Names as IndexNames has them: none of more than MAX_NAMES, of which no more are looked at."""
     told = tuple(islice(names, MAX_NAMES + 1))
     return () if len(told) > MAX_NAMES else told
-
-from groundwire_index.store.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,123 @@
+"""The arguments of the tools, as models are shown them. None names access: what is not listed here is refused."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_BUDGET_TOKENS = 20_000
+"""The largest budget of a call: agents cut longer results off, or refuse them."""
+DEFAULT_BUDGET_TOKENS = 4_000
+MAX_QUERY_CHARS = 8_192
+MAX_ID_CHARS = 2_048
+
+_NodeId: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+_Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
+_Ids: TypeAlias = Annotated[list[_NodeId], Field(min_length=1, max_length=20)]
+_Repository: TypeAlias = Annotated[
+    str,
+    Field(
+        max_length=402,
+        description="`REPOSITORY::BRANCH`, as list_repositories returns it. Leave it out where there is only one.",
+    ),
+]
+_Query: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
+_PathPrefixes: TypeAlias = Annotated[
+    list[_Name], Field(max_length=20, description="Only files whose path begins with one of these, such as `src/api/`.")
+]
+_Languages: TypeAlias = Annotated[
+    list[_Name], Field(max_length=20, description="Only these languages: lower-case, such as `python`, `csharp`.")
+]
+_Tests: TypeAlias = Annotated[
+    Literal["include", "exclude", "only"], Field(description="What to do with code that tests other code.")
+]
+_Direction: TypeAlias = Annotated[
+    Literal["outgoing", "incoming", "both"],
+    Field(
+        description="`outgoing`: what the nodes depend on, such as callees and base types. `incoming`: what depends on "
+        "them, such as callers."
+    ),
+]
+_EdgeTypes: TypeAlias = Annotated[
+    list[_Name],
+    Field(
+        max_length=64,
+        description="Follow these types of edges only, such as `Calls`, `Inherits`, as results name them. Empty: all.",
+    ),
+]
+_MinConfidence: TypeAlias = Annotated[
+    float, Field(ge=0, le=1, description="Follow no edge that is less certain; 1: only what the source states.")
+]
+_BudgetTokens: TypeAlias = Annotated[
+    int,
+    Field(ge=1, le=MAX_BUDGET_TOKENS, description="The most tokens of all texts together (o200k_base)."),
+]
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool; any other name is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ListRepositories(Arguments):
+    """None."""
+
+
+class SearchCode(Arguments):
+    """Arguments of `search_code`."""
+
+    query: Annotated[_Query, Field(description="Words, identifiers, a path, or a question.")]
+    repository: _Repository = ""
+    search_type: Annotated[
+        Literal["hybrid", "bm25", "semantic"],
+        Field(
+            description="`hybrid`: by meaning and by words, best for most. `bm25`: by words and identifiers alone. "
+            "`semantic`: by meaning alone."
+        ),
+    ] = "hybrid"
+    top_k: Annotated[int, Field(ge=1, le=50, description="The most hits.")] = 10
+    path_prefixes: _PathPrefixes = []
+    languages: _Languages = []
+    tests: _Tests = "include"
+
+
+class Ask(Arguments):
+    """Arguments of `ask`."""
+
+    query: Annotated[_Query, Field(description="The question, in words or with identifiers; one topic a call.")]
+    repository: _Repository = ""
+    budget_tokens: _BudgetTokens = DEFAULT_BUDGET_TOKENS
+    top_k: Annotated[int, Field(ge=1, le=50, description="The most texts.")] = 8
+    path_prefixes: _PathPrefixes = []
+    languages: _Languages = []
+    tests: _Tests = "include"
+
+
+class ReadCode(Arguments):
+    """Arguments of `read_code`."""
+
+    ids: Annotated[_Ids, Field(description="Handles, most important first, all of one repository.")]
+    budget_tokens: _BudgetTokens = DEFAULT_BUDGET_TOKENS
+
+
+class ExpandGraph(Arguments):
+    """Arguments of `expand_graph`."""
+
+    ids: Annotated[_Ids, Field(description="Handles to start from, all of one repository.")]
+    direction: _Direction = "both"
+    max_depth: Annotated[int, Field(ge=1, le=6, description="The most edges between a start and a node.")] = 1
+    max_nodes: Annotated[int, Field(ge=1, le=200, description="The most nodes, starts included.")] = 30
+    edge_types: _EdgeTypes = []
+    min_confidence: _MinConfidence = 0.0
+
+
+class FindPaths(Arguments):
+    """Arguments of `find_paths`."""
+
+    from_ids: Annotated[_Ids, Field(description="Handles where paths begin.")]
+    to_ids: Annotated[_Ids, Field(description="Handles where paths end, of the same repository.")]
+    direction: _Direction = "outgoing"
+    max_hops: Annotated[int, Field(ge=1, le=12, description="The most edges of a path.")] = 6
+    max_paths: Annotated[int, Field(ge=1, le=20, description="The most paths, shortest first.")] = 3
+    edge_types: _EdgeTypes = []
+    min_confidence: _MinConfidence = 0.0

@@ -1,0 +1,124 @@
+"""MCP over streamable HTTP: who may connect, and with which token.
+
+Every request is complete by itself: there are no sessions, so nothing of one caller is there for another.
+"""
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from mcp.server import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from groundwire_mcp.server import bearer_of
+
+PATH = "/mcp"
+_MAX_REQUEST_BYTES = 1 << 20
+_MAX_CONNECTIONS = 256
+_NO_TOKEN = "send one header Authorization: Bearer TOKEN\n"
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{1,16384}=*")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """Where to listen and who may connect.
+
+    Attributes:
+        host: Name or address to listen at.
+        port: 0 takes a free one.
+        caller_tokens: Every request needs a bearer token, which is handed on.
+        expose: Listen beyond this machine without `caller_tokens`.
+        allowed_hosts: What else than the address itself a header `Host` may hold, such as the name of a proxy.
+
+    Raises:
+        ValueError: Whoever reaches the address could ask, which was not allowed.
+    """
+
+    host: str
+    port: int
+    caller_tokens: bool = False
+    expose: bool = False
+    allowed_hosts: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not (_is_loopback(self.host) or self.caller_tokens or self.expose):
+            raise ValueError(
+                f"--http {self.host}: other machines could ask with this server's access: add --caller-tokens, so that "
+                "each caller needs a token of its own, or listen at 127.0.0.1, or allow it with --expose"
+            )
+
+    @classmethod
+    def parse(cls, address: str, caller_tokens: bool, expose: bool, allowed_hosts: Sequence[str]) -> "HttpOptions":
+        """Reads `HOST:PORT`, an IPv6 address in brackets. Raises ValueError."""
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65_535:
+            raise ValueError(f"--http {address}: must be HOST:PORT, such as 127.0.0.1:8765")
+        return cls(host.removeprefix("[").removesuffix("]"), int(port), caller_tokens, expose, allowed_hosts)
+
+
+async def serve_http(server: Server[Any], options: HttpOptions, announce: Callable[[str], None]) -> None:
+    """Serves until SIGTERM or SIGINT; `announce` is given the URL. Raises OSError when it cannot listen."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    with socket.create_server((options.host, options.port), family=family) as listener:
+        port: int = listener.getsockname()[1]
+        app: ASGIApp = server.streamable_http_app(
+            streamable_http_path=PATH,
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=_MAX_REQUEST_BYTES,
+            transport_security=_allowed(options, port),
+        )
+        if options.caller_tokens:
+            app = _RequiresToken(app)
+        # Its own log has addresses and paths of every request.
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, limit_concurrency=_MAX_CONNECTIONS
+        )
+        announce(f"http://{_in_url(options.host)}:{port}{PATH}")
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
+class _RequiresToken:
+    """Refuses requests without a bearer token. Whether it is a good one, the Groundwire server says."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http":
+            given = Headers(scope=scope).getlist("authorization")
+            if len(given) != 1 or not _TOKEN.fullmatch(bearer_of(given[0])):
+                app = PlainTextResponse(_NO_TOKEN, 401, {"WWW-Authenticate": 'Bearer realm="groundwire"'})
+        await app(scope, receive, send)
+
+
+def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
+    """Headers `Host` and `Origin` as a page of this address would send them: a rebound name is none of them."""
+    own = {"127.0.0.1", "localhost", "[::1]"} if _is_loopback(options.host) else {_in_url(options.host)}
+    hosts = [*sorted(f"{name}:{port}" for name in own), *options.allowed_hosts]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
+    )
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

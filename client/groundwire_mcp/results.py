@@ -1,0 +1,188 @@
+"""The results of the tools, as structured content. Empty fields are left out.
+
+Agents hand either the structured content or the text of a result to the model, so each is complete by itself.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Part(BaseModel):
+    """A part of a result."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class Result(Part, ABC):
+    """What a tool returns."""
+
+    note: Annotated[str, Field(description="What is missing here, and how to get it.")] = ""
+
+    @abstractmethod
+    def lines(self) -> Iterator[str]:
+        """The same for people and models that read text, without the note."""
+
+    def text(self) -> str:
+        """The lines, and the note."""
+        return "\n".join([*self.lines(), *([self.note] if self.note else [])])
+
+
+class NodeLine(Part):
+    """A node without its text."""
+
+    id: Annotated[str, Field(description="The node's handle, for read_code, expand_graph and find_paths.")]
+    place: Annotated[str, Field(description="`path:first line-last line`.")] = ""
+    symbol: Annotated[str, Field(description="The qualified name.")] = ""
+    test: Annotated[bool, Field(description="It is code that tests other code.")] = False
+    generated: Annotated[bool, Field(description="A tool generated it.")] = False
+
+    def line(self) -> str:
+        """Place, symbol and handle in one line."""
+        remarks = [word for word, holds in (("test", self.test), ("generated", self.generated)) if holds]
+        return "  ".join(filter(None, (self.place, self.symbol, *remarks, f"id={self.id}")))
+
+
+class RepositoryLine(Part):
+    """A repository that a model may choose."""
+
+    repository: Annotated[str, Field(description="Its name, for the argument `repository`.")]
+    index: Annotated[str, Field(description="The index version that answers.")]
+    source: Annotated[str, Field(description="What it was built from.")] = ""
+    nodes: int
+    edges: int
+    search_types: list[str]
+
+
+class Repositories(Result):
+    """Result of `list_repositories`."""
+
+    repositories: list[RepositoryLine]
+
+    def lines(self) -> Iterator[str]:
+        """One line each."""
+        for line in self.repositories:
+            kinds = ", ".join(line.search_types)
+            yield f"{line.repository}  {line.nodes} nodes, {line.edges} edges; search_type: {kinds}; index {line.index}"
+
+
+class Hit(NodeLine):
+    """A hit of a search."""
+
+    why: Annotated[
+        str, Field(description="Its rank by meaning and by words, with the words that it shares with the query.")
+    ] = ""
+
+
+class Hits(Result):
+    """Result of `search_code`."""
+
+    hits: Annotated[list[Hit], Field(description="Best first.")]
+
+    def lines(self) -> Iterator[str]:
+        """One line each."""
+        for number, hit in enumerate(self.hits, start=1):
+            yield f"{number}. {hit.line()}" + (f"  ({hit.why})" if hit.why else "")
+
+
+class GraphNode(NodeLine):
+    """A node of a graph; `n` is its number in this result."""
+
+    n: int
+    depth: Annotated[int, Field(description="Edges from the nearest start.")] = 0
+
+
+class GraphEdge(Part):
+    """`from` depends on `to`; both are numbers of nodes."""
+
+    source: Annotated[int, Field(alias="from")]
+    target: Annotated[int, Field(alias="to")]
+    type: str
+    line: Annotated[int, Field(description="Where, in the file of `from`, it is written.")] = 0
+    confidence: Annotated[float, Field(description="Absent: 1.")] = 1.0
+
+    def said(self) -> str:
+        """The type, and what is not certain or known of it."""
+        line = f", line {self.line}" if self.line else ""
+        certainty = f", confidence {self.confidence:g}" if self.confidence < 1 else ""
+        return f"{self.type}{line}{certainty}"
+
+
+class Graph(Result):
+    """Result of `expand_graph`."""
+
+    nodes: Annotated[list[GraphNode], Field(description="Starts first, then by depth.")]
+    edges: list[GraphEdge]
+
+    def lines(self) -> Iterator[str]:
+        """The nodes, then the edges."""
+        yield from node_lines(self.nodes)
+        for edge in self.edges:
+            yield f"[{edge.source}] -> [{edge.target}]  {edge.said()}"
+
+
+class Path(Part):
+    """A path, as the edges from its first node to its last."""
+
+    nodes: Annotated[list[int], Field(description="Numbers of the nodes, in order.")]
+    edges: Annotated[list[GraphEdge], Field(description="edges[i] joins nodes[i] and nodes[i + 1].")]
+
+    def line(self) -> str:
+        """The path in one line; an arrow points from what depends to what it depends on."""
+        steps = [f"[{self.nodes[0]}]"]
+        for node, edge in zip(self.nodes[1:], self.edges, strict=True):
+            steps.append(f"-({edge.said()})-> [{node}]" if edge.target == node else f"<-({edge.said()})- [{node}]")
+        return " ".join(steps)
+
+
+class Paths(Result):
+    """Result of `find_paths`."""
+
+    paths: Annotated[list[Path], Field(description="Shortest first.")]
+    nodes: list[GraphNode]
+
+    def lines(self) -> Iterator[str]:
+        """The nodes, then the paths."""
+        yield from node_lines(self.nodes)
+        for number, path in enumerate(self.paths, start=1):
+            yield f"path {number}: {path.line()}"
+
+
+class Text(NodeLine):
+    """A node with its text."""
+
+    tokens: Annotated[int, Field(description="The length of the text.")]
+    why: Annotated[str, Field(description="How the query matches it.")] = ""
+    text: Annotated[str, Field(description="Exactly as in the source.")]
+
+
+class LeftOut(NodeLine):
+    """A node whose text was left out."""
+
+    tokens: Annotated[int, Field(description="The length of the text; absent when unknown.")] = 0
+    why: str
+
+
+class Texts(Result):
+    """Result of `read_code` and `ask`."""
+
+    texts: list[Text]
+    left_out: list[LeftOut] = []
+    used_tokens: Annotated[int, Field(description="Of budget_tokens.")] = 0
+
+    def lines(self) -> Iterator[str]:
+        """Each text below a line of its own, then what was left out."""
+        for text in self.texts:
+            yield f"## {text.line()}" + (f"  ({text.why})" if text.why else "")
+            yield text.text.removesuffix("\n")
+        for left in self.left_out:
+            size = f", {left.tokens} tokens" if left.tokens else ""
+            yield f"left out: {left.line()}  ({left.why}{size})"
+
+
+def node_lines(nodes: Sequence[GraphNode]) -> Iterator[str]:
+    """A line for each node of a graph, by its number."""
+    for node in nodes:
+        yield f"[{node.n}] {node.line()}" + (f"  depth {node.depth}" if node.depth else "")

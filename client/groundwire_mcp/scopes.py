@@ -1,0 +1,67 @@
+"""The scopes that the operator allows, and which of them a tool call is about."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from groundwire_client import IndexScope
+from groundwire_mcp.errors import ToolError, not_available, shortened
+
+SEPARATOR = "::"
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedScope:
+    """A repository and branch, and the version that the operator pins; empty for the active one."""
+
+    repository: str
+    branch: str
+    version: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads `REPOSITORY::BRANCH` or `REPOSITORY::BRANCH::VERSION`. Raises ValueError."""
+        parts = text.split(SEPARATOR)
+        if len(parts) not in (2, 3) or not all(parts):
+            raise ValueError(f"{text!r}: must be REPOSITORY::BRANCH, or REPOSITORY::BRANCH::VERSION to pin a version")
+        return cls(*parts)
+
+    @property
+    def name(self) -> str:
+        """How tools name it: `REPOSITORY::BRANCH`."""
+        return f"{self.repository}{SEPARATOR}{self.branch}"
+
+    @property
+    def index_scope(self) -> IndexScope:
+        """The scope of a call."""
+        return IndexScope(repository=self.repository, branch=self.branch, active_index=self.version)
+
+
+class AllowedScopes:
+    """All that a model may choose from. Raises ValueError for none, and for two of one name."""
+
+    def __init__(self, scopes: Iterable[AllowedScope]) -> None:
+        self.all = tuple(scopes)
+        self._by_name = {scope.name: scope for scope in self.all}
+        if not self.all:
+            raise ValueError("none given: name at least one REPOSITORY::BRANCH")
+        if len(self._by_name) < len(self.all):
+            raise ValueError("names a repository and branch twice: name each once")
+
+    def named(self, name: str) -> AllowedScope:
+        """The scope of that name. Raises ToolError."""
+        if name not in self._by_name:
+            raise not_available(name)
+        return self._by_name[name]
+
+    def of_ids(self, ids: Sequence[str]) -> AllowedScope:
+        """The scope that all ids belong to. Raises ToolError."""
+        names = {SEPARATOR.join(node_id.split(SEPARATOR, 2)[:2]): node_id for node_id in ids}
+        if len(names) > 1:
+            raise ToolError("ids: are of several repositories: make one call for each repository")
+        ((name, node_id),) = names.items()
+        if node_id.count(SEPARATOR) < 3:
+            raise ToolError(
+                f"ids: {shortened(node_id)!r} is no handle: copy the whole `id` from a result of search_code or ask"
+            )
+        return self.named(name)

@@ -1,0 +1,117 @@
+"""The MCP server: its handlers over the tools, and whose token a request carries."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import unquote
+
+from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    ResourceTemplate,
+    TextContent,
+    TextResourceContents,
+)
+from starlette.requests import Request
+
+from groundwire_mcp.answers import Answers
+from groundwire_mcp.errors import ToolError
+from groundwire_mcp.tools import INSTRUCTIONS, tools_of
+
+NODE_URI = "groundwire://node/"
+_TEMPLATE = ResourceTemplate(
+    uri_template=NODE_URI + "{id}",
+    name="node",
+    title="Node of the code",
+    description="The text of a node by its handle, below a line with its file, lines and symbol. The handle is "
+    "percent-encoded.",
+    mime_type="text/plain",
+)
+_Context = ServerRequestContext[Any, Any]
+
+_token: ContextVar[str] = ContextVar("token of the HTTP request that is being answered")
+
+
+def request_token() -> str:
+    """The bearer token of the request that this task answers: a client's `token` where each caller has its own."""
+    return _token.get()
+
+
+def bearer_of(authorization: str | None) -> str:
+    """The token in a header `Authorization`; empty for none."""
+    scheme, _, token = (authorization or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def make_server(answers: Answers) -> Server[Any]:
+    """The server; each request that comes over HTTP is answered with its own token, which is kept nowhere."""
+    entries = {entry.name: entry for entry in tools_of(answers)}
+    listed = [entry.listed() for entry in entries.values()]
+
+    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
+    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
+        if params.name not in entries:
+            raise MCPError(INVALID_PARAMS, f"there is no such tool; the tools are {', '.join(entries)}")
+        try:
+            with _as_caller(context):
+                result = await entries[params.name].call(params.arguments or {})
+        except ToolError as failure:
+            return CallToolResult(content=[TextContent(text=str(failure))], is_error=True)
+        return CallToolResult(
+            content=[TextContent(text=result.text())],
+            structured_content=result.model_dump(by_alias=True, exclude_defaults=True),
+        )
+
+    async def list_resources(_: _Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
+        return ListResourcesResult(resources=[])
+
+    async def list_templates(_: _Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+
+    async def read_resource(context: _Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            if not uri.startswith(NODE_URI):
+                raise ToolError(f"there is no such resource; nodes are {NODE_URI}{{id}}")
+            with _as_caller(context):
+                node = await answers.node(unquote(uri.removeprefix(NODE_URI)))
+        except ToolError as failure:
+            raise MCPError(INVALID_PARAMS, str(failure)) from None
+        text = f"{node.line()}\n\n{node.text}"
+        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)])
+
+    return Server(
+        "groundwire",
+        version=version("groundwire"),
+        title="Groundwire",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+@contextmanager
+def _as_caller(context: _Context) -> Iterator[None]:
+    """Answers with the token that this very request carries; over stdio there is none."""
+    request: Request | None = context.request
+    restored = _token.set(bearer_of(request.headers.get("authorization")) if request else "")
+    try:
+        yield
+    finally:
+        _token.reset(restored)

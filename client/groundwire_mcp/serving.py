@@ -1,0 +1,124 @@
+"""From options to a server that runs: the connection, the tools over it, and the transport."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import typer
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+from groundwire_client import AccessContext, AsyncGroundwireClient, UnauthenticatedError
+from groundwire_client.cli import ConnectionOptions
+from groundwire_mcp.answers import Answers
+from groundwire_mcp.errors import ToolError
+from groundwire_mcp.http import HttpOptions, serve_http
+from groundwire_mcp.scopes import AllowedScope, AllowedScopes
+from groundwire_mcp.server import make_server, request_token
+
+
+class ServedFolder(Protocol):
+    """A folder that a server in this process answers for."""
+
+    async def listening(self) -> str:
+        """The server's address, once it listens there. Raises ValueError when it cannot start."""
+        ...
+
+    @property
+    def token(self) -> str:
+        """What the server asks of its callers."""
+        ...
+
+    @property
+    def scope(self) -> tuple[str, str]:
+        """Repository and branch."""
+        ...
+
+    def pending(self) -> str:
+        """Why there is no index yet; empty when there is one."""
+        ...
+
+
+ServeFolder: TypeAlias = Callable[[Path, Path | None, str], AbstractAsyncContextManager[ServedFolder]]
+"""Serves a folder, given where to keep its index (None: in the user's cache) and the name of an embedder (or "")."""
+
+
+async def serve_scopes(
+    connection: ConnectionOptions, access: AccessContext | None, scopes: AllowedScopes, http: HttpOptions | None
+) -> None:
+    """Serves scopes of a Groundwire server.
+
+    Raises:
+        GroundwireError: Callers shall have tokens of their own, and it cannot be told whether the server checks them.
+        ValueError: It does not check them; or an option of the connection cannot be used.
+        OSError: A file cannot be read, or the address cannot be had.
+    """
+    of_callers = http is not None and http.caller_tokens
+    if of_callers:
+        await _check_that_tokens_are_demanded(connection)
+    async with _client(connection, access, request_token if of_callers else connection.token) as client:
+
+        async def connected() -> AsyncGroundwireClient:
+            return client
+
+        await _serve(Answers(connected, scopes, lambda: ""), http)
+
+
+async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: HttpOptions | None) -> None:
+    """Serves a folder for as long as this runs. Raises OSError when the address cannot be had.
+
+    The protocol is answered at once, for agents wait only so long; tools wait for the folder's server.
+    """
+    async with folder as served, AsyncExitStack() as clients:
+        made: list[AsyncGroundwireClient] = []
+
+        async def connected() -> AsyncGroundwireClient:
+            try:
+                address = await served.listening()
+            except ValueError as error:
+                raise ToolError(f"the server of the folder cannot start: {error}: tell the user") from None
+            if not made:
+                made.append(AsyncGroundwireClient(address, token=served.token))
+                clients.push_async_callback(made[0].close)
+            return made[0]
+
+        await _serve(Answers(connected, AllowedScopes([AllowedScope(*served.scope)]), served.pending), http)
+
+
+async def _serve(answers: Answers, http: HttpOptions | None) -> None:
+    server = make_server(answers)
+    if http is not None:
+        await serve_http(server, http, lambda url: typer.echo(f"serving MCP at {url}", err=True))
+    else:
+        await _serve_stdio(server)
+
+
+async def _serve_stdio(server: Server[Any]) -> None:
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None:
+    """Any word would do as a token for a server that checks none."""
+    async with _client(connection, None, None) as client:
+        try:
+            await client.list_indexes()
+        except UnauthenticatedError:
+            return
+    raise ValueError(
+        f"--caller-tokens: {connection.server} answers callers without a token, so theirs would prove nothing: set its "
+        "access_mode to jwt"
+    )
+
+
+def _client(
+    connection: ConnectionOptions, access: AccessContext | None, token: Callable[[], str] | None
+) -> AsyncGroundwireClient:
+    return AsyncGroundwireClient(
+        connection.server,
+        credentials=connection.credentials,
+        token=token,
+        plaintext_token=connection.plaintext_token,
+        access=access,
+    )

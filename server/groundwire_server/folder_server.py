@@ -1,0 +1,134 @@
+"""A folder of source code, indexed and served by this process for as long as one program needs it."""
+
+import asyncio
+import hashlib
+import os
+import secrets
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundwire_index.commands.options import reporting_failures
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.scope import name_problem
+
+if TYPE_CHECKING:
+    from groundwire_server.backends.index_directory import IndexDirectory
+    from groundwire_server.config import Settings
+    from groundwire_server.engine.engine import RetrievalEngine
+    from groundwire_server.rpc.serving.server import GroundwireServer
+
+NO_EMBEDDER = "none"
+_BUILD_MODULE = "groundwire_ingest.commands.folder"  # a program of its own: a server loads nothing that only builds
+_NEEDED = ("numpy", "pydantic_settings", "tree_sitter")
+"""What tells whether the extra is installed."""
+
+
+@dataclass(slots=True)
+class FolderServer:
+    """A folder as a scope of a server, and how far its start and its build are."""
+
+    folder: Path
+    scope: tuple[str, str]
+    token: str
+    _start: "asyncio.Task[GroundwireServer]"
+    _build: asyncio.subprocess.Process
+    _told: str = field(default="", init=False)
+
+    async def listening(self) -> str:
+        """The server's address, once it listens there. Raises ValueError when it cannot start."""
+        return (await asyncio.shield(self._start)).address
+
+    def pending(self) -> str:
+        """Why there may be no index yet; empty once it is built."""
+        code = self._build.returncode
+        if code is None:
+            progress = f" ({self._told})" if self._told else ""
+            return f"the index of {self.folder} is being built{progress}: try again in 30 s"
+        return f"the index of {self.folder} could not be built: {self._told}: tell the user" if code else ""
+
+    async def follow_build(self) -> None:
+        """Passes on what the build says, to its end."""
+        assert self._build.stderr is not None
+        async for line in self._build.stderr:
+            self._told = line.decode(errors="replace").strip()
+            sys.stderr.write(f"{self._told}\n")
+        await self._build.wait()
+
+
+@asynccontextmanager
+async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> AsyncIterator[FolderServer]:
+    """Serves `folder` on a free port of this machine, and brings its index up to date meanwhile.
+
+    The indexes of all folders are kept in `cache`, which is in the user's cache folder unless given. Until there is
+    one of this folder, calls end with NOT_FOUND; an earlier one answers until the new one is ready.
+
+    Raises:
+        typer.Exit: A library is missing, which standard error says.
+        OSError: The folder of the indexes cannot be made.
+    """
+    with reporting_failures("index,mcp"):
+        for library in _NEEDED:
+            if find_spec(library) is None:
+                raise ModuleNotFoundError(name=library)
+    path = folder.resolve()
+    data = (cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "groundwire").resolve()
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scope, token, model = _scope_of(path), secrets.token_urlsafe(), embedder or DEFAULT_MODEL
+    build = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", _BUILD_MODULE, path, data, *scope, model),
+        stdin=asyncio.subprocess.PIPE,  # the build ends when this is closed, however this process ends
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    start = asyncio.create_task(_started(data, () if model == NO_EMBEDDER else (model,), token))
+    served = FolderServer(path, scope, token, start, build)
+    following = asyncio.create_task(served.follow_build())
+    try:
+        yield served
+    finally:
+        if build.returncode is None:
+            build.terminate()
+        await following
+        with suppress(ValueError):
+            await (await start).stop()
+
+
+async def _started(data: Path, embedders: tuple[str, ...], token: str) -> "GroundwireServer":
+    """A server that listens. Raises ValueError when it cannot."""
+    from groundwire_server.config import Settings, SettingsError
+
+    settings = Settings(data=data, listen="127.0.0.1:0", embedders=embedders, log_format="console", log_level="warning")
+    try:
+        # Loading the libraries takes seconds, in which the event loop must answer.
+        engine, indexes = await asyncio.to_thread(_composed, settings)
+        from groundwire_server.rpc.identity.one_token import HolderOfToken
+        from groundwire_server.rpc.serving.server import GroundwireServer
+
+        server = GroundwireServer(settings, engine, indexes, authenticator=HolderOfToken(token))
+        await server.start()
+    except SettingsError as error:
+        raise ValueError(str(error)) from error
+    return server
+
+
+def _composed(settings: "Settings") -> "tuple[RetrievalEngine, IndexDirectory]":
+    from groundwire_server.rpc.serving.threads import bound_native_threads
+    from groundwire_server.rpc.telemetry.logs import configure_logging
+
+    bound_native_threads()
+    configure_logging(settings.log_format, settings.log_level)
+    # Not before: this loads the numeric libraries, which read their thread counts when they are loaded.
+    from groundwire_server.rpc.serving.compose import compose
+
+    return compose(settings)
+
+
+def _scope_of(path: Path) -> tuple[str, str]:
+    """The folder's name, and a branch that tells apart folders of one name."""
+    name = "folder" if name_problem(path.name) else path.name
+    return name, hashlib.sha256(os.fsencode(path)).hexdigest()[:8]

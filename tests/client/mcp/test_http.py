@@ -1,0 +1,102 @@
+"""Who may speak to the HTTP transport at all."""
+
+import asyncio
+import json
+
+import grpc
+import httpx2
+import pytest
+
+from client.conftest import FakeServer
+from client.mcp.conftest import Front
+from groundwire_client import InternalError
+from groundwire_client.cli import ConnectionOptions
+from groundwire_mcp.http import HttpOptions
+from groundwire_mcp.scopes import AllowedScope, AllowedScopes
+from groundwire_mcp.serving import serve_scopes
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+CALL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "list_repositories", "arguments": {}}}
+ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+ACCEPT_BYTES = [(name.encode(), value.encode()) for name, value in ACCEPT.items()]
+
+
+def post(front: Front, body: object = CALL, **headers: str) -> httpx2.Response:
+    token = {"Authorization": f"Bearer {front.site.token('shop')}"}
+    return httpx2.post(front.url, verify=False, content=json.dumps(body), headers={**ACCEPT, **token, **headers})
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "evil.example:80"}, 421),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Host": "127.0.0.1"}, 421),
+        ({"Host": "127.0.0.1:1"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Content-Type": "text/plain"}, 400),
+        ({"Host": "evil.example", "MCP-Protocol-Version": "2026-07-28"}, 421),
+        ({"Origin": "http://evil.example", "MCP-Protocol-Version": "2026-07-28"}, 403),
+    ],
+)
+def test_a_page_of_another_site_is_refused(front: Front, headers: dict[str, str], status: int) -> None:
+    assert post(front, **headers).status_code == status
+
+
+def test_a_page_of_the_same_address_is_not(front: Front) -> None:
+    assert post(front, Origin=front.url.removesuffix("/mcp")).status_code == 200
+
+
+@pytest.mark.parametrize("authorization", [None, "", "Bearer", "Basic eDp5", "Bearer a b", "Bearer é", "x" * 20_000])
+@pytest.mark.parametrize("body", [INITIALIZE, CALL])
+def test_a_request_without_a_token_is_refused(front: Front, authorization: str | None, body: object) -> None:
+    headers = {} if authorization is None else {b"Authorization": authorization.encode()}
+    answer = httpx2.post(front.url, verify=False, content=json.dumps(body), headers=[*ACCEPT_BYTES, *headers.items()])
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_two_tokens_are_refused(front: Front) -> None:
+    tokens = [("Authorization", f"Bearer {front.site.token(name)}") for name in ("shop", "vault")]
+    answer = httpx2.post(front.url, verify=False, content=json.dumps(CALL), headers=[*ACCEPT.items(), *tokens])
+    assert answer.status_code == 401
+
+
+def test_a_session_id_of_somebody_else_gives_nothing_of_theirs(front: Front) -> None:
+    first = post(front, INITIALIZE)
+    session = first.headers.get("mcp-session-id", "made-up")
+    vault = {"Authorization": f"Bearer {front.site.token('vault')}", "Mcp-Session-Id": session}
+    told = post(front, CALL, **vault).json()["result"]["structuredContent"]
+    assert [line["repository"] for line in told["repositories"]] == ["vault::main"]
+
+
+def test_a_request_that_is_too_large_is_refused(front: Front) -> None:
+    assert post(front, {**CALL, "padding": "x" * (1 << 20)}).status_code == 413
+
+
+@pytest.mark.parametrize("character", ["\\ud800", "\\u0000"])
+def test_characters_that_cannot_be_sent_are_told(front: Front, character: str) -> None:
+    call = json.dumps({**CALL, "params": {"name": "search_code", "arguments": {"query": "X"}}}).replace("X", character)
+    headers = {**ACCEPT, "Authorization": f"Bearer {front.site.token('shop')}"}
+    answer = httpx2.post(front.url, verify=False, content=call, headers=headers)
+    assert answer.status_code in (200, 400)
+    assert "result" not in answer.json() or answer.json()["result"]["isError"]
+
+
+def test_tokens_of_callers_need_a_server_that_checks_them(server: FakeServer) -> None:
+    """Any word would do for a server that checks none."""
+    scopes, http = AllowedScopes([AllowedScope("shop", "main")]), HttpOptions("127.0.0.1", 0, caller_tokens=True)
+    with pytest.raises(ValueError, match="access_mode"):
+        asyncio.run(serve_scopes(ConnectionOptions(server=server.target), None, scopes, http))
+    server.fail(grpc.StatusCode.INTERNAL)
+    with pytest.raises(InternalError):
+        asyncio.run(serve_scopes(ConnectionOptions(server=server.target), None, scopes, http))

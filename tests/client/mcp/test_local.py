@@ -1,0 +1,73 @@
+"""`groundwire mcp --local`: a folder indexed and served by one command."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from groundwire_client import AsyncGroundwireClient, UnauthenticatedError
+from groundwire_server.folder_server import serve_folder
+from support.mcp_calls import Told, call, over_stdio
+
+pytestmark = pytest.mark.slow
+
+SOURCE = "def total(order):\n    return tax(order)\n\n\ndef tax(order):\n    return 0.19 * order.price\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small repository."""
+    made = tmp_path / "shop"
+    (made / "src").mkdir(parents=True)
+    (made / "src" / "order.py").write_text(SOURCE, encoding="utf-8")
+    return made
+
+
+async def once_built(client: Client) -> str:
+    """The version that answers, once there is one."""
+    while True:
+        told = await call(client, "list_repositories")
+        if told.structured.get("repositories"):
+            return str(told.structured["repositories"][0]["index"])
+        assert "is being built" in told.text
+        await asyncio.sleep(0.1)
+
+
+def served(folder: Path, cache: Path) -> tuple[str, Told, Told]:
+    """The version that answers, what a search finds, and what calls that."""
+
+    async def talk(client: Client) -> tuple[str, Told, Told]:
+        version = await once_built(client)
+        found = await call(client, "search_code", query="tax price", search_type="bm25", top_k=1)
+        callers = await call(client, "expand_graph", ids=[found.structured["hits"][0]["id"]], edge_types=["Calls"])
+        return version, found, callers
+
+    options = ("--local", folder, "--cache", cache, "--embedder", "none")
+    return over_stdio(talk, *options, environment=dict(os.environ))
+
+
+def test_a_folder_is_indexed_once_for_all_starts(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first, found, callers = served(folder, cache)
+    assert found.structured["hits"][0]["place"] == "src/order.py:5-6"
+    assert [node["symbol"] for node in callers.structured["nodes"]] == ["tax", "total"]
+    assert cache.stat().st_mode & 0o077 == 0
+    again, *_ = served(folder, cache)
+    assert again == first
+
+
+def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
+    """Other users of the machine can connect to its port."""
+
+    async def ask(token: str | None) -> None:
+        async with (
+            serve_folder(folder, tmp_path / "cache", "none") as server,
+            AsyncGroundwireClient(await server.listening(), token=token) as client,
+        ):
+            await client.list_indexes()
+
+    for token in (None, "guess"):
+        with pytest.raises(UnauthenticatedError):
+            asyncio.run(ask(token))

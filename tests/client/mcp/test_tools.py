@@ -1,0 +1,178 @@
+"""What the tools tell a model, and how they fail."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import Client, MCPError
+from mcp.types import ListResourceTemplatesResult, ListToolsResult
+
+from client.mcp.conftest import ORDER, PRICE, SALARY, TAX, Front
+from support.mcp_calls import Agent
+
+BM25 = {"search_type": "bm25"}
+ANSWERS: dict[str, dict[str, Any]] = {
+    "list_repositories": {},
+    "search_code": {"query": "invoice", **BM25},
+    "ask": {"query": "invoice", "budget_tokens": 60},
+    "read_code": {"ids": [ORDER, TAX], "budget_tokens": 60},
+    "expand_graph": {"ids": [ORDER]},
+    "find_paths": {"from_ids": [ORDER], "to_ids": [TAX]},
+}
+
+
+def listed(agent: Agent) -> ListToolsResult:
+    async def tools(client: Client) -> ListToolsResult:
+        return await client.list_tools()
+
+    return agent.session(tools)
+
+
+def test_every_argument_and_tool_says_what_it_is(shopper: Agent) -> None:
+    tools = listed(shopper).tools
+    assert {tool.name for tool in tools} == ANSWERS.keys()
+    for tool in tools:
+        assert tool.description
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint
+        assert tool.input_schema["additionalProperties"] is False
+        for name, schema in tool.input_schema["properties"].items():
+            assert schema["description"], f"{tool.name}.{name}"
+            bounds = {"maximum", "maxLength", "maxItems", "enum"}
+            assert bounds & schema.keys(), f"{tool.name}.{name}"
+
+
+def test_the_tools_take_few_tokens_of_a_context(shopper: Agent) -> None:
+    shown = [(tool.name, tool.description, tool.input_schema) for tool in listed(shopper).tools]
+    assert len(json.dumps(shown)) < 9_000
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("tool", ANSWERS)
+def test_structured_content_is_of_the_schema_and_says_what_the_text_says(front: Front, tool: str, mode: str) -> None:
+    agent = front.agent("shop", mode=mode)
+    told = agent.call(tool, **ANSWERS[tool])
+    assert not told.failed, told.text
+    (entry,) = (entry for entry in listed(agent).tools if entry.name == tool)
+    assert entry.output_schema is not None
+    Draft202012Validator(entry.output_schema).validate(told.structured)
+    for node in (part for value in told.structured.values() if isinstance(value, list) for part in value):
+        for name in ("id", "place", "symbol", "repository"):
+            assert node.get(name, "") in told.text if isinstance(node, dict) else True
+
+
+def test_a_search_gives_handles_with_place_symbol_and_reason(shopper: Agent) -> None:
+    told = shopper.call("search_code", query="invoice vat", top_k=1, **BM25)
+    assert told.structured == {
+        "hits": [{"id": TAX, "place": "src/tax.py:30-31", "symbol": "shop.tax", "why": "words #1: invoic vat"}]
+    }
+
+
+def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:
+    narrowed = shopper.call("search_code", query="invoice", path_prefixes=["src/pr"], languages=["python"], **BM25)
+    assert [hit["id"] for hit in narrowed.structured["hits"]] == [PRICE]
+    other = shopper.call("search_code", query="invoice", languages=["cobol"], **BM25)
+    assert other.structured["hits"] == []
+    assert "try other words" in other.text
+
+
+def test_texts_beyond_the_budget_are_named(shopper: Agent) -> None:
+    told = shopper.call("read_code", ids=[ORDER, TAX, "shop::main::py::nothing"], budget_tokens=60)
+    assert [text["id"] for text in told.structured["texts"]] == [ORDER]
+    assert told.structured["texts"][0]["text"] == "def order():\n    return price() # invoice total\n"
+    assert told.structured["used_tokens"] <= 60
+    assert [(left["id"], left["why"]) for left in told.structured["left_out"]] == [
+        (TAX, "does not fit into budget_tokens"),
+        ("shop::main::py::nothing", "no such node"),
+    ]
+    assert "left out: " in told.text
+
+
+def test_ask_gives_texts_with_file_and_lines_within_the_budget(shopper: Agent) -> None:
+    told = shopper.call("ask", query="invoice", budget_tokens=60)
+    assert {"src/order.py:10-11", "src/price.py:20-21"} == {text["place"] for text in told.structured["texts"]}
+    assert [left["id"] for left in told.structured["left_out"]] == [TAX]
+    assert told.structured["left_out"][0]["tokens"] > 60
+    assert "return price() # invoice total" in told.text
+
+
+def test_a_walk_numbers_its_nodes(shopper: Agent) -> None:
+    told = shopper.call("expand_graph", ids=[PRICE], direction="both")
+    assert [(node["n"], node["id"], node.get("depth", 0)) for node in told.structured["nodes"]] == [
+        (1, PRICE, 0),
+        (2, ORDER, 1),
+        (3, TAX, 1),
+    ]
+    assert told.structured["edges"] == [
+        {"from": 2, "to": 1, "type": "Calls", "line": 12},
+        {"from": 1, "to": 3, "type": "Calls", "line": 12},
+    ]
+    assert "[2] -> [1]  Calls, line 12" in told.text
+
+
+def test_a_walk_says_when_there_is_more(shopper: Agent) -> None:
+    assert "beyond max_depth" in shopper.call("expand_graph", ids=[ORDER], direction="outgoing").text
+    assert "raise max_nodes" in shopper.call("expand_graph", ids=[ORDER], max_nodes=1).text
+
+
+def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
+    told = shopper.call("find_paths", from_ids=[TAX], to_ids=[ORDER], direction="incoming")
+    assert [path["nodes"] for path in told.structured["paths"]] == [[1, 2, 3]]
+    assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in told.text
+    assert "try direction" in shopper.call("find_paths", from_ids=[TAX], to_ids=[ORDER]).text
+
+
+def test_a_node_is_a_resource(shopper: Agent) -> None:
+    async def templates(client: Client) -> ListResourceTemplatesResult:
+        return await client.list_resource_templates()
+
+    (template,) = shopper.session(templates).resource_templates
+    uri = template.uri_template.replace("{id}", quote(ORDER, safe=""))
+    assert shopper.read(uri) == (
+        f"src/order.py:10-11  shop.order  id={ORDER}\n\ndef order():\n    return price() # invoice total\n"
+    )
+
+
+@pytest.mark.parametrize("uri", ["groundwire://node/" + quote(SALARY, safe=""), "groundwire://node/x", "file:///etc/x"])
+def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> None:
+    with pytest.raises(MCPError, match=r"there is no such|is no handle"):
+        shopper.read(uri)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("search_code", {}, "query"),
+        ("search_code", {"query": ""}, "query"),
+        ("search_code", {"query": "x" * 8_193}, "query"),
+        ("search_code", {"query": " ", **BM25}, "query"),
+        ("search_code", {"query": "x", "top_k": 10**30}, "top_k"),
+        ("search_code", {"query": "x", "top_k": -1}, "top_k"),
+        ("search_code", {"query": "x", "search_type": "magic"}, "'hybrid', 'bm25' or 'semantic'"),
+        ("search_code", {"query": "x"}, "use search_type bm25"),
+        ("ask", {"query": "x", "budget_tokens": 20_001}, "budget_tokens"),
+        ("ask", {"query": "x", "budget_tokens": 0}, "budget_tokens"),
+        ("read_code", {"ids": []}, "ids"),
+        ("read_code", {"ids": ["order.py"]}, "copy the whole `id`"),
+        ("read_code", {"ids": [ORDER] * 21}, "ids"),
+        ("read_code", {"ids": ["x" * 2_049]}, "ids"),
+        ("expand_graph", {"ids": [ORDER], "max_depth": 7}, "max_depth"),
+        ("expand_graph", {"ids": [ORDER], "max_nodes": 201}, "max_nodes"),
+        ("expand_graph", {"ids": [ORDER], "min_confidence": 2}, "min_confidence"),
+        ("find_paths", {"from_ids": [ORDER], "to_ids": [TAX], "max_hops": 13}, "max_hops"),
+    ],
+)
+def test_a_broken_rule_is_an_error_that_names_the_argument(
+    shopper: Agent, tool: str, arguments: dict[str, object], said: str
+) -> None:
+    told = shopper.call(tool, **arguments)
+    assert told.failed
+    assert said in told.text
+    assert len(told.text) < 500
+
+
+def test_an_unknown_tool_is_refused(shopper: Agent) -> None:
+    with pytest.raises(MCPError, match="the tools are ask, search_code"):
+        shopper.call("delete_index")
