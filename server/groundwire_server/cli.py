@@ -1,4 +1,4 @@
-"""The `groundwire` command: the commands of client, pipelines, server, index and ingestion, under one roof.
+"""The `groundwire` command: the commands of client, explore, pipelines, server, index and ingestion, under one roof.
 
 A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
 of a command before it runs, and a command whose libraries are missing says what to install.
@@ -36,9 +36,11 @@ def _commands(*, others: bool) -> typer.Typer:
         app.command()(command)
     if others:
         from groundwire_client.cli import register as register_client
+        from groundwire_explore.cli import register as register_explore
         from groundwire_pipelines.cli import register as register_pipelines
 
         register_client(app)
+        register_explore(app)
         register_pipelines(app)
     for upkeep in _UPKEEP:
         app.command()(upkeep)
