@@ -60,7 +60,8 @@ test-slow: $(INSTALLED) $(BIN)/helm
 toolchains:
 	apt-get update
 	apt-get install --yes --no-install-recommends golang-go golang-google-grpc-dev \
-	    golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc
+	    golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc \
+	    chromium fonts-dejavu-core
 	cd /tmp && apt-get download prometheus
 	dpkg-deb --fsys-tarfile /tmp/prometheus_*.deb | tar --extract --to-stdout ./usr/bin/promtool > /usr/local/bin/promtool
 	chmod +x /usr/local/bin/promtool

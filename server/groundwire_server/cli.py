@@ -1,4 +1,4 @@
-"""The `groundwire` command: the commands of client, pipelines, MCP, server, index and ingestion, under one roof.
+"""The `groundwire` command: all commands under one roof.
 
 A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
 of a command before it runs, and a command whose libraries are missing says what to install.
@@ -39,10 +39,12 @@ def _commands(asked: str) -> typer.Typer:
         app.command()(command)
     if asked not in (*(command.__name__ for command in (*_MAIN, *_UPKEEP)), *_VERSIONS):
         from groundwire_client.cli import register as register_client
+        from groundwire_explore.cli import register as register_explore
         from groundwire_mcp.cli import register as register_mcp
         from groundwire_pipelines.cli import register as register_pipelines
 
         register_client(app)
+        register_explore(app)
         register_pipelines(app)
         register_mcp(app, serve_folder)
     if asked not in (command.__name__ for command in (*_MAIN, *_UPKEEP)):

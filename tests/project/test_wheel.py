@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 PACKAGES = {
     "groundwire",
     "groundwire_client",
+    "groundwire_explore",
     "groundwire_index",
     "groundwire_ingest",
     "groundwire_mcp",
@@ -116,6 +117,22 @@ def test_bare_install_says_what_agents_need(bare_bin: Path) -> None:
     result = subprocess.run(given, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr.endswith('is not installed; pip install "groundwire[mcp]"\n')
+
+
+def test_bare_install_says_what_explore_needs(bare_bin: Path) -> None:
+    given: list[str | Path] = [bare_bin / "groundwire", "explore", "--server", "127.0.0.1:1"]
+    result = subprocess.run(given, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert 'pip install "groundwire[explore]"' in result.stderr
+
+
+def test_wheel_brings_the_page_of_explore_with_its_licence(names: list[str]) -> None:
+    folder = ROOT / "client" / "groundwire_explore"
+    files = {
+        str(path.relative_to(folder.parent)) for part in ("static", "templates") for path in (folder / part).iterdir()
+    }
+    assert "groundwire_explore/static/LICENSE.cytoscape" in files
+    assert files <= set(names)
 
 
 def _run(program: Path, *arguments: str) -> str:

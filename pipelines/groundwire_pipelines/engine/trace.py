@@ -89,17 +89,18 @@ TraceEvent = RunStarted | StepStarted | StepEnded | RunEnded
 TraceSink = Callable[[TraceEvent], None]
 """Receives the events of one run as they happen, such as `list.append`; an exception in it ends the run."""
 
-_NAMES: Final = {
+EVENT_NAMES: Final[Mapping[type[TraceEvent], str]] = {
     RunStarted: "run_started",
     StepStarted: "step_started",
     StepEnded: "step_ended",
     RunEnded: "run_ended",
 }
+"""What each event is called in a trace's file."""
 
 
 def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:
     """The event's name as `event`, then its fields; times in ISO 8601."""
-    return {"event": _NAMES[type(event)], **asdict(event), "time": event.time.isoformat()}
+    return {"event": EVENT_NAMES[type(event)], **asdict(event), "time": event.time.isoformat()}
 
 
 class JsonLinesSink:

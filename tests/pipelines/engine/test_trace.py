@@ -17,7 +17,8 @@ from groundwire_pipelines.actions import (
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import JsonLinesSink, TraceEvent, TraceSink, event_as_json
-from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.engine.trace_file import read_trace
+from groundwire_pipelines.errors import PipelineError, StepError
 from groundwire_pipelines.runtime import Message, ModelAnswer, ModelRequest, Runtime
 from groundwire_pipelines.state import PipelineState
 from support.retrieval import (
@@ -243,3 +244,32 @@ def test_a_file_holds_the_events_until_a_run_failed(tmp_path: Path) -> None:
         "step_ended",
         "run_ended",
     ]
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    events: list[TraceEvent] = []
+    with JsonLinesSink(path) as sink:
+        traced(sink, events.append)
+    assert list(map(event_as_json, read_trace(path))) == list(map(event_as_json, events))
+    path.write_text(path.read_text()[:-9])
+    assert len(read_trace(path)) == len(events) - 1
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"event": "run_started"}', "1: no event of a trace: pipeline: Field required"),
+        ('{"event": "step_skipped"}', "give a file that `groundwire run --trace FILE` has written"),
+        ("[]", "give a file"),
+        ("{", "1: no event of a trace: Expecting property name"),
+        ("[" * 100_000, "1: no event of a trace: "),
+        ("\udcff", "it is not UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path: Path, content: str, told: str) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(content.encode("utf-8", "surrogateescape") + b"\n")
+    with pytest.raises(PipelineError) as refused:
+        read_trace(path)
+    assert told in str(refused.value)

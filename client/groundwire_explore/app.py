@@ -1,0 +1,110 @@
+"""The web application: pages without content, what fills them for the key of the session, and the files they load."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from groundwire_client import AsyncGroundwireClient
+from groundwire_explore.guard import Guard, holds_key
+from groundwire_explore.pages import FIELDS, Explorer, Page
+from groundwire_explore.problems import FAILURES, Problem, problem
+from groundwire_explore.results import Results
+
+_STATIC = Path(__file__).parent / "static"
+_PATHS = ("/", "/compare", "/node", "/indexes", "/run")
+
+_templates = Environment(
+    loader=PackageLoader("groundwire_explore"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.tests["problem"] = lambda value: isinstance(value, Problem)
+_templates.tests["results"] = lambda value: isinstance(value, Results)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the application is started with.
+
+    Attributes:
+        connect: Makes the client of the server, inside the event loop.
+        key: What a request for content must have.
+        host: The `Host` header of a request: address and port.
+        repository: Only indexes of this repository are offered; empty for all.
+        branch: Only indexes of this branch are offered; empty for all.
+        trace: The file of a run's trace; None without one.
+    """
+
+    connect: Callable[[], AsyncGroundwireClient]
+    key: str
+    host: str
+    repository: str = ""
+    branch: str = ""
+    trace: Path | None = None
+
+
+def make_app(settings: Settings) -> Starlette:
+    """The application."""
+
+    @asynccontextmanager
+    async def connected(_: Starlette) -> AsyncIterator[dict[str, Explorer]]:
+        async with settings.connect() as client:
+            yield {"explorer": Explorer(client, settings.repository, settings.branch, settings.trace)}
+
+    async def view(request: Request) -> Response:
+        if not holds_key(request.headers, settings.key):
+            return _html("locked.html", 401)
+        explorer: Explorer = request.state.explorer
+        make = explorer.views.get(request.path_params["path"])
+        if make is None:
+            raise HTTPException(404, "There is no such page.")
+        try:
+            page, status = await make(request.query_params.multi_items()), 200
+        except FAILURES as error:
+            page, status = explorer.failed(error), 400 if problem(error).is_request else 502
+        return _content(request, explorer, page, status)
+
+    return Starlette(
+        routes=[
+            *(Route(path, _shell) for path in _PATHS),
+            Route("/view{path:path}", view),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+        ],
+        middleware=[Middleware(Guard, host=settings.host)],
+        lifespan=connected,
+    )
+
+
+async def _shell(_: Request) -> Response:
+    return HTMLResponse(_templates.get_template("shell.html").render())
+
+
+def _content(request: Request, explorer: Explorer, page: Page, status: int) -> Response:
+    path: str = request.path_params["path"]
+    return _html(
+        page.template,
+        status,
+        page=page,
+        path=path,
+        query=request.query_params.get("q", ""),
+        has_run=explorer.trace is not None,
+        **FIELDS,
+        **page.values,
+    )
+
+
+def _html(template: str, status: int, **values: object) -> Response:
+    made = _templates.get_template(template).render(**values)
+    return HTMLResponse(made, status_code=status, headers={"Cache-Control": "no-store"})

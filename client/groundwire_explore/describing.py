@@ -1,0 +1,122 @@
+"""Names, badges, reasons and facts of responses, in words."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from groundwire_client import (
+    FusionMode,
+    QueryClass,
+    QueryMatch,
+    QueryResponse,
+    RetrieveMeta,
+    Retriever,
+    SearchNodesResponse,
+    SearchPath,
+    SkippedNode,
+    SkipReason,
+    SourceLocation,
+    choice,
+)
+from groundwire_explore.source_text import shown
+
+_REASONS: Mapping[SkipReason.ValueType, str] = {
+    SkipReason.SKIP_REASON_OVER_BUDGET: "over the budget: it does not fit into what was left",
+    SkipReason.SKIP_REASON_UNAVAILABLE: "unavailable: no such node, hidden from you, or not in the filter",
+    SkipReason.SKIP_REASON_RESPONSE_LIMIT: "the response would be larger than 4 MiB",
+}
+_PARAMETERS = (
+    "alpha",
+    "rrf_k",
+    "min_sim",
+    "vec_limit",
+    "lex_limit",
+    "trgm_limit",
+    "diversify_strength",
+    "freshness_half_life_days",
+    "freshness_weight",
+)
+
+
+def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
+    """What a node is called: its symbol, else the last part of its id, which is its name within its kind."""
+    return shown(symbol or node_id.split("::", 3)[-1] or location.path)
+
+
+def name_of_match(match: QueryMatch) -> str:
+    """What a match is called; a text without a symbol by its headings."""
+    return name_of(match.symbol or match.section_path, match.location, match.id)
+
+
+def badges(*, is_test: bool, is_generated: bool) -> tuple[str, ...]:
+    """What sets a node apart from code that somebody wrote to run."""
+    return tuple(word for word, holds in (("test", is_test), ("generated", is_generated)) if holds)
+
+
+def match_badges(match: QueryMatch) -> tuple[str, ...]:
+    """The kind of a match, its corpus, and what sets it apart."""
+    neighbour = ("beside a match",) if match.meta.neighbor else ()
+    deleted = ("deleted",) if match.meta.deleted else ()
+    told = tuple(shown(word) for word in (match.language or match.kind, match.corpus_type) if word)
+    return (*told, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
+
+
+def skip_reason(reason: SkipReason.ValueType) -> str:
+    """Why a text was left out."""
+    return _REASONS.get(reason, choice(SkipReason, reason))
+
+
+def skip_reasons(skipped: Iterable[SkippedNode]) -> dict[str, str]:
+    """Why texts were left out, by id."""
+    return {node.id: skip_reason(node.reason) for node in skipped}
+
+
+def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
+    """How a query was answered."""
+    return tuple((name, shown(value)) for name, value in _query_facts(meta) if value)
+
+
+def query_notices(answer: QueryResponse) -> tuple[str, ...]:
+    """What limits a response."""
+    meta = answer.meta
+    return tuple(
+        told
+        for told, holds in (
+            ("Approximate: the dense retriever may have missed a candidate.", not meta.exact),
+            ("Truncated: parts were left out to keep the response below 4 MiB.", meta.truncated),
+            (f"{meta.deleted_matches_blocked} deleted nodes would have matched.", meta.deleted_matches_blocked > 0),
+        )
+        if holds
+    )
+
+
+def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
+    """How `SearchNodes` searched."""
+    debug = found.debug
+    facts = (
+        ("nodes searched", f"{debug.visible_count:,}" + (" after the filter" if debug.filtered else "")),
+        ("dense", f"{choice(SearchPath, debug.path)}, {debug.dense_candidates} candidates" if debug.path else ""),
+        ("bm25_code", f"{debug.bm25_candidates} candidates" if debug.bm25_candidates else ""),
+        ("rrf_k", str(debug.rrf_k or "")),
+        ("query tokens", " ".join(debug.query_tokens)),
+    )
+    return tuple((name, shown(value)) for name, value in facts if value)
+
+
+def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:
+    """What limits a response."""
+    return () if found.exact else ("Approximate: the dense retriever may have missed a hit.",)
+
+
+def _query_facts(meta: RetrieveMeta) -> Iterator[tuple[str, str]]:
+    yield "query class", choice(QueryClass, meta.query_class)
+    yield "fusion", choice(FusionMode, meta.fusion)
+    for use in meta.retrievers:
+        yield choice(Retriever, use.retriever), f"weight {use.weight:.3g}, {use.candidates} candidates"
+    yield "after the fusion", f"{meta.fused_candidates} candidates"
+    used = {field.name: value for field, value in meta.ListFields()}
+    yield "parameters", ", ".join(f"{name} {used[name]:g}" for name in _PARAMETERS if name in used)
+    yield "ranking", ", ".join(f"{field.name} {value:g}" for field, value in meta.ranking.ListFields())
+    yield "corpus boosts", ", ".join(meta.boosts)
+    yield "routing rule", meta.routing.profile
+    yield "collections", ", ".join(meta.routing.collection_ids)
+    yield "embedder", meta.routing.embedder
+    yield "processor time", f"{meta.took_ms:.1f} ms"

@@ -1,0 +1,158 @@
+"""A node, and the graph around it: what it depends on, and what depends on it."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from groundwire_client import (
+    AsyncGroundwireClient,
+    EdgeDirection,
+    ExpandDependencyTreeResponse,
+    GraphEdge,
+    IndexScope,
+    NodeText,
+    ReachedNode,
+    SourceLocation,
+    choice,
+    pinned,
+)
+from groundwire_explore import describing
+from groundwire_explore.parameters import Neighbourhood
+from groundwire_explore.source_text import SourceText, shown, source_text
+
+_MOST_NODES = 25
+"""Nodes that are drawn to each side: more would not be readable."""
+_LARGEST_TEXT = 10_000_000
+_REASONS: Mapping[str, str] = {
+    "limit_reached": f"More than {_MOST_NODES - 1} nodes: the nearest are shown.",
+    "response_limit": "Edges were left out to keep the response below 4 MiB.",
+    "depth_reached": "More nodes lie beyond this depth.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A node of the graph.
+
+    Attributes:
+        id: The canonical id.
+        name: The symbol, or what else it is called.
+        location: Where its text is.
+        column: Edges from the centre: above 0 for what it depends on, below 0 for what depends on it.
+        badges: Words that set it apart.
+    """
+
+    id: str
+    name: str
+    location: SourceLocation
+    column: int
+    badges: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge between two nodes of the graph; confidence is text."""
+
+    source: Placed
+    target: Placed
+    edge_type: str
+    confidence: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A node and its neighbourhood.
+
+    Attributes:
+        index: The index version that answered.
+        node: The node at the centre; None when the caller may not see it or it does not exist.
+        text: Its text.
+        tokens: The text's length in tokens.
+        nodes: All nodes, the centre first, then column by column.
+        edges: The edges between them.
+        edge_types: The types of the edges, to choose from.
+        notices: What was left out.
+    """
+
+    index: str
+    node: Placed | None
+    text: SourceText | None
+    tokens: int
+    nodes: tuple[Placed, ...]
+    edges: tuple[Edge, ...]
+    edge_types: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood) -> Around:
+    """Asks for a node's text and its neighbours. Raises one of `problems.FAILURES`."""
+    fetched = await client.fetch(scope, [asked.id], budget_tokens=_LARGEST_TEXT)
+    snapshot = pinned(scope, fetched.index)
+    sides = [
+        side
+        for side in (EdgeDirection.EDGE_DIRECTION_INCOMING, EdgeDirection.EDGE_DIRECTION_OUTGOING)
+        if asked.direction in ("both", choice(EdgeDirection, side))
+    ]
+    walks = await asyncio.gather(*(_walk(client, snapshot, asked, side) for side in sides))
+    placed = _placed(zip(sides, walks, strict=True), fetched.texts)
+    edges = _edges((edge for walk in walks for edge in walk.edges), placed)
+    text = next(iter(fetched.texts), None)
+    return Around(
+        fetched.index,
+        placed.get(asked.id),
+        None if text is None else source_text(text.text, text.location),
+        0 if text is None else text.token_count,
+        tuple(sorted(placed.values(), key=lambda node: (node.id != asked.id, node.column))),
+        edges,
+        tuple(sorted({edge.edge_type for edge in edges} | ({asked.edge} if asked.edge else set()))),
+        tuple(dict.fromkeys(_REASONS[walk.debug.reason] for walk in walks if walk.debug.reason in _REASONS)),
+    )
+
+
+async def _walk(
+    client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood, side: EdgeDirection.ValueType
+) -> ExpandDependencyTreeResponse:
+    return await client.expand(
+        scope,
+        [asked.id],
+        max_depth=asked.depth,
+        max_nodes=_MOST_NODES,
+        edge_allowlist=[asked.edge or "*"],
+        direction=side,
+        min_confidence=asked.confidence,
+    )
+
+
+def _placed(
+    walks: Iterable[tuple[EdgeDirection.ValueType, ExpandDependencyTreeResponse]], texts: Iterable[NodeText]
+) -> dict[str, Placed]:
+    """The nodes by id; one that was reached both ways stands on the side where it is nearer."""
+    placed = {text.id: _place(text, 0) for text in texts}
+    for side, walk in walks:
+        sign = -1 if side == EdgeDirection.EDGE_DIRECTION_INCOMING else 1
+        for node in walk.nodes:
+            if node.id not in placed or abs(placed[node.id].column) > node.depth:
+                placed[node.id] = _place(node, sign * node.depth)
+    return placed
+
+
+def _place(node: ReachedNode | NodeText, column: int) -> Placed:
+    return Placed(
+        node.id,
+        describing.name_of(node.symbol, node.location, node.id),
+        node.location,
+        column,
+        describing.badges(is_test=node.is_test, is_generated=node.is_generated),
+    )
+
+
+def _edges(edges: Iterable[GraphEdge], placed: Mapping[str, Placed]) -> tuple[Edge, ...]:
+    """Each edge once, though walks of both sides may meet it."""
+    made = {
+        (edge.from_id, edge.to_id, edge.edge_type, edge.line): Edge(
+            placed[edge.from_id], placed[edge.to_id], shown(edge.edge_type), f"{edge.confidence:.2g}", edge.line
+        )
+        for edge in edges
+    }
+    return tuple(made.values())

@@ -1,0 +1,180 @@
+"""What each page shows for the parameters of its URL: the calls, and the values of its template."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
+from groundwire_explore.neighbourhood import around
+from groundwire_explore.parameters import MODES, Neighbourhood, Place, Question, Search, index_scope, read, scope_name
+from groundwire_explore.problems import Problem, attempted, problem
+from groundwire_explore.results import Match, Results
+from groundwire_explore.run_steps import read_run
+from groundwire_explore.searching import search
+from groundwire_explore.source_text import shown
+from groundwire_pipelines.errors import PipelineError
+
+Pairs = Sequence[tuple[str, str]]
+Values = dict[str, object]
+
+FIELDS: Mapping[str, object] = {
+    "modes": MODES,
+    "retrievers": tuple(choices(Retriever)),
+    "fusions": tuple(choices(FusionMode)),
+    "directions": tuple(choices(EdgeDirection)),
+}
+"""What the fields of forms offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The content of a page: its template, title, the sentence that a screen reader hears, and values."""
+
+    template: str
+    title: str
+    status: str
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How a match of one search stands in another: `only`, `same`, `above` or `below`, and that in words."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explorer:
+    """Makes the pages.
+
+    Attributes:
+        client: The server, with the access of whoever started the program.
+        repository: Only indexes of this repository are offered; empty for all.
+        branch: Only indexes of this branch are offered; empty for all.
+        trace: The file of a run's trace; None without one.
+    """
+
+    client: AsyncGroundwireClient
+    repository: str
+    branch: str
+    trace: Path | None
+
+    @property
+    def views(self) -> Mapping[str, Callable[[Pairs], Awaitable[Page]]]:
+        """What makes each page, by its path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
+        found = {"/": self.ask, "/compare": self.compare, "/node": self.node, "/indexes": self.indexes}
+        return {**found, "/run": self.run} if self.trace else found
+
+    async def ask(self, pairs: Pairs) -> Page:
+        """A question, and its matches."""
+        question, how = read(Question, pairs), read(Search, pairs)
+        values = await self._place(question)
+        answer = await self._answer(values, question, how) if question.q else None
+        status = _told(answer) if answer else "Ask a question or search."
+        title = f"{shown(question.q)[:60]} · Ask" if question.q else "Ask"
+        return Page("ask.html", title, status, {**values, "question": question, "how": how, "answer": answer})
+
+    async def compare(self, pairs: Pairs) -> Page:
+        """Two searches for one question, side by side."""
+        question = read(Question, pairs)
+        sides = [read(Search, pairs, "a."), read(Search, pairs, "b.")]
+        if not any(name.startswith("b.") for name, _ in pairs):
+            sides[1] = Search(mode="bm25")
+        values = await self._place(question)
+        answers: list[Results | Problem] = []
+        if question.q:
+            answers = list(await asyncio.gather(*(self._answer(values, question, side) for side in sides)))
+        found = [answer.matches if isinstance(answer, Results) else () for answer in answers]
+        moves = [_moves(*found), _moves(*reversed(found))] if answers else []
+        told = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
+        return Page(
+            "compare.html",
+            f"{shown(question.q)[:60]} · Compare" if question.q else "Compare",
+            told or "Compare two searches.",
+            {**values, "question": question, "sides": sides, "answers": answers, "moves": moves},
+        )
+
+    async def node(self, pairs: Pairs) -> Page:
+        """A node and the graph around it."""
+        asked = read(Neighbourhood, pairs)
+        values = await self._place(asked)
+        scope = values["scope"]
+        found = await attempted(around(self.client, index_scope(str(scope)), asked))
+        name = found.node.name if not isinstance(found, Problem) and found.node else "Node"
+        told = found.title if isinstance(found, Problem) else f"{name}: {len(found.nodes)} nodes in its graph."
+        return Page("node.html", f"{name} · Node", told, {**values, "asked": asked, "found": found})
+
+    async def indexes(self, pairs: Pairs) -> Page:
+        """The index versions that the caller may see."""
+        values = await self._place(read(Place, pairs))
+        listed = await self._listed()
+        return Page("indexes.html", "Indexes", f"{len(listed)} index versions.", {**values, "listed": listed})
+
+    async def run(self, pairs: Pairs) -> Page:
+        """The steps of the pipeline's run."""
+        assert self.trace is not None
+        values = await self._place(read(Place, pairs))
+        try:
+            ran = await asyncio.to_thread(partial(read_run, self.trace))
+        except PipelineError as error:
+            failed = Problem("The trace cannot be shown", (str(error),))
+            return Page("problem.html", "Run", failed.title, {**values, "problem": failed})
+        told = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
+        return Page("run.html", "Run", told, {**values, "ran": ran, "file": shown(str(self.trace))})
+
+    def failed(self, error: Exception) -> Page:
+        """What is shown in place of a page that cannot be made."""
+        told = problem(error)
+        return Page("problem.html", "Problem", told.title, {"options": (), "scope": "", "problem": told})
+
+    async def _answer(self, values: Values, question: Question, how: Search) -> Results | Problem:
+        scope = str(values["scope"])
+        return await attempted(search(self.client, index_scope(scope), question.q, how)) if scope else _NO_INDEX
+
+    async def _listed(self) -> Sequence[IndexVersion]:
+        return (await self.client.list_indexes(self.repository, self.branch)).indexes
+
+    async def _place(self, place: Place) -> Values:
+        """The indexes to choose from, and the chosen one: the first active one, unless the URL names one."""
+        options: list[tuple[str, str]] = []
+        for index in await self._listed():
+            name = f"{shown(index.repository)} · {shown(index.branch)}"
+            if index.active:
+                options.append((scope_name(index.repository, index.branch), f"{name} · active version"))
+            options.append((scope_name(index.repository, index.branch, index.version), f"{name} · {index.version}"))
+        active = (value for value, label in options if label.endswith("active version"))
+        chosen = place.scope or next(active, next((value for value, _ in options), ""))
+        if chosen and chosen not in dict(options):
+            options.append((chosen, shown(chosen.replace("::", " · "))))
+        return {"options": options, "scope": chosen}
+
+
+_NO_INDEX = Problem(
+    "There is no index that you may see",
+    ("The server has no index, or none of its nodes is visible with this access.",),
+    "Build one with groundwire index, or start groundwire explore with a token or access that sees more.",
+)
+
+
+def _told(answer: Results | Problem) -> str:
+    if isinstance(answer, Problem):
+        return answer.title
+    skipped = len(answer.budget.skipped) if answer.budget else 0
+    return f"{len(answer.matches)} matches" + (f", {skipped} texts skipped." if skipped else ".")
+
+
+def _moves(here: Sequence[Match], there: Sequence[Match]) -> dict[str, Move]:
+    """How each match stands on the other side, by id."""
+    others = {match.id: match.rank for match in there}
+    return {match.id: _move(others.get(match.id), match.rank) for match in here}
+
+
+def _move(other: int | None, rank: int) -> Move:
+    if other is None:
+        return Move("only", "only here")
+    if other == rank:
+        return Move("same", "same rank there")
+    return Move("above" if rank < other else "below", f"rank {other} there")

@@ -1,0 +1,160 @@
+"""The state of a page, which its URL holds: what was asked, where, and how.
+
+A parameter that is empty counts as absent, because forms send every field. Unknown parameters are ignored.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from groundwire_client import EdgeDirection, FusionMode, IndexScope, NodeFilter, Retriever, SearchType, choices
+
+if TYPE_CHECKING:  # generic to type checkers alone
+    from google.protobuf.internal.enum_type_wrapper import (
+        _EnumTypeWrapper as EnumTypeWrapper,  # pyright: ignore[reportPrivateUsage]
+    )
+
+QUERY_MODE = "query"
+MODES = (QUERY_MODE, *choices(SearchType))
+"""`Query` with all its stages, then the search types of `SearchNodes`."""
+
+_LARGEST_TOP_K = 50
+_Value = TypeVar("_Value", bound=int)
+_Model = TypeVar("_Model", bound=BaseModel)
+_Only = Literal["", "only", "none"]
+
+
+def _one_of(names: Iterable[str]) -> AfterValidator:
+    known = tuple(names)
+
+    def check(name: str) -> str:
+        if name not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return name
+
+    return AfterValidator(check)
+
+
+def _named(enum: "EnumTypeWrapper[_Value]") -> AfterValidator:
+    return _one_of(choices(enum))
+
+
+class Place(BaseModel):
+    """Which index is read.
+
+    Attributes:
+        scope: `repository::branch` for the active version, `repository::branch::version` for that one; empty for the
+            first active index that the caller may see.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    scope: Annotated[str, Field(max_length=1_000)] = ""
+
+
+class Search(BaseModel):
+    """How nodes are searched for.
+
+    Attributes:
+        mode: One of `MODES`.
+        k: The most matches.
+        budget: The most tokens of texts.
+        retriever: The retrievers to use; none for all that the index has. Only for the mode `query`, as the next two.
+        fusion: How the retrievers' lists become one; empty for the server's choice.
+        rerank: Whether the server's reranker orders the best candidates.
+        path: A prefix of the path.
+        language: A language, such as `csharp`.
+        tests: Tests alone, or none.
+        generated: Generated code alone, or none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    mode: Annotated[str, _one_of(MODES)] = QUERY_MODE
+    k: Annotated[int, Field(ge=1, le=_LARGEST_TOP_K)] = 10
+    budget: Annotated[int, Field(ge=1, le=10_000_000)] = 4_000
+    retriever: tuple[Annotated[str, _named(Retriever)], ...] = ()
+    fusion: Annotated[str, _one_of(["", *choices(FusionMode)])] = ""
+    rerank: bool = False
+    path: Annotated[str, Field(max_length=1_024)] = ""
+    language: Annotated[str, Field(max_length=1_024)] = ""
+    tests: _Only = ""
+    generated: _Only = ""
+
+    @property
+    def filter(self) -> NodeFilter:
+        """What the search is narrowed to."""
+        narrowed = NodeFilter(
+            path_prefixes=[self.path] if self.path else [], languages=[self.language] if self.language else []
+        )
+        if self.tests:
+            narrowed.is_test = self.tests == "only"
+        if self.generated:
+            narrowed.is_generated = self.generated == "only"
+        return narrowed
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether anything but the mode differs from the defaults, so that a page shows those fields."""
+        return self.model_copy(update={"mode": QUERY_MODE}) != Search()
+
+
+class Question(Place):
+    """What is asked.
+
+    Attributes:
+        q: The query.
+    """
+
+    q: Annotated[str, Field(max_length=100_000)] = ""
+
+
+class Neighbourhood(Place):
+    """A node, and how much of the graph around it is drawn.
+
+    Attributes:
+        id: The node's canonical id.
+        depth: How many edges a node may lie away.
+        direction: Which way edges are followed.
+        confidence: The least confidence of an edge.
+        edge: The edge type to follow; empty for all.
+    """
+
+    id: Annotated[str, Field(min_length=1, max_length=2_048)]
+    depth: Annotated[int, Field(ge=1, le=4)] = 1
+    direction: Annotated[str, _named(EdgeDirection)] = "both"
+    confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
+    edge: Annotated[str, Field(max_length=256)] = ""
+
+
+def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = "") -> _Model:
+    """A model from the parameters whose names begin with a prefix; of a repeated one the last counts, unless it is a
+    list.
+
+    Raises:
+        pydantic.ValidationError: A value breaks the rule of its parameter.
+    """
+    given: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if value and name.startswith(prefix):
+            given.setdefault(name.removeprefix(prefix), []).append(value)
+    return model.model_validate({name: values if name == "retriever" else values[-1] for name, values in given.items()})
+
+
+def scope_name(repository: str, branch: str, version: str = "") -> str:
+    """The value of `Place.scope`. No name of the three contains `::`."""
+    return "::".join(filter(None, (repository, branch, version)))
+
+
+def index_scope(name: str) -> IndexScope:
+    """The scope that a value of `Place.scope` names.
+
+    Raises:
+        ValueError: It names no repository and branch.
+    """
+    repository, _, rest = name.partition("::")
+    branch, _, version = rest.partition("::")
+    if not repository or not branch:
+        raise ValueError(f"scope: {name!r} must be repository::branch or repository::branch::version: choose an index")
+    return IndexScope(repository=repository, branch=branch, active_index=version)

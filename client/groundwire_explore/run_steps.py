@@ -1,0 +1,132 @@
+"""The steps of a pipeline's run, from the file of its trace."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from groundwire_explore.source_text import shown
+from groundwire_pipelines.engine.trace import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.engine.trace_file import read_trace
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step as it ran.
+
+    Attributes:
+        number: Its place in the run, from 1.
+        id: Its name in the pipeline.
+        action: What it did.
+        ending: `ok`, `failed`, `cancelled`, or `running` for one that has not ended.
+        transition: What led to the next step; empty for the last one.
+        seconds: How long it took, as text.
+        start: When it began, as a share of the run, 0 to 1.
+        length: How long it took, as a share of the run.
+        tokens: Tokens of its model calls, as text; empty for none.
+        rule: The broken rule of a failed step, and its message where the trace has texts.
+        detail: What its action reports.
+        outputs: The fields of the state that it changed.
+        settings: Its keys.
+    """
+
+    number: int
+    id: str
+    action: str
+    ending: str
+    transition: str
+    seconds: str
+    start: float
+    length: float
+    tokens: str
+    rule: str
+    detail: Pairs
+    outputs: Pairs
+    settings: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a pipeline; `ending` is `running` while the trace has no end."""
+
+    pipeline: str
+    ending: str
+    seconds: str
+    index: str
+    inputs: Pairs
+    steps: tuple[Step, ...]
+
+
+def read_run(path: Path) -> Run | None:
+    """The run of a trace; None for an empty file.
+
+    Raises:
+        groundwire_pipelines.PipelineError: It cannot be read, or is no trace.
+    """
+    events = read_trace(path)
+    begun = next((event for event in events if isinstance(event, RunStarted)), None)
+    if begun is None:
+        return None
+    ended = next((event for event in events if isinstance(event, RunEnded)), None)
+    total = (events[-1].time - begun.time).total_seconds()
+    return Run(
+        pipeline=shown(begun.pipeline),
+        ending=ended.ending if ended else "running",
+        seconds=f"{ended.duration_seconds if ended else total:.2f} s",
+        index=shown(ended.index if ended else ""),
+        inputs=_pairs(begun.inputs),
+        steps=_steps(events, begun, total or 1.0),
+    )
+
+
+def _steps(events: Sequence[TraceEvent], begun: RunStarted, total: float) -> tuple[Step, ...]:
+    ends = {event.number: event for event in events if isinstance(event, StepEnded)}
+    return tuple(
+        _step(event, ends.get(event.number), (event.time - begun.time).total_seconds() / total, total)
+        for event in events
+        if isinstance(event, StepStarted)
+    )
+
+
+def _step(start: StepStarted, end: StepEnded | None, begin: float, total: float) -> Step:
+    begin = min(max(begin, 0.0), 1.0)
+    if end is None:
+        return Step(
+            start.number, shown(start.step_id), shown(start.action), "running", "", "", begin, 1 - begin, "", "", (),
+            (), _pairs(start.settings),
+        )  # fmt: skip
+    return Step(
+        number=start.number,
+        id=shown(start.step_id),
+        action=shown(start.action),
+        ending=end.ending,
+        transition=shown(end.transition),
+        seconds=f"{end.duration_seconds:.3f} s",
+        start=begin,
+        length=min(max(end.duration_seconds / total, 0.004), 1 - begin),
+        tokens=f"{end.prompt_tokens} + {end.completion_tokens}" if end.prompt_tokens or end.completion_tokens else "",
+        rule=shown(": ".join(filter(None, (end.rule, end.error)))),
+        detail=_pairs(end.detail),
+        outputs=_pairs(end.outputs),
+        settings=_pairs(start.settings),
+    )
+
+
+def _pairs(facts: Facts) -> Pairs:
+    return tuple((shown(name), shown(_text(value))) for name, value in facts.items() if not _is_empty(value))
+
+
+def _is_empty(value: JsonValue) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _text(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(one, dict | list) for one in value)):
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    return ", ".join(map(_text, value)) if isinstance(value, list) else json.dumps(value)

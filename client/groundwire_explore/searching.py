@@ -1,0 +1,206 @@
+"""A search as a page shows it: the call, and the calls that tell why each match is there."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from groundwire_client import (
+    AsyncGroundwireClient,
+    EdgeDirection,
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FusionMode,
+    HybridParameters,
+    IndexScope,
+    NodeFilter,
+    NodeText,
+    QueryMatch,
+    QueryResponse,
+    Retriever,
+    SearchHit,
+    SearchType,
+    choices,
+    ids,
+    pinned,
+)
+from groundwire_explore import describing
+from groundwire_explore.packing import packed_hits, packed_matches
+from groundwire_explore.parameters import QUERY_MODE, Search
+from groundwire_explore.problems import Problem, attempted
+from groundwire_explore.results import Container, Link, Match, Results
+from groundwire_explore.scores import hit_bars, query_bars
+from groundwire_explore.source_text import shown, source_text
+
+_MOST_EXPLAINED = 100
+"""Hits of the search that tells which tokens the matches of a query contain."""
+
+
+async def search(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
+    """Searches, and asks why. Raises one of `problems.FAILURES` when the search itself fails."""
+    if asked.mode == QUERY_MODE:
+        return await _query(client, scope, query, asked)
+    return await _search_nodes(client, scope, query, asked)
+
+
+async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
+    answer = await client.query(
+        scope,
+        query,
+        hybrid=HybridParameters(top_k=asked.k),
+        filter=asked.filter,
+        retrievers=[choices(Retriever)[name] for name in asked.retriever],
+        fusion=choices(FusionMode)[asked.fusion] if asked.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
+        rerank=asked.rerank,
+        budget_tokens=asked.budget,
+    )
+    snapshot = pinned(scope, answer.index)
+    tokens, edges = await asyncio.gather(
+        attempted(_matched_tokens(client, snapshot, query, asked, answer)),
+        attempted(_edges_between(client, snapshot, ids(answer))),
+    )
+    names = {match.id: (match.rank, describing.name_of_match(match)) for match in answer.matches}
+    return Results(
+        answer.index,
+        tuple(
+            _match_of_query(
+                match,
+                answer,
+                () if isinstance(tokens, Problem) else tokens.get(match.id, ()),
+                _links(match.id, edges, names),
+            )
+            for match in answer.matches
+        ),
+        packed_matches(answer, asked.budget),
+        describing.query_facts(answer.meta),
+        describing.query_notices(answer),
+        tuple(part for part in (tokens, edges) if isinstance(part, Problem)),
+    )
+
+
+async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
+    found = await client.search(
+        scope, query, search_type=choices(SearchType)[asked.mode], top_k=asked.k, filter=asked.filter, explain=True
+    )
+    snapshot = pinned(scope, found.index)
+    edges, texts = await asyncio.gather(
+        attempted(_edges_between(client, snapshot, ids(found))),
+        attempted(_texts_of(client, snapshot, ids(found), asked.budget)),
+    )
+    fetched = FetchNodeTextsResponse() if isinstance(texts, Problem) else texts
+    names = {hit.id: (hit.rank, describing.name_of(hit.symbol, hit.location, hit.id)) for hit in found.hits}
+    known = {text.id: text for text in fetched.texts}
+    skipped = describing.skip_reasons(fetched.skipped)
+    return Results(
+        found.index,
+        tuple(
+            _match_of_search(hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names))
+            for hit in found.hits
+        ),
+        None if isinstance(texts, Problem) else packed_hits(texts, names, asked.budget),
+        describing.search_facts(found),
+        describing.search_notices(found),
+        tuple(part for part in (edges, texts) if isinstance(part, Problem)),
+    )
+
+
+async def _texts_of(
+    client: AsyncGroundwireClient, scope: IndexScope, nodes: Sequence[str], budget: int
+) -> FetchNodeTextsResponse:
+    return await client.fetch(scope, nodes, budget_tokens=budget) if nodes else FetchNodeTextsResponse()
+
+
+async def _matched_tokens(
+    client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search, answer: QueryResponse
+) -> Mapping[str, tuple[str, ...]]:
+    """The tokens of the query that each match contains, which only `SearchNodes` tells; by id.
+
+    It is narrowed to the files of the matches: the statistics of a search count every node in any case.
+    """
+    uses_words = any(use.retriever == Retriever.RETRIEVER_BM25_CODE for use in answer.meta.retrievers)
+    paths = sorted({match.location.path for match in answer.matches if match.location.path})
+    if not uses_words or not paths:
+        return {}
+    narrowed = NodeFilter()
+    narrowed.CopyFrom(asked.filter)
+    del narrowed.path_prefixes[:]
+    narrowed.path_prefixes.extend(paths)
+    found = await client.search(
+        scope,
+        query,
+        search_type=SearchType.SEARCH_TYPE_BM25,
+        top_k=_MOST_EXPLAINED,
+        filter=narrowed,
+        explain=True,
+    )
+    return {hit.id: tuple(map(shown, hit.matched_tokens)) for hit in found.hits}
+
+
+async def _edges_between(
+    client: AsyncGroundwireClient, scope: IndexScope, seeds: Sequence[str]
+) -> ExpandDependencyTreeResponse:
+    """The edges between these nodes: a walk that has no room for others."""
+    if not seeds:
+        return ExpandDependencyTreeResponse()
+    return await client.expand(
+        scope,
+        seeds,
+        max_depth=1,
+        max_nodes=len(seeds),
+        edge_allowlist=["*"],
+        direction=EdgeDirection.EDGE_DIRECTION_BOTH,
+    )
+
+
+def _links(
+    node: str, walk: ExpandDependencyTreeResponse | Problem, names: Mapping[str, tuple[int, str]]
+) -> tuple[Link, ...]:
+    if isinstance(walk, Problem):
+        return ()
+    return tuple(
+        Link(shown(edge.edge_type), edge.from_id == node, *names[other], edge.line, f"{edge.confidence:.2g}")
+        for edge in walk.edges
+        if node in (edge.from_id, edge.to_id) and edge.from_id != edge.to_id
+        for other in (edge.to_id if edge.from_id == node else edge.from_id,)
+        if other in names
+    )
+
+
+def _match_of_query(
+    match: QueryMatch, answer: QueryResponse, matched: tuple[str, ...], links: tuple[Link, ...]
+) -> Match:
+    return Match(
+        id=match.id,
+        rank=match.rank,
+        score=f"{match.score:.4g}",
+        name=describing.name_of_match(match),
+        location=match.location,
+        badges=describing.match_badges(match),
+        tokens=match.token_count,
+        bars=query_bars(match, answer.matches, answer.meta.ranking),
+        matched=matched,
+        links=links,
+        containers=tuple(
+            Container(parent.id, describing.name_of(parent.symbol, parent.location, parent.id))
+            for parent in match.meta.parents
+        ),
+        text=None if match.text_omitted else source_text(match.text, match.location),
+        omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
+    )
+
+
+def _match_of_search(
+    hit: SearchHit, hits: Sequence[SearchHit], text: NodeText | None, omission: str, links: tuple[Link, ...]
+) -> Match:
+    return Match(
+        id=hit.id,
+        rank=hit.rank,
+        score=f"{hit.score:.4g}",
+        name=describing.name_of(hit.symbol, hit.location, hit.id),
+        location=hit.location,
+        badges=describing.badges(is_test=hit.is_test, is_generated=hit.is_generated),
+        tokens=text.token_count if text else 0,
+        bars=hit_bars(hit, hits),
+        matched=tuple(map(shown, hit.matched_tokens)),
+        links=links,
+        text=source_text(text.text, hit.location) if text else None,
+        omission=omission,
+    )

@@ -1,0 +1,57 @@
+"""Source texts for a page: highlighted, line by line, with the numbers of the lines in their file."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from markupsafe import Markup, escape
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_for_filename
+
+from groundwire_client import SourceLocation
+from groundwire_client.cli import printable
+
+_MOST_HIGHLIGHTED = 20_000
+"""Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
+
+_BIDIRECTIONAL = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text to show.
+
+    Attributes:
+        lines: HTML of each line.
+        first: The number of the first line in its file; 0 when the lines cannot be numbered.
+    """
+
+    lines: tuple[Markup, ...]
+    first: int
+
+
+def shown(text: str) -> str:
+    """A text in which control characters, and those that reverse the direction of writing, are visible signs."""
+    return printable(text).translate(_BIDIRECTIONAL)
+
+
+def source_text(text: str, location: SourceLocation) -> SourceText:
+    """A text with the highlighting of its file's language and, where it is a whole range of lines, their numbers."""
+    visible = shown(text).removesuffix("\n")
+    numbered = location.start_line > 0 and location.end_line - location.start_line == visible.count("\n")
+    return SourceText(tuple(_lines(visible, location.path)), location.start_line if numbered else 0)
+
+
+def _lines(text: str, path: str) -> list[Markup]:
+    kind = _lexer_class(path.rpartition("/")[2])
+    if kind is None or len(text) > _MOST_HIGHLIGHTED:
+        return [escape(line) for line in text.split("\n")]
+    html = highlight(text, kind(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    # The formatter closes what is open at the end of a line, and ends the text with a line feed.
+    return [Markup(line) for line in html.removesuffix("\n").split("\n")]
+
+
+@lru_cache(maxsize=1_000)
+def _lexer_class(name: str) -> type[Lexer] | None:
+    return find_lexer_class_for_filename(name)

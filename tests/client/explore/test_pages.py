@@ -1,0 +1,175 @@
+"""What each page shows of a real server."""
+
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from client.explore.conftest import Content, Get, content_of, exploring
+from groundwire_client import AccessContext
+from support.program import Server, run_ok
+
+CREATE = quote("shop::main::py::Invoice.Create")
+
+
+def pairs(content: Content, tag: str, name: str) -> list[str | None]:
+    """The values of an attribute of all elements of a tag."""
+    return [attributes[name] for found, attributes in content.elements if found == tag and name in attributes]
+
+
+def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
+    shown = get("/?q=create+invoice")
+    assert shown.status == 200
+    assert "Invoice.create src/invoice.py:10-11" in shown.text
+    assert all(stage in shown.text for stage in ("bm25_code", "bm25_prose", "trigram", "fused", "final"))
+    assert "Tokens of the query in it creat invoic" in shown.text
+    assert "Calls → " in shown.text
+    assert ", line 11, confidence 0.9" in shown.text
+    assert "kind_factor: it is a test" in shown.text
+    assert {"10", "11"} <= set(pairs(shown, "span", "data-line"))
+    assert "nf" in pairs(shown, "span", "class")
+
+
+def test_a_search_shows_the_place_in_each_retrievers_list(get: Get) -> None:
+    shown = get("/?q=create+invoice&mode=bm25&k=2")
+    assert "2 matches in index v2" in shown.text
+    assert "bm25_code: #1" in shown.text
+    assert "query tokens creat invoic" in shown.text
+
+
+def test_the_budget_says_what_was_skipped_and_why(get: Get) -> None:
+    for mode in ("query", "bm25"):
+        shown = get(f"/?q=create+invoice&mode={mode}&budget=20")
+        assert "Skipped: " in shown.text
+        assert "over the budget: it does not fit into what was left" in shown.text
+        assert "of 20 tokens" in shown.text
+
+
+def test_a_filter_narrows_and_stays_in_the_form(get: Get) -> None:
+    shown = get("/?q=invoice&path=tests/&tests=only")
+    assert "1 match in index v2" in shown.text
+    assert "tests/" in pairs(shown, "input", "value")
+    assert "open" in next(attributes for tag, attributes in shown.elements if tag == "details")
+
+
+def test_a_page_without_a_question_asks_for_one(get: Get) -> None:
+    shown = get("/")
+    assert "See what the server finds, and why" in shown.text
+    assert "shop · main · active version" in shown.text
+
+
+def test_two_searches_stand_side_by_side(get: Get) -> None:
+    shown = get("/compare?q=create+invoice&a.mode=bm25&b.mode=query&b.path=src/")
+    assert "A: bm25 4 in index v2" in shown.text
+    assert "B: query 3 in index v2" in shown.text
+    assert "only here" in shown.text
+    assert "same rank there" in shown.text
+
+
+def test_one_search_may_fail_while_the_other_is_shown(get: Get) -> None:
+    shown = get("/compare?q=create+invoice&a.mode=bm25&b.mode=semantic")
+    assert "A: bm25 4 in index v2" in shown.text
+    assert "VECTORS_MISSING" in shown.text
+    assert "What to do: Choose another kind of search" in shown.text
+
+
+def test_a_node_shows_the_graph_as_lists_with_links(get: Get) -> None:
+    shown = get(f"/node?id={CREATE}&scope=shop::main")
+    assert set(pairs(shown, "tr", "data-column")) == {"-1", "0", "1"}
+    assert "test_create_invoice test tests/test_invoice.py:1-2 depends on it, 1 away" in shown.text
+    assert "Invoice.create Calls total 11 0.9" in shown.text
+    assert f"/node?scope={quote('shop::main::v2', safe='')}&id={quote('shop::main::py::Test.Invoice', safe='')}" in [
+        link.replace("&amp;", "&") for link in shown.links
+    ]
+
+
+def test_a_graph_follows_what_was_asked(get: Get) -> None:
+    shown = get(f"/node?id={CREATE}&direction=outgoing&edge=Calls&confidence=0.5")
+    assert pairs(shown, "tr", "data-name") == ["Invoice.create", "total"]
+
+
+def test_a_pinned_version_is_read(get: Get) -> None:
+    assert "in index v1" in get("/?q=create+invoice&scope=shop::main::v1").text
+
+
+def test_an_unknown_node_is_said_to_be_unknown(get: Get) -> None:
+    assert "No such node" in get("/node?id=shop::main::py::Absent").text
+
+
+def test_indexes_show_counts_of_what_the_caller_may_see(get: Get) -> None:
+    shown = get("/indexes")
+    assert "shop main v1 of shop main" in shown.text
+    assert "v2 of shop main active" in shown.text
+    assert " 4 3 none yes o200k_base" in shown.text
+
+
+def test_the_page_has_the_access_it_was_started_with(get: Get, server: Server) -> None:
+    assert "secret_margin" not in get("/?q=invoice+margin").html
+    with exploring(server.address, AccessContext(acl_tags_any=["finance"])) as browser:
+        assert "secret_margin" in content_of(browser, "/?q=invoice+margin").text
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("/?k=abc&q=x", "k: Input should be a valid integer"),
+        ("/?k=51&q=x", "k: Input should be less than or equal to 50"),
+        ("/?budget=0&q=x", "budget: Input should be greater than or equal to 1"),
+        ("/?mode=vague&q=x", "mode: must be one of query, semantic, bm25, hybrid"),
+        ("/?retriever=dense&retriever=nose&q=x", "retriever.1: must be one of dense, bm25_code"),
+        ("/?scope=absent&q=x", "scope: 'absent' must be repository::branch"),
+        ("/node", "id: Field required"),
+        ("/node?id=x&depth=9", "depth: Input should be less than or equal to 4"),
+        ("/compare?q=x&b.fusion=cold", "fusion: must be one of"),
+    ],
+)
+def test_a_wrong_parameter_is_named(get: Get, address: str, told: str) -> None:
+    shown = get(address)
+    assert shown.status == 400
+    assert told in shown.text
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("/?q=x&scope=absent::main", "SCOPE_NOT_FOUND"),
+        ("/?q=x&scope=shop::main::v9", "INDEX_NOT_FOUND"),
+        ("/?q=x&mode=hybrid", "VECTORS_MISSING"),
+        ("/?q=x&rerank=true", "RERANKER_NOT_CONFIGURED"),
+        ("/?q=x&retriever=bm25_code&retriever=bm25_code", "retrievers"),
+        (f"/?q={'x' * 9000}", "query"),
+    ],
+)
+def test_what_the_server_refuses_is_shown_in_the_page(get: Get, address: str, told: str) -> None:
+    shown = get(address)
+    assert shown.status == 200
+    assert told in shown.text
+
+
+def test_a_server_out_of_reach_is_said_to_be() -> None:
+    with exploring("127.0.0.1:1") as browser:
+        shown = content_of(browser, "/?q=x")
+    assert shown.status == 502
+    assert "Check that the server runs" in shown.text
+
+
+def test_a_run_is_shown_step_by_step(server: Server, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    scope = ("-r", "shop", "-b", "main", "--server", server.address)
+    run_ok("run", "evidence", "create invoice", *scope, "--trace", trace)
+    with exploring(server.address, trace=trace) as browser:
+        shown = content_of(browser, "/run")
+        trace.write_text(trace.read_text() + json.dumps({"event": "<b>"}) + "\n")
+        broken = content_of(browser, "/run")
+        trace.write_text("")
+        empty = content_of(browser, "/run")
+    assert "Pipeline evidence ok" in shown.text
+    assert "1 search query" in shown.text
+    assert "no event of a trace" in broken.text
+    assert "has no event yet" in empty.text
+
+
+def test_without_a_trace_there_is_no_page_of_a_run(get: Get) -> None:
+    assert get("/run").status == 404
+    assert "/run" not in "".join(get("/").links)
