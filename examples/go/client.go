@@ -23,10 +23,11 @@ const (
 	maxBackoff   = 2 * time.Second
 )
 
-// client calls RetrievalService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
+// client calls RetrievalService and QueryService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
 type client struct {
 	connection *grpc.ClientConn
 	retrieval  groundwirev1.RetrievalServiceClient
+	queries    groundwirev1.QueryServiceClient
 	deadline   time.Duration
 	tokenFile  string
 }
@@ -51,7 +52,8 @@ func connect(settings options) (*client, error) {
 		return nil, fmt.Errorf("-server: %w", err)
 	}
 	retrieval := groundwirev1.NewRetrievalServiceClient(connection)
-	return &client{connection, retrieval, settings.deadline, settings.tokenFile}, nil
+	queries := groundwirev1.NewQueryServiceClient(connection)
+	return &client{connection, retrieval, queries, settings.deadline, settings.tokenFile}, nil
 }
 
 func (client *client) close() {

@@ -1,7 +1,7 @@
-// Evidence for a question: search -> expand -> fetch, printed as JSON lines.
+// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one query.
 package main
 
-//go:generate protoc --proto_path=../../protos --go_out=. --go_opt=module=groundwire --go-grpc_out=. --go-grpc_opt=module=groundwire groundwire/v1/scope.proto groundwire/v1/retrieval.proto
+//go:generate protoc --proto_path=../../protos --go_out=. --go_opt=module=groundwire --go-grpc_out=. --go-grpc_opt=module=groundwire groundwire/v1/scope.proto groundwire/v1/retrieval.proto groundwire/v1/query.proto
 
 import (
 	"context"
@@ -38,6 +38,22 @@ type textLine struct {
 	Text       string `json:"text"`
 }
 
+type foundLine struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	Path       string `json:"path"`
+	StartLine  int32  `json:"start_line"`
+	EndLine    int32  `json:"end_line"`
+	TokenCount int32  `json:"token_count"`
+	Text       string `json:"text"`
+}
+
+type skippedLine struct {
+	Type       string `json:"type"`
+	ID         string `json:"id"`
+	TokenCount int32  `json:"token_count"`
+}
+
 type doneLine struct {
 	Type       string `json:"type"`
 	Index      string `json:"index"`
@@ -52,7 +68,11 @@ func main() {
 		os.Exit(2)
 	}
 	defer client.close()
-	err = printEvidence(context.Background(), client, settings)
+	if settings.call == "query" {
+		err = printQuery(context.Background(), client, settings)
+	} else {
+		err = printActions(context.Background(), client, settings)
+	}
 	var failure *callFailure
 	switch {
 	case errors.As(err, &failure):
@@ -64,10 +84,67 @@ func main() {
 	}
 }
 
-func printEvidence(ctx context.Context, client *client, settings options) error {
+func printQuery(ctx context.Context, client *client, settings options) error {
+	answer, err := call(ctx, client, "Query", client.queries.Query, &groundwirev1.QueryRequest{
+		Scope:        &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch},
+		Access:       settings.access,
+		Filter:       settings.filter,
+		Query:        settings.query,
+		TopK:         &settings.topK,
+		BudgetTokens: &settings.budgetTokens,
+	})
+	if err != nil {
+		return err
+	}
+	printer := foundPrinter{seen: map[string]bool{}}
+	for _, match := range answer.GetMatches() {
+		printer.print(match)
+	}
+	for _, match := range answer.GetMatches() {
+		for _, parent := range match.GetMeta().GetParents() {
+			printer.print(parent)
+		}
+	}
+	print(doneLine{"done", answer.GetIndex(), answer.GetMeta().GetUsedTokens()})
+	return nil
+}
+
+// found is a match or a parent of one.
+type found interface {
+	GetId() string
+	GetText() string
+	GetTextOmitted() bool
+	GetTokenCount() int32
+	GetLocation() *groundwirev1.SourceLocation
+}
+
+// foundPrinter prints each node once: a parent of several matches comes with each of them.
+type foundPrinter struct {
+	seen map[string]bool
+}
+
+func (printer foundPrinter) print(found found) {
+	if printer.seen[found.GetId()] {
+		return
+	}
+	printer.seen[found.GetId()] = true
+	if found.GetTextOmitted() {
+		print(skippedLine{"skipped", found.GetId(), found.GetTokenCount()})
+		return
+	}
+	location := found.GetLocation()
+	print(foundLine{
+		"text", found.GetId(), location.GetPath(), location.GetStartLine(), location.GetEndLine(),
+		found.GetTokenCount(), found.GetText(),
+	})
+}
+
+func printActions(ctx context.Context, client *client, settings options) error {
 	scope := &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch}
 	found, err := call(ctx, client, "SearchNodes", client.retrieval.SearchNodes, &groundwirev1.SearchNodesRequest{
 		Scope:      scope,
+		Access:     settings.access,
+		Filter:     settings.filter,
 		SearchType: settings.searchType,
 		Query:      settings.query,
 		TopK:       settings.topK,
@@ -98,6 +175,8 @@ func printNeighbourhood(
 	graph, err := call(ctx, client, "ExpandDependencyTree", client.retrieval.ExpandDependencyTree,
 		&groundwirev1.ExpandDependencyTreeRequest{
 			Scope:         scope,
+			Access:        settings.access,
+			Filter:        settings.filter,
 			SeedIds:       seeds,
 			MaxDepth:      &settings.maxDepth,
 			MaxNodes:      settings.maxNodes,
@@ -111,6 +190,8 @@ func printNeighbourhood(
 	}
 	request := &groundwirev1.FetchNodeTextsRequest{
 		Scope:   scope,
+		Access:  settings.access,
+		Filter:  settings.filter,
 		SeedIds: seeds,
 		Nodes:   graph.GetNodes(),
 		Budget:  &groundwirev1.FetchNodeTextsRequest_BudgetTokens{BudgetTokens: settings.budgetTokens},

@@ -14,7 +14,9 @@ import (
 
 type options struct {
 	server, ca, cert, key, tokenFile       string
-	repository, branch, query              string
+	repository, branch, query, call        string
+	access                                 *groundwirev1.AccessContext
+	filter                                 *groundwirev1.NodeFilter
 	searchType                             groundwirev1.SearchType
 	topK, maxDepth, maxNodes, budgetTokens int32
 	deadline                               time.Duration
@@ -24,6 +26,7 @@ type options struct {
 // server's say.
 func parseOptions() options {
 	settings := options{
+		call:       "actions",
 		searchType: groundwirev1.SearchType_SEARCH_TYPE_HYBRID,
 		topK:       5, maxDepth: 1, maxNodes: 50, budgetTokens: 2000,
 		deadline: 10 * time.Second,
@@ -35,6 +38,9 @@ func parseOptions() options {
 	flag.StringVar(&settings.repository, "repository", "", "where to search (required)")
 	flag.StringVar(&settings.branch, "branch", "", "where to search (required)")
 	flag.StringVar(&settings.query, "query", "", "what to look for (required)")
+	flag.Func("call", "actions (search, expand, fetch; the default) or query", settings.setCall)
+	flag.Func("acl-tags", "what the caller may see besides public nodes, such as billing,legal", settings.setAccess)
+	flag.Func("languages", "texts of these languages alone, such as csharp,sql", settings.setFilter)
 	flag.Func("search-type", "hybrid, semantic or bm25 (default hybrid)", settings.setSearchType)
 	flag.Func("top-k", "most hits (default 5)", number(&settings.topK))
 	flag.Func("max-depth", "edges from a hit (default 1)", number(&settings.maxDepth))
@@ -53,6 +59,24 @@ func parseOptions() options {
 		}
 	}
 	return settings
+}
+
+func (settings *options) setCall(text string) error {
+	if text != "actions" && text != "query" {
+		return errors.New("must be actions or query")
+	}
+	settings.call = text
+	return nil
+}
+
+func (settings *options) setAccess(text string) error {
+	settings.access = &groundwirev1.AccessContext{AclTagsAny: strings.Split(text, ",")}
+	return nil
+}
+
+func (settings *options) setFilter(text string) error {
+	settings.filter = &groundwirev1.NodeFilter{Languages: strings.Split(text, ",")}
+	return nil
 }
 
 func (settings *options) setSearchType(text string) error {

@@ -1,4 +1,4 @@
-// A client of RetrievalService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
+// A client of RetrievalService and QueryService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
 
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ const FIRST_BACKOFF = 200;
 const MAX_BACKOFF = 2_000;
 
 const { groundwire } = grpc.loadPackageDefinition(
-  loadSync("groundwire/v1/retrieval.proto", {
+  loadSync(["groundwire/v1/retrieval.proto", "groundwire/v1/query.proto"], {
     includeDirs: [PROTOS],
     keepCase: true,
     defaults: true,
@@ -23,19 +23,23 @@ const { groundwire } = grpc.loadPackageDefinition(
 );
 
 export class GroundwireClient {
-  #client;
+  #services;
   #deadline;
   #readToken;
 
   /** `ca`, `cert`, `key`: PEM bytes; `deadline`: seconds for each call; `readToken` gives a bearer token or nothing. */
   constructor(server, { ca, cert, key, deadline, readToken }) {
-    this.#client = new groundwire.v1.RetrievalService(server, grpc.credentials.createSsl(ca, key, cert));
+    const credentials = grpc.credentials.createSsl(ca, key, cert);
+    const retrieval = new groundwire.v1.RetrievalService(server, credentials);
+    // Both use one connection.
+    const queries = new groundwire.v1.QueryService(server, credentials, { channelOverride: retrieval.getChannel() });
+    this.#services = { retrieval, queries };
     this.#deadline = deadline;
     this.#readToken = readToken;
   }
 
   close() {
-    this.#client.close();
+    this.#services.retrieval.close();
   }
 
   /** Calls `method`; its attempts share one deadline. Rejects with CallFailure. */
@@ -58,7 +62,8 @@ export class GroundwireClient {
     const token = this.#readToken();
     if (token) metadata.set("authorization", `Bearer ${token}`);
     return new Promise((resolve, reject) => {
-      this.#client[method](request, metadata, { deadline }, (error, response) =>
+      const service = method === "Query" ? this.#services.queries : this.#services.retrieval;
+      service[method](request, metadata, { deadline }, (error, response) =>
         error ? reject(new CallFailure(method, error)) : resolve(response),
       );
     });

@@ -1,13 +1,39 @@
-// Evidence for a question: search -> expand -> fetch, printed as JSON lines.
+// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one query.
 
 import { CallFailure } from "./errors.js";
 import { GroundwireClient } from "./groundwire.js";
 import { parseOptions, readOptionFile, USAGE, UsageError } from "./options.js";
 
-async function printEvidence(client, options) {
-  const scope = { repository: options.repository, branch: options.branch };
+async function printQuery(client, options) {
+  const { matches, meta, index } = await client.call("Query", {
+    scope: scopeOf(options),
+    ...limits(options),
+    query: options.query,
+    top_k: options["top-k"],
+    budget_tokens: options["budget-tokens"],
+  });
+  const parents = matches.flatMap((match) => match.meta.parents);
+  const seen = new Set();
+  for (const found of [...matches, ...parents]) {
+    // A parent of several matches comes with each of them.
+    if (seen.has(found.id)) continue;
+    seen.add(found.id);
+    const { id, text, text_omitted, token_count, location } = found;
+    if (text_omitted) {
+      print({ type: "skipped", id, token_count });
+    } else {
+      const { path = "", start_line = 0, end_line = 0 } = location ?? {};
+      print({ type: "text", id, path, start_line, end_line, token_count, text });
+    }
+  }
+  print({ type: "done", index, used_tokens: meta.used_tokens });
+}
+
+async function printActions(client, options) {
+  const scope = scopeOf(options);
   const found = await client.call("SearchNodes", {
     scope,
+    ...limits(options),
     search_type: `SEARCH_TYPE_${options["search-type"].toUpperCase()}`,
     query: options.query,
     top_k: options["top-k"],
@@ -23,6 +49,7 @@ async function printEvidence(client, options) {
 async function printNeighbourhood(client, options, scope, seed_ids) {
   const graph = await client.call("ExpandDependencyTree", {
     scope,
+    ...limits(options),
     seed_ids,
     max_depth: options["max-depth"],
     max_nodes: options["max-nodes"],
@@ -31,6 +58,7 @@ async function printNeighbourhood(client, options, scope, seed_ids) {
   for (const { from_id, to_id, edge_type } of graph.edges) print({ type: "edge", from: from_id, to: to_id, edge_type });
   const evidence = await client.call("FetchNodeTexts", {
     scope,
+    ...limits(options),
     seed_ids,
     nodes: graph.nodes,
     budget_tokens: options["budget-tokens"],
@@ -40,6 +68,18 @@ async function printNeighbourhood(client, options, scope, seed_ids) {
     print({ type: "text", id, is_seed, depth, path, start_line, token_count, text });
   }
   return evidence.used_tokens;
+}
+
+function scopeOf({ repository, branch }) {
+  return { repository, branch };
+}
+
+/** What the caller may see, and which nodes it asks for. */
+function limits({ "acl-tags": tags, languages }) {
+  return {
+    access: tags === undefined ? undefined : { acl_tags_any: tags.split(",") },
+    filter: languages === undefined ? undefined : { languages: languages.split(",") },
+  };
 }
 
 function print(line) {
@@ -55,7 +95,7 @@ function connect(options) {
 try {
   const options = parseOptions(process.argv.slice(2));
   const client = connect(options);
-  await printEvidence(client, options).finally(() => client.close());
+  await (options.call === "query" ? printQuery : printActions)(client, options).finally(() => client.close());
 } catch (error) {
   if (error instanceof CallFailure) {
     const { method, status, message, reason, metadata, violations } = error;

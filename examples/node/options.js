@@ -6,6 +6,9 @@ import { parseArgs } from "node:util";
 export const USAGE = `usage: npm start -- --server HOST:PORT --ca FILE --cert FILE --key FILE
                    --repository NAME --branch NAME --query TEXT [options]
 
+  --call NAME           actions (search, expand, fetch; the default) or query
+  --acl-tags TAGS       what the caller may see besides public nodes, such as billing,legal
+  --languages NAMES     texts of these languages alone, such as csharp,sql
   --search-type TYPE    hybrid, semantic or bm25 (default hybrid)
   --top-k N             most hits (default 5)
   --max-depth N         edges from a hit (default 1)
@@ -15,7 +18,9 @@ export const USAGE = `usage: npm start -- --server HOST:PORT --ca FILE --cert FI
   --token-file FILE     bearer token, read anew for each attempt`;
 
 const REQUIRED = ["server", "ca", "cert", "key", "repository", "branch", "query"];
+const OTHERS = ["call", "acl-tags", "languages", "search-type", "deadline", "token-file"];
 const NUMBERS = { "top-k": 5, "max-depth": 1, "max-nodes": 50, "budget-tokens": 2000 };
+const CALLS = ["actions", "query"];
 const SEARCH_TYPES = ["hybrid", "semantic", "bm25"];
 
 export class UsageError extends Error {}
@@ -31,6 +36,8 @@ export function parseOptions(argv) {
   if (!(values.deadline > 0 && values.deadline <= 3600)) {
     throw new UsageError("--deadline: must be a number above 0 and at most 3600");
   }
+  values.call ??= "actions";
+  if (!CALLS.includes(values.call)) throw new UsageError(`--call: ${values.call}: must be actions or query`);
   values["search-type"] ??= "hybrid";
   if (!SEARCH_TYPES.includes(values["search-type"])) {
     throw new UsageError(`--search-type: ${values["search-type"]}: must be hybrid, semantic or bm25`);
@@ -45,7 +52,7 @@ function number(name, text) {
 }
 
 function parse(argv) {
-  const names = [...REQUIRED, ...Object.keys(NUMBERS), "search-type", "deadline", "token-file"];
+  const names = [...REQUIRED, ...Object.keys(NUMBERS), ...OTHERS];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   try {
     return parseArgs({ args: argv, options }).values;

@@ -11,23 +11,51 @@ from typing import TypeVar
 
 import pytest
 
+from groundwire_ingest.records import StatedAccess
 from support.builds import V1, build, edge, node
 from support.busy_server import BusyServer, busy_server
-from support.example_clients import ExampleClient, build_dotnet, build_go, build_node, install_roslyn
+from support.dotnet_toolchain import Dotnet, install_dotnet
+from support.example_clients import ExampleClient, build_dotnet, build_go, build_node
 from support.mesh import Identities, Mesh
 
-# What JSON, UTF-8 and length prefixes are prone to get wrong; the last is more than one frame of HTTP/2.
+PUBLIC = StatedAccess(acl_tags=())
+# What JSON, UTF-8 and length prefixes are prone to get wrong; Invoice.Archive is more than one frame of HTTP/2.
 RECORDS = (
-    node("Invoice.Create", 'void CreateInvoice() { Log("<b>&\\"\\u2028"); }', path="src/Invoice.cs", start_line=3),
-    node("Invoice.Total", "decimal Summe() // Größe, 税, 🧾, \u2028, \t\r\n", path="src/Größe.cs", start_line=1),
-    node("Tax.Rate", "decimal Rate(string country)"),
-    node("Invoice.Archive", "invoice archive\n" + "".join(f"line{number} = {number};\n" for number in range(9_000))),
+    node(
+        "Invoice.Create",
+        'void CreateInvoice() { Log("<b>&\\"\\u2028"); }',
+        path="src/Invoice.cs",
+        start_line=3,
+        access=PUBLIC,
+    ),
+    node(
+        "Invoice.Total",
+        "decimal Summe() // Größe, 税, 🧾, \u2028, \t\r\n",
+        path="src/Größe.cs",
+        start_line=1,
+        access=PUBLIC,
+    ),
+    node("Tax.Rate", "decimal Rate(string country)", access=PUBLIC),
+    node(
+        "Invoice.Archive",
+        "invoice archive\n" + "".join(f"line{number} = {number};\n" for number in range(9_000)),
+        access=PUBLIC,
+    ),
+    node(
+        "Ledger.Book",
+        "void BookInvoice()",
+        path="src/Ledger.cs",
+        start_line=4,
+        end_line=4,
+        language="csharp",
+        access=StatedAccess(acl_tags=("billing",)),
+    ),
+    node("Ledger", "class Ledger { void Book() }", path="src/Ledger.cs", language="csharp", access=PUBLIC),
+    edge("Ledger", "Ledger.Book", "Contains"),
     edge("Invoice.Create", "Invoice.Total"),
     edge("Invoice.Total", "Tax.Rate", "ReadsFrom"),
 )
 _MEMORY = Path("/dev/shm")
-
-
 Built = TypeVar("Built")
 
 
@@ -47,9 +75,9 @@ def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Path
 
 
 @pytest.fixture(scope="session")
-def roslyn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the C# compiler's assemblies."""
-    return built_once(tmp_path_factory, "roslyn", install_roslyn)
+def dotnet(tmp_path_factory: pytest.TempPathFactory) -> Dotnet:
+    """The .NET client, compiled, and what compiles programs over it."""
+    return built_once(tmp_path_factory, "dotnet-client", install_dotnet)
 
 
 @pytest.fixture(scope="session", params=["dotnet", "node", "go"])
@@ -57,7 +85,7 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """One client after the other."""
     builds: dict[str, Callable[[Path], ExampleClient]] = {"node": build_node, "go": build_go}
     if request.param == "dotnet":
-        builds["dotnet"] = partial(build_dotnet, roslyn=request.getfixturevalue("roslyn"))
+        builds["dotnet"] = partial(build_dotnet, dotnet=request.getfixturevalue("dotnet"))
     return built_once(tmp_path_factory, request.param, builds[request.param])
 
 

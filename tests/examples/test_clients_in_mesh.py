@@ -7,16 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import TLS, GroundwireClient, IndexScope, InvalidRequestError, SearchType, ids, pinned
+from groundwire_client import (
+    TLS,
+    AccessContext,
+    GroundwireClient,
+    IndexScope,
+    InvalidRequestError,
+    NodeFilter,
+    ParentContext,
+    QueryMatch,
+    SearchType,
+    ids,
+    pinned,
+)
 from support.builds import V1, build, node
 from support.certificates import Certificate
-from support.example_clients import ROOT, ExampleClient
+from support.example_clients import ExampleClient
 from support.mesh import Mesh
 from support.program import Server
+from support.tools import ROOT
 
 pytestmark = pytest.mark.slow
 
 SCOPE = IndexScope(repository="shop", branch="main")
+TAGGED = "shop::main::cs::Ledger.Book"
+PARENT = "shop::main::cs::Ledger"
+OTHER_LANGUAGE = "shop::main::cs::Invoice.Create"
 
 
 def address(mesh: Mesh) -> str:
@@ -57,6 +73,62 @@ def test_evidence_is_what_the_server_found(
     outcome = client.run(address(mesh), mesh.identities.caller, "--budget-tokens", str(budget_tokens))
     assert (outcome.exit_code, outcome.notices) == (0, "")
     assert outcome.lines == lines
+
+
+def asked(python: GroundwireClient, budget_tokens: int) -> list[dict[str, object]]:
+    found = python.query(
+        SCOPE,
+        "invoice",
+        top_k=1,
+        budget_tokens=budget_tokens,
+        access=AccessContext(acl_tags_any=["billing", "legal"]),
+        filter=NodeFilter(languages=["csharp", "sql"]),
+    )
+    texts: dict[str, QueryMatch | ParentContext] = {match.id: match for match in found.matches}
+    for parent in (parent for match in found.matches for parent in match.meta.parents):
+        texts.setdefault(parent.id, parent)
+    done = {"type": "done", "index": found.index, "used_tokens": found.meta.used_tokens}
+    return [*(shown(text) for text in texts.values()), done]
+
+
+def shown(found: QueryMatch | ParentContext) -> dict[str, object]:
+    if found.text_omitted:
+        return {"type": "skipped", "id": found.id, "token_count": found.token_count}
+    where = found.location
+    lines = {"path": where.path, "start_line": where.start_line, "end_line": where.end_line}
+    return {"type": "text", "id": found.id, **lines, "token_count": found.token_count, "text": found.text}
+
+
+@pytest.mark.parametrize("budget_tokens", [8, 200_000])
+def test_a_query_has_access_and_filter(
+    client: ExampleClient, mesh: Mesh, python_client: GroundwireClient, budget_tokens: int
+) -> None:
+    expected = asked(python_client, budget_tokens)
+    options = ("--call", "query", "--acl-tags", "billing,legal", "--languages", "csharp,sql")
+    budget = ("--budget-tokens", str(budget_tokens), "--top-k", "1")
+    outcome = client.run(address(mesh), mesh.identities.caller, *options, *budget)
+    assert (outcome.exit_code, outcome.notices) == (0, "")
+    assert sorted(outcome.lines, key=str) == sorted(expected, key=str)
+    told = {line.get("id"): line["type"] for line in outcome.lines}
+    assert told.keys() >= {TAGGED, PARENT}
+    assert ("skipped" in told.values()) == (budget_tokens == 8)
+    assert OTHER_LANGUAGE not in told
+
+
+def test_without_tags_only_public_nodes_are_told(client: ExampleClient, mesh: Mesh) -> None:
+    for call in ("query", "actions"):
+        outcome = client.run(address(mesh), mesh.identities.caller, "--call", call)
+        ids = {line.get("id") for line in outcome.lines}
+        assert TAGGED not in ids
+        assert OTHER_LANGUAGE in ids
+
+
+def test_the_actions_have_access_and_filter(client: ExampleClient, mesh: Mesh) -> None:
+    options = ("--acl-tags", "billing", "--languages", "csharp,sql", "--max-depth", "3")
+    outcome = client.run(address(mesh), mesh.identities.caller, *options)
+    ids = {line.get("id") for line in outcome.lines}
+    assert TAGGED in ids
+    assert OTHER_LANGUAGE not in ids
 
 
 def test_nothing_found_ends_after_the_search(client: ExampleClient, mesh: Mesh) -> None:

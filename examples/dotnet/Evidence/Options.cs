@@ -1,15 +1,20 @@
 using System;
 using System.Collections.Generic;
 using System.Globalization;
+using System.IO;
+using Groundwire.V1;
 
 namespace Groundwire.Evidence;
 
 /// <summary>The command line.</summary>
 public sealed class Options
 {
-    public const string Usage = @"usage: dotnet run --project PROJECT --
+    public const string Usage = @"usage: dotnet run --project Evidence --
     --server HOST:PORT --ca FILE --cert FILE --key FILE --repository NAME --branch NAME --query TEXT [options]
 
+  --call NAME           actions (search, expand, fetch; the default) or query
+  --acl-tags TAGS       what the caller may see besides public nodes, such as billing,legal
+  --languages NAMES     texts of these languages alone, such as csharp,sql
   --search-type TYPE    hybrid, semantic or bm25 (default hybrid)
   --top-k N             most hits (default 5)
   --max-depth N         edges from a hit (default 1)
@@ -20,8 +25,8 @@ public sealed class Options
 
     private static readonly HashSet<string> Names = new()
     {
-        "server", "ca", "cert", "key", "repository", "branch", "query", "search-type", "top-k", "max-depth",
-        "max-nodes", "budget-tokens", "deadline", "token-file",
+        "server", "ca", "cert", "key", "repository", "branch", "query", "call", "acl-tags", "languages",
+        "search-type", "top-k", "max-depth", "max-nodes", "budget-tokens", "deadline", "token-file",
     };
 
     private readonly Dictionary<string, string> values = new();
@@ -52,6 +57,13 @@ public sealed class Options
         Branch = Required("branch");
         Query = Required("query");
         TokenFile = values.GetValueOrDefault("token-file");
+        Call = values.GetValueOrDefault("call", "actions");
+        if (Call is not ("actions" or "query"))
+        {
+            throw new UsageException($"--call: {Call}: must be actions or query");
+        }
+        Access = ReadAccess(values.GetValueOrDefault("acl-tags"));
+        Filter = ReadFilter(values.GetValueOrDefault("languages"));
         SearchType = ReadSearchType(values.GetValueOrDefault("search-type", "hybrid"));
         TopK = Number("top-k", 5);
         MaxDepth = Number("max-depth", 1);
@@ -75,6 +87,12 @@ public sealed class Options
     public string Branch { get; }
 
     public string Query { get; }
+
+    public string Call { get; }
+
+    public AccessContext? Access { get; }
+
+    public NodeFilter? Filter { get; }
 
     public SearchType SearchType { get; }
 
@@ -101,6 +119,25 @@ public sealed class Options
             ? number
             : throw new UsageException($"--{name}: {text}: must be a whole number of 32 bits");
     }
+
+    /// <exception cref="UsageException">The file cannot be read.</exception>
+    public string ReadToken()
+    {
+        try
+        {
+            return File.ReadAllText(TokenFile!).Trim();
+        }
+        catch (IOException exception)
+        {
+            throw new UsageException($"--token-file: {exception.Message}");
+        }
+    }
+
+    private static AccessContext? ReadAccess(string? tags) =>
+        tags is null ? null : new AccessContext { AclTagsAny = { tags.Split(',') } };
+
+    private static NodeFilter? ReadFilter(string? languages) =>
+        languages is null ? null : new NodeFilter { Languages = { languages.Split(',') } };
 
     private static SearchType ReadSearchType(string text) => text switch
     {

@@ -1,0 +1,40 @@
+using System.Collections.Generic;
+using Groundwire.V1;
+
+namespace Groundwire.Client;
+
+/// <summary>The texts that answer a question, within a budget.</summary>
+/// <param name="Texts">
+/// In the order of the server: matches, best first, then the nodes that contain them. Each text appears once.
+/// </param>
+/// <param name="Skipped">
+/// What was found, but did not fit; <see cref="GroundwireClient.FetchNodeTextsAsync"/> gets it.
+/// </param>
+/// <param name="UsedTokens">The sum of the texts' lengths in tokens.</param>
+/// <param name="Index">
+/// The index version that answered. Pin it in the scope of further calls, and they read the same snapshot.
+/// </param>
+public sealed record Evidence(
+    IReadOnlyList<EvidenceText> Texts, IReadOnlyList<SkippedText> Skipped, long UsedTokens, string Index);
+
+/// <summary>One text, exactly as it was indexed.</summary>
+/// <param name="Id">The id of its node, opaque to callers.</param>
+/// <param name="Text">The text.</param>
+/// <param name="Path">The path within the source, with forward slashes; empty when unknown.</param>
+/// <param name="StartLine">The first line, from 1 on; 0 when unknown.</param>
+/// <param name="EndLine">The last line, inclusive; 0 when unknown.</param>
+/// <param name="Symbol">The qualified name, such as <c>InvoiceService.Create</c>; empty when it has none.</param>
+/// <param name="TokenCount">The length in tokens.</param>
+/// <param name="Score">Higher is better, comparable within one answer; null for a text that is no match itself.</param>
+public sealed record EvidenceText(
+    string Id, string Text, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, double? Score);
+
+/// <summary>A node that was found, whose text was left out.</summary>
+/// <param name="Id">The id of the node.</param>
+/// <param name="Path">The path within the source, with forward slashes; empty when unknown.</param>
+/// <param name="StartLine">The first line, from 1 on; 0 when unknown.</param>
+/// <param name="EndLine">The last line, inclusive; 0 when unknown.</param>
+/// <param name="TokenCount">The length of the text in tokens.</param>
+/// <param name="Reason">Why: the budget, or the size of a response.</param>
+public sealed record SkippedText(
+    string Id, string Path, int StartLine, int EndLine, int TokenCount, SkipReason Reason);

@@ -1,3 +1,0 @@
-using Groundwire.Evidence;
-
-return await EvidenceProgram.RunAsync(args, HttpRetrieval.Connect);
