@@ -19,9 +19,11 @@ from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
 from bench.speed.ingest import measure_ingest, write_source
+from bench.speed.milvus import Milvus
 from bench.speed.plot import plot_throughput
 from bench.speed.protocol import Scenario, UnsupportedError
-from bench.speed.report import GROUNDWIRE, write_latency, write_scale
+from bench.speed.report import GROUNDWIRE, write_latency
+from bench.speed.scale import measure_alone, measure_both, write_scale
 from bench.speed.scenarios import SCENARIOS
 from bench.speed.semantic_paths import measure_paths
 from bench.speed.synthesis import Shape, write_corpus
@@ -29,9 +31,10 @@ from bench.speed.systems import AdapterError, own_system
 from bench.speed.text_queries import grid as text_grid
 from bench.speed.text_queries import measure_text_queries
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_ingest.errors import IngestError
 
-_ERRORS = (AdapterError, IngestError, SetError, UnsupportedError)
+_ERRORS = (AdapterError, IngestError, SetError, StorageUnavailableError, UnsupportedError)
 SIZES = (20_000, 200_000, 1_000_000)
 _OWN = own_system(GROUNDWIRE, "groundwire")
 
@@ -102,22 +105,30 @@ def scale(
     out: Out,
     nodes: Annotated[list[int] | None, typer.Option(min=100, help="Sizes of corpora; repeat it for more.")] = None,
     policy_classes: Classes = 1_000,
+    milvus: Annotated[str, typer.Option(help="A running Milvus, http://HOST:PORT; else milvus-lite is run.")] = "",
+    milvus_process: Annotated[int | None, typer.Option(help="Its process, if it runs here: for its memory.")] = None,
+    milvus_nodes: Annotated[int, typer.Option(min=0, help="The largest corpus that is put into Milvus.")] = SIZES[1],
     workers: Annotated[list[int] | None, typer.Option(help="Workers of the servers whose memory is told.")] = None,
+    clients: Clients = None,
     rounds: Rounds = 4,
     calls: Calls = 50,
     only: Only = None,
 ) -> None:
-    """The median of every call, and a server's start and memory, by the number of nodes."""
+    """Groundwire over a local index and over the same one in Milvus, by the number of nodes; start and memory."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
-        plan = Plan(_chosen(only, SCENARIOS), (1,), rounds, calls)
-        comparisons, footprints = [], []
+        plan = Plan(_chosen(only, SCENARIOS) if only else loads.KINDS, clients or (1, 8), rounds, calls)
+        given = Milvus(milvus, milvus_process, None) if milvus else None
+        sizes, footprints = [], []
         for size in nodes or SIZES:
             corpus = _corpus(out, size, policy_classes, progress)
-            folder = out / f"run-{size}"
-            footprints += [measure_footprint(corpus, count, count == 1, folder) for count in workers or (1, 4)]
-            footprints.append(measure_footprint(corpus, 1, False, folder))
-            comparisons.append(compare([_OWN], corpus, plan, folder, progress))
-        write_scale(out, comparisons, footprints)
+            work = out / f"run-{size}"
+            footprints += [measure_footprint(corpus, count, count == 1, work) for count in workers or (1, 4)]
+            footprints.append(measure_footprint(corpus, 1, False, work))
+            if size <= milvus_nodes:
+                sizes.append(measure_both(corpus, plan, given, work, progress))
+            else:
+                sizes.append(measure_alone(corpus, plan, work, progress))
+        write_scale(out, sizes, footprints)
 
 
 @app.command()

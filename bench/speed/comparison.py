@@ -1,18 +1,22 @@
 """Compares systems: they take turns round by round, because the other load of the machine varies."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.progress import Progress
 
+from bench.shared.programs import Memory, memory
 from bench.shared.statistics import Times, times
 from bench.speed.corpus import Corpus
 from bench.speed.protocol import Scenario, UnsupportedError
 from bench.speed.systems import AdapterError, AdapterProcess, Loaded, System
 
 LEAST_CALLS_A_CLIENT = 10
+Answers: TypeAlias = list[list[int]]
+"""The rows that each of several calls gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system's times in one scenario; without any, `problem` says why: it does not support it, or failed."""
+    """One system's times in one scenario; without any, `problem` says why: it does not support it, or failed.
+
+    `agreement` is the share of its answers that are those of the first system: the same rows in the same order.
+    """
 
     system: str
     scenario: str
@@ -39,23 +46,26 @@ class Series:
     times: Times | None
     recall: float | None
     calls_per_second: float | None
+    agreement: float | None
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The results of all systems on one corpus; `failed` systems could not load it."""
+    """The results of all systems on one corpus; `failed` ones could not load it. `memory` is that after all calls."""
 
     corpus: Mapping[str, int]
     loaded: Mapping[str, Loaded]
     failed: Mapping[str, str]
     series: Sequence[Series]
+    memory: Mapping[str, Memory]
 
 
 @dataclass(slots=True)
 class _Collected:
     rounds: list[list[float]] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
+    agreements: list[float] = field(default_factory=list)
     seconds: float = 0.0
     problem: str = ""
 
@@ -80,7 +90,11 @@ def compare(systems: Sequence[System], corpus: Corpus, plan: Plan, work: Path, p
                 failed[system.name] = str(error)
             progress.advance(task)
         series = _ask(running, corpus, plan, progress)
-    return Comparison(corpus.shape, loaded, failed, series)
+        used: dict[str, Memory] = {}
+        for adapter in running:
+            with suppress(AdapterError):  # it has ended
+                used[adapter.name] = memory(adapter.processes())
+    return Comparison(corpus.shape, loaded, failed, series, used)
 
 
 def _ask(running: Sequence[AdapterProcess], corpus: Corpus, plan: Plan, progress: Progress) -> list[Series]:
@@ -90,33 +104,55 @@ def _ask(running: Sequence[AdapterProcess], corpus: Corpus, plan: Plan, progress
     for number in range(plan.rounds):
         for case in cases:
             progress.update(task, description=f"{case[0]}, {case[1]} clients")
-            for adapter in running:
-                _collect(adapter, case, number, corpus, plan, collected[adapter.name, case])
+            into = [collected[adapter.name, case] for adapter in running]
+            answers = [
+                _collect(adapter, case, number, corpus, plan, own) for adapter, own in zip(running, into, strict=True)
+            ]
+            for found, given in zip(into[1:], answers[1:], strict=True):
+                if given and answers[0]:
+                    found.agreements.append(_agreement(given, answers[0]))
             progress.advance(task)
     return [_series(name, *case, found, plan) for (name, case), found in collected.items()]
 
 
 def _collect(
     adapter: AdapterProcess, case: tuple[Scenario, int], number: int, corpus: Corpus, plan: Plan, into: _Collected
-) -> None:
+) -> Answers:
+    """Adds a round of a system to what is known of it; gives its answers, none if it fails."""
     if into.problem:
-        return
+        return []
     scenario, clients = case
     count = plan.count(clients)
     try:
         measurement = adapter.ask(scenario, number * count, count, clients)
     except (UnsupportedError, AdapterError) as error:
         into.problem = str(error)
-        return
+        return []
     into.rounds.append(measurement.milliseconds)
     into.seconds += measurement.seconds
     if scenario.kind == "semantic":
         into.recalls.append(corpus.recall(scenario.filter, number * count, measurement.answers))
+    return measurement.answers
+
+
+def _agreement(answers: Answers, others: Answers) -> float:
+    return sum(own == other for own, other in zip(answers, others, strict=True)) / len(answers)
 
 
 def _series(name: str, scenario: Scenario, clients: int, found: _Collected, plan: Plan) -> Series:
     if found.problem:
-        return Series(name, str(scenario), clients, None, None, None, found.problem)
-    recall = sum(found.recalls) / len(found.recalls) if found.recalls else None
+        return Series(name, str(scenario), clients, None, None, None, None, found.problem)
     calls = len(found.rounds) * plan.count(clients)
-    return Series(name, str(scenario), clients, times(found.rounds), recall, calls / found.seconds)
+    return Series(
+        name,
+        str(scenario),
+        clients,
+        times(found.rounds),
+        _mean(found.recalls),
+        calls / found.seconds,
+        _mean(found.agreements),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

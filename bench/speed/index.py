@@ -2,8 +2,9 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.speed.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
@@ -64,24 +65,42 @@ class SyntheticSource:
             )
 
 
-class _Silence:
-    """Progress that is not shown."""
+class Stages:
+    """Progress that shows nothing and keeps the seconds of each stage."""
 
-    def stage(self, name: str) -> AbstractContextManager[Callable[[int, int], None]]:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
         """See `Progress.stage`."""
-        return nullcontext(lambda done, total: None)
+        started = time.perf_counter()
+        yield lambda done, total: None
+        self.seconds[name] = time.perf_counter() - started
 
 
 def ensure_index(corpus: Corpus) -> Path:
     """The data folder beside the corpus with its index built and active; one of another format is built anew.
 
-    Raises IngestError.
+    How long that took is kept for later runs. Raises IngestError.
     """
     data = corpus.folder / "data"
     if not _usable(data):
         shutil.rmtree(data, ignore_errors=True)
-        build_index(SyntheticSource(corpus), BuildOptions(data, SCOPE, embedder=None), _Silence())
+        stages = Stages()
+        build_index(SyntheticSource(corpus), BuildOptions(data, SCOPE, embedder=None), stages)
+        _build_notes(corpus).write_text(json.dumps(stages.seconds), encoding="utf-8")
     return data
+
+
+def build_seconds(corpus: Corpus) -> float | None:
+    """How long the index beside the corpus took to build; None where that was not noted."""
+    notes = _build_notes(corpus)
+    return sum(json.loads(notes.read_text(encoding="utf-8")).values()) if notes.exists() else None
+
+
+def _build_notes(corpus: Corpus) -> Path:
+    return corpus.folder / "built.json"
 
 
 def _usable(data: Path) -> bool:

@@ -149,7 +149,7 @@ def _answer(adapter: Adapter, request: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"unsupported": str(error)}
     except Exception as error:  # noqa: BLE001 - every failure of a system is reported, none ends the bench
         traceback.print_exc()
-        return {"error": f"{type(error).__name__}: {error}"}
+        return {"error": " ".join(f"{type(error).__name__}: {error}".split())}
 
 
 def _load(adapter: Adapter, request: Mapping[str, Any]) -> Mapping[str, Any]:

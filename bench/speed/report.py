@@ -6,9 +6,7 @@ from pathlib import Path
 
 from bench.shared.results import ABSENT, Grid, console, write_results
 from bench.speed.comparison import Comparison, Plan, Series
-from bench.speed.footprint import Footprint
-from bench.speed.footprint import grid as footprint_grid
-from bench.speed.plot import plot_medians, plot_scale
+from bench.speed.plot import plot_medians
 from bench.speed.scenarios import SEARCHES
 
 GROUNDWIRE = "groundwire"
@@ -52,30 +50,6 @@ def write_latency(out: Path, name: str, comparison: Comparison, plan: Plan) -> N
         shown = [one for one in comparison.series if one.clients == number and one.scenario in searches]
         title = f"{comparison.corpus['nodes']:,} nodes, {number} clients"
         plot_medians(out / f"{name}-{number}.png", title, shown)
-
-
-def write_scale(out: Path, comparisons: Sequence[Comparison], footprints: Sequence[Footprint]) -> None:
-    """Writes `scale`: medians by size, and a server's start and memory."""
-    content = {"comparisons": [asdict(one) for one in comparisons], "starts": [asdict(one) for one in footprints]}
-    write_results(out, "scale", [_scale_grid(comparisons), footprint_grid(footprints)], content)
-    medians: dict[str, list[tuple[int, float]]] = {}
-    for comparison in comparisons:
-        for one in comparison.series:
-            if one.times:
-                medians.setdefault(one.scenario, []).append((comparison.corpus["nodes"], one.times.median))
-    plot_scale(out / "scale.png", "Median over the wire, one client", medians)
-
-
-def _scale_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """One row per scenario, one column per size: the median, and recall@10 if it is known."""
-    by_scenario: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        for one in comparison.series:
-            recall = "" if one.recall is None else f" ({one.recall:.3f})"
-            cell = f"{one.times.median:.2f}{recall}" if one.times else one.problem
-            by_scenario.setdefault(one.scenario, []).append(cell)
-    headings = ["call", *(f"{comparison.corpus['nodes']:,} nodes" for comparison in comparisons)]
-    return Grid("Median ms (recall@10), one client", headings, [[name, *cells] for name, cells in by_scenario.items()])
 
 
 def _percentiles(title: str, series: Mapping[tuple[str, str], Series], scenarios: Sequence[str]) -> Grid:

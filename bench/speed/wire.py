@@ -78,7 +78,10 @@ async def _measure(
         for number in numbers[-WARMING:]:
             await asyncio.gather(*(ask(call, number) for _ in range(clients)))
         started = time.perf_counter()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(clients):
-                group.create_task(work(call))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(clients):
+                    group.create_task(work(call))
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
         return Measurement(milliseconds, answers, time.perf_counter() - started)

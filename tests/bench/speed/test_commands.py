@@ -71,10 +71,27 @@ def test_throughput(out: Path) -> None:
 
 
 def test_scale(out: Path) -> None:
-    sizes = ("--nodes", NODES, "--nodes", NODES + 50, "--workers", 1)
-    run("scale", "--out", out, *sizes, "--only", "semantic", "--only", "expand hub", *QUICK)
+    sizes = ("--nodes", NODES, "--nodes", NODES + 50, "--milvus-nodes", NODES, "--workers", 1)
+    only = ("--only", "semantic", "--only", "fetch")
+    run("scale", "--out", out, *sizes, "--clients", 1, *only, *QUICK)
     found = result(out, "scale")
-    assert [one["corpus"]["nodes"] for one in found["comparisons"]] == [NODES, NODES + 50]
+    both, alone = found["sizes"]
+    assert [one["comparison"]["corpus"]["nodes"] for one in (both, alone)] == [NODES, NODES + 50]
+    series = both["comparison"]["series"]
+    assert [one["system"] for one in series] == ["embedded", "embedded", "on Milvus", "on Milvus"]
+    assert all(one["times"] and one["recall"] in (1.0, None) for one in series)
+    assert [one["agreement"] for one in series] == [None, None, 1.0, 1.0]
+    assert both["build_seconds"] > 0
+    held = both["in_milvus"]
+    assert held["published"].keys() == {"Publishing nodes", "Publishing edges", "Publishing facts", "Verifying"}
+    assert held["bytes_a_node"].keys() == {"vectors", "sparse vectors", "filters", "contents", "edges", "facts"}
+    assert held["bytes_a_node"]["vectors"] == pytest.approx(4 * 384)
+    assert held["file_bytes"] > 0
+    assert 0 < held["idle"]["private"] < held["used"]["private"]
+    asked = {one["scenario"]: (one["searches"], one["queries"] > 0) for one in held["requests"]}
+    assert asked == {"semantic": (1.0, True), "fetch": (0.0, True)}
+    assert all(0 < one["sent"] < one["received"] for one in held["requests"])
+    assert alone["in_milvus"] is None
     for start in found["starts"]:
         assert 0 < start["listening_seconds"] <= start["answered_seconds"]
         assert start["memory"]["private"] <= start["memory"]["proportional"] <= start["memory"]["resident"]

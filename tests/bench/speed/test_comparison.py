@@ -75,6 +75,9 @@ def test_systems_are_compared(corpus: Corpus, tmp_path: Path) -> None:
             one = series[system, "semantic, 10 % random", clients]
             assert one.times is not None
             assert (one.times.calls, one.recall) == (calls, 1.0)
+    assert series["one", "semantic", 2].agreement is None
+    assert series["two", "semantic", 2].agreement == 1.0
+    assert all(found.memory[system].private > 0 for system in ("one", "two"))
     assert series["one", "bm25", 1].problem == "it has no words"
     assert series["two", "bm25", 1].times is not None
     assert series["two", "hybrid", 2].problem == "ValueError: it fell over"

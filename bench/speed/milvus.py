@@ -1,0 +1,169 @@
+"""A synthetic index in Milvus, and the options with which `groundwire serve` reads it there."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from bench.peers.ann import free_port
+from bench.shared.programs import Memory, memory
+from bench.speed.corpus import Corpus
+from bench.speed.index import SCOPE, Stages, ensure_index
+from groundwire_index.commands.versions import catalogue_at
+from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.checksum import RowChecksum
+from groundwire_index.milvus.client import connect
+from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.schema import PACKED, CollectionSchema, Field, FieldKind
+from groundwire_index.milvus.verification import states_of
+from groundwire_index.store.store import IndexStore
+from groundwire_ingest.milvus.destination import MilvusDestination
+
+SECONDS = 100.0
+"""For one request: a small machine is slow, and what is slow is to be measured."""
+_WRITING_SECONDS = 1_800.0
+_START_SECONDS = 120.0
+_SAMPLED_ROWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Milvus:
+    """A running Milvus: its URI; its process, None if that is elsewhere; its files, None likewise."""
+
+    uri: str
+    process: int | None
+    files: Path | None
+
+    @property
+    def memory(self) -> Memory | None:
+        """What its process holds."""
+        return None if self.process is None else memory([self.process])
+
+    @property
+    def file_bytes(self) -> int | None:
+        """What its files take."""
+        if self.files is None:
+            return None
+        return sum(path.stat().st_size for path in self.files.rglob("*") if path.is_file())
+
+
+@contextmanager
+def milvus_lite(folder: Path) -> Iterator[Milvus]:
+    """Runs milvus-lite over a folder. Raises RuntimeError when it does not start."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port, log = free_port(), folder / "milvus.log"
+    listen = ("--host", "127.0.0.1", "--port", str(port))
+    command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "files"), *listen]
+    with log.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=file, env={**os.environ, "PYTHON_DOTENV_DISABLED": "1"})
+    try:
+        milvus = Milvus(f"http://127.0.0.1:{port}", process.pid, folder / "files")
+        _wait_for(milvus, lambda: process.poll() is None, log)
+        yield milvus
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(milvus: Milvus, lives: Callable[[], bool], log: Path) -> None:
+    store = catalogue_at(MilvusAddress(milvus.uri, seconds=1.0)).store
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            store.check()
+        except StorageUnavailableError:
+            if not lives() or time.monotonic() > deadline:
+                raise RuntimeError(f"milvus-lite did not start:\n{log.read_text(encoding='utf-8')}") from None
+            time.sleep(0.05)
+        else:
+            store.close()
+            return
+
+
+def address_of(corpus: Corpus, milvus: Milvus) -> MilvusAddress:
+    """The database that holds a corpus' index and nothing else."""
+    database = f"bench_{corpus.folder.name.replace('-', '_')}"
+    return MilvusAddress(milvus.uri, database, seconds=SECONDS, writing_seconds=_WRITING_SECONDS)
+
+
+def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
+    """Has the corpus' index published and active; gives the seconds of each stage of its publication.
+
+    These are kept beside the corpus for later runs. Raises IngestError and StorageUnavailableError.
+    """
+    name = "lite" if milvus.files else urlsplit(milvus.uri).netloc.replace(":", "-")
+    notes, address = corpus.folder / f"published-{name}.json", address_of(corpus, milvus)
+    _make_database(address)
+    catalogue = catalogue_at(address)
+    if catalogue.active(SCOPE) != SCOPE.active_index:
+        stages = Stages()
+        destination = MilvusDestination(corpus.folder / "staging", catalogue, stages)
+        built = IndexStore(ensure_index(corpus)).directory(SCOPE)
+        with destination.build(SCOPE) as directory:
+            shutil.copytree(built, directory, dirs_exist_ok=True, copy_function=os.link)
+        destination.activate(SCOPE)
+        notes.write_text(json.dumps(stages.seconds), encoding="utf-8")
+    catalogue.store.close()
+    seconds: dict[str, float] = json.loads(notes.read_text(encoding="utf-8"))
+    return seconds
+
+
+def serve_options(address: MilvusAddress, config: Path) -> tuple[str, ...]:
+    """The options of `groundwire serve` for an index in a database of Milvus; writes `config`."""
+    settings = {
+        "backend": "milvus",
+        "milvus_uri": address.uri,
+        "milvus_database": address.database,
+        "milvus_seconds": address.seconds,
+        "default_deadline_seconds": address.seconds,
+    }
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(yaml.safe_dump(settings), encoding="utf-8")
+    return "--config", str(config)
+
+
+def bytes_a_node(address: MilvusAddress) -> dict[str, float]:
+    """The bytes of a node by what they are for, without any compression: averages of rows at even distances.
+
+    `vectors` and `sparse vectors` are what searches compare, four bytes a dimension, eight an entry; `filters` what
+    filters and scores read; `contents` what answers are made of. `edges` and `facts` are those collections.
+    """
+    catalogue = catalogue_at(address)
+    entry = catalogue.require(SCOPE)
+    sums: defaultdict[str, float] = defaultdict(float)
+    nodes = catalogue.document(entry).manifest.node_count
+    for name, schema, state in states_of(entry.collections, catalogue.document(entry)):
+        numbers = range(0, state.rows, max(1, state.rows // _SAMPLED_ROWS))
+        sampled = catalogue.store.by_keys(name, schema.order, list(numbers), schema.names)
+        for row, own in product(sampled, schema.fields):
+            size = RowChecksum(CollectionSchema(schema.order, (own,))).add(row)
+            sums[_purpose(name, own)] += size * state.rows / len(numbers) / nodes
+    catalogue.store.close()
+    return dict(sums)
+
+
+def _purpose(collection: str, own: Field) -> str:
+    kind = collection.rpartition("_")[2]
+    if kind != "nodes":
+        return kind
+    if own.name in PACKED:
+        return "contents"
+    return {FieldKind.DENSE: "vectors", FieldKind.SPARSE: "sparse vectors"}.get(own.kind, "filters")
+
+
+def _make_database(address: MilvusAddress) -> None:
+    client = connect(replace(address, database="default"))
+    if address.database not in client.list_databases():
+        client.create_database(address.database)
+    client.close()
