@@ -1,18 +1,16 @@
 """What is counted over the nodes that a caller sees: by class where classes tell these, else by their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE, PROSE
-from groundwire_index.milvus.connection import among
 from groundwire_index.milvus.document import EdgeCount, VersionDocument
 from groundwire_index.milvus.packing import TermFact, unhexed
 from groundwire_index.milvus.rows import Rows
-from groundwire_index.milvus.store import MOST_ROWS
+from groundwire_index.milvus.store import MOST_ROWS, among
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_server.backends.milvus.filter_expression import both, rows_from
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
@@ -168,6 +166,7 @@ class RowStatistics:
         self.rows = rows
         self._expression = expression
         self._holders: Mapping[str, dict[int, int]] = {CODE: {}, PROSE: {}}
+        self._edge_counts: NDArray[np.int64] | None = None
 
     @property
     def nodes(self) -> int:
@@ -182,16 +181,20 @@ class RowStatistics:
     @property
     def edges(self) -> int:
         """See `Statistics.edges`."""
-        return int(self._edges_by_type.sum())
+        return int(self._edges_by_type().sum())
 
     @property
     def edge_types(self) -> list[int]:
         """See `Statistics.edge_types`."""
-        return np.flatnonzero(self._edges_by_type).tolist()
+        return np.flatnonzero(self._edges_by_type()).tolist()
 
-    @cached_property
     def _edges_by_type(self) -> NDArray[np.int64]:
-        """How many edges of each type [t] lead from one row to another; reads all edges that leave the rows."""
+        """How many edges of each type [t] lead from one row to another; reads all edges that leave the rows, once."""
+        if self._edge_counts is None:
+            self._edge_counts = self._read_edges()
+        return self._edge_counts
+
+    def _read_edges(self) -> NDArray[np.int64]:
         rows, types = self.rows.rows, len(self._version.manifest.edge_types)
         counts = np.zeros(types, dtype=np.int64)
         for first in range(0, len(rows), _NEAR_ROWS_AT_A_TIME):

@@ -46,6 +46,7 @@ class Visibility:
             else RowStatistics(version, self.rows, self.expression)
         )
         self._edges: int | None = None
+        self._names: IndexNames | None = None
 
     @cached_property
     def count(self) -> int:
@@ -60,15 +61,17 @@ class Visibility:
             self._edges = self._statistics.edges
         return self._edges
 
-    @cached_property
+    @property
     def names(self) -> IndexNames:
-        """The names in the visible nodes and edges."""
-        edge_types = self._version.manifest.edge_types
-        return IndexNames(
-            kinds=few(distinct_values(self._version, self.expression, "kind")),
-            languages=few(distinct_values(self._version, self.expression, "language")),
-            edge_types=few(edge_types[number] for number in self._statistics.edge_types),
-        )
+        """The names in the visible nodes and edges, read once."""
+        if self._names is None:
+            edge_types = self._version.manifest.edge_types
+            self._names = IndexNames(
+                kinds=few(distinct_values(self._version, self.expression, "kind")),
+                languages=few(distinct_values(self._version, self.expression, "language")),
+                edge_types=few(edge_types[number] for number in self._statistics.edge_types),
+            )
+        return self._names
 
     def mean_length(self, table: str) -> float:
         """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
