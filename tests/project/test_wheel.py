@@ -113,7 +113,7 @@ def test_bare_install_says_what_a_command_needs(bare_bin: Path, tmp_path: Path, 
 
 
 def test_bare_install_says_what_agents_need(bare_bin: Path) -> None:
-    given = [bare_bin / "groundwire", "mcp", "--server", "localhost:1", "--scope", "r::b"]
+    given: list[str | Path] = [bare_bin / "groundwire", "mcp", "--server", "localhost:1", "--scope", "r::b"]
     result = subprocess.run(given, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stderr.endswith('is not installed; pip install "groundwire[mcp]"\n')

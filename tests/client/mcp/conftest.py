@@ -113,7 +113,8 @@ def front(site: Site) -> Iterator[Front]:
     """Both repositories, and one that is not there, to callers with tokens."""
     log: list[str] = []
     scopes = ("--scope", "shop::main", "--scope", "vault::main", "--scope", "absent::main")
-    with http_server("--server", site.address, *scopes, "--caller-tokens", log=log) as url:
+    options = ("--caller-tokens", "--allowed-host", "mcp.example")
+    with http_server("--server", site.address, *scopes, *options, log=log) as url:
         yield Front(url, log, site)
 
 

@@ -35,6 +35,8 @@ def post(front: Front, body: object = CALL, **headers: str) -> httpx2.Response:
     ("headers", "status"),
     [
         ({}, 200),
+        ({"Host": "mcp.example", "Origin": "https://mcp.example"}, 200),
+        ({"Host": "mcp.example:1"}, 421),
         ({"Host": "evil.example"}, 421),
         ({"Host": "evil.example:80"}, 421),
         ({"Host": "127.0.0.1.evil.example"}, 421),
