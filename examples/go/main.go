@@ -38,7 +38,7 @@ type textLine struct {
 	Text       string `json:"text"`
 }
 
-type foundLine struct {
+type matchLine struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
 	Path       string `json:"path"`
@@ -85,58 +85,32 @@ func main() {
 }
 
 func printQuery(ctx context.Context, client *client, settings options) error {
+	includeParents := false
 	answer, err := call(ctx, client, "Query", client.queries.Query, &groundwirev1.QueryRequest{
-		Scope:        &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch},
-		Access:       settings.access,
-		Filter:       settings.filter,
-		Query:        settings.query,
-		TopK:         &settings.topK,
-		BudgetTokens: &settings.budgetTokens,
+		Scope:          &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch},
+		Access:         settings.access,
+		Filter:         settings.filter,
+		Query:          settings.query,
+		TopK:           &settings.topK,
+		BudgetTokens:   &settings.budgetTokens,
+		IncludeParents: &includeParents,
 	})
 	if err != nil {
 		return err
 	}
-	printer := foundPrinter{seen: map[string]bool{}}
 	for _, match := range answer.GetMatches() {
-		printer.print(match)
-	}
-	for _, match := range answer.GetMatches() {
-		for _, parent := range match.GetMeta().GetParents() {
-			printer.print(parent)
+		if match.GetTextOmitted() {
+			print(skippedLine{"skipped", match.GetId(), match.GetTokenCount()})
+			continue
 		}
+		location := match.GetLocation()
+		print(matchLine{
+			"text", match.GetId(), location.GetPath(), location.GetStartLine(), location.GetEndLine(),
+			match.GetTokenCount(), match.GetText(),
+		})
 	}
 	print(doneLine{"done", answer.GetIndex(), answer.GetMeta().GetUsedTokens()})
 	return nil
-}
-
-// found is a match or a parent of one.
-type found interface {
-	GetId() string
-	GetText() string
-	GetTextOmitted() bool
-	GetTokenCount() int32
-	GetLocation() *groundwirev1.SourceLocation
-}
-
-// foundPrinter prints each node once: a parent of several matches comes with each of them.
-type foundPrinter struct {
-	seen map[string]bool
-}
-
-func (printer foundPrinter) print(found found) {
-	if printer.seen[found.GetId()] {
-		return
-	}
-	printer.seen[found.GetId()] = true
-	if found.GetTextOmitted() {
-		print(skippedLine{"skipped", found.GetId(), found.GetTokenCount()})
-		return
-	}
-	location := found.GetLocation()
-	print(foundLine{
-		"text", found.GetId(), location.GetPath(), location.GetStartLine(), location.GetEndLine(),
-		found.GetTokenCount(), found.GetText(),
-	})
 }
 
 func printActions(ctx context.Context, client *client, settings options) error {

@@ -11,14 +11,9 @@ async function printQuery(client, options) {
     query: options.query,
     top_k: options["top-k"],
     budget_tokens: options["budget-tokens"],
+    include_parents: false,
   });
-  const parents = matches.flatMap((match) => match.meta.parents);
-  const seen = new Set();
-  for (const found of [...matches, ...parents]) {
-    // A parent of several matches comes with each of them.
-    if (seen.has(found.id)) continue;
-    seen.add(found.id);
-    const { id, text, text_omitted, token_count, location } = found;
+  for (const { id, text, text_omitted, token_count, location } of matches) {
     if (text_omitted) {
       print({ type: "skipped", id, token_count });
     } else {

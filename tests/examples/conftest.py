@@ -50,8 +50,13 @@ RECORDS = (
         language="csharp",
         access=StatedAccess(acl_tags=("billing",)),
     ),
-    node("Ledger", "class Ledger { void Book() }", path="src/Ledger.cs", language="csharp", access=PUBLIC),
-    edge("Ledger", "Ledger.Book", "Contains"),
+    node(
+        "Ledger",
+        "class Ledger { void BookInvoice() { invoice.Book(); } }",
+        path="src/Ledger.cs",
+        language="csharp",
+        access=PUBLIC,
+    ),
     edge("Invoice.Create", "Invoice.Total"),
     edge("Invoice.Total", "Tax.Rate", "ReadsFrom"),
 )

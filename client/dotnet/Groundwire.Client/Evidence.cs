@@ -4,9 +4,7 @@ using Groundwire.V1;
 namespace Groundwire.Client;
 
 /// <summary>The texts that answer a question, within a budget.</summary>
-/// <param name="Texts">
-/// In the order of the server: matches, best first, then the nodes that contain them. Each text appears once.
-/// </param>
+/// <param name="Texts">The texts that fit, best first.</param>
 /// <param name="Skipped">
 /// What was found, but did not fit; <see cref="GroundwireClient.FetchNodeTextsAsync"/> gets it.
 /// </param>
@@ -25,9 +23,9 @@ public sealed record Evidence(
 /// <param name="EndLine">The last line, inclusive; 0 when unknown.</param>
 /// <param name="Symbol">The qualified name, such as <c>InvoiceService.Create</c>; empty when it has none.</param>
 /// <param name="TokenCount">The length in tokens.</param>
-/// <param name="Score">Higher is better, comparable within one answer; null for a text that is no match itself.</param>
+/// <param name="Score">Higher is better, comparable within one answer only.</param>
 public sealed record EvidenceText(
-    string Id, string Text, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, double? Score);
+    string Id, string Text, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, double Score);
 
 /// <summary>A node that was found, whose text was left out.</summary>
 /// <param name="Id">The id of the node.</param>

@@ -1,58 +1,31 @@
-using System.Collections.Generic;
+using System.Linq;
 using Groundwire.V1;
 
 namespace Groundwire.Client;
 
 /// <summary>Makes records of a response to a query.</summary>
-internal sealed class EvidenceReader
+internal static class EvidenceReader
 {
-    private readonly List<EvidenceText> texts = new();
-    private readonly List<SkippedText> skipped = new();
+    private static readonly SourceLocation Unknown = new();
 
-    // Several matches may have one parent, which may be a match itself.
-    private readonly HashSet<string> seen = new();
+    public static Evidence Read(QueryResponse response) => new(
+        response.Matches.Where(match => !match.TextOmitted).Select(ReadText).ToList(),
+        response.Matches.Where(match => match.TextOmitted).Select(ReadSkipped).ToList(),
+        response.Meta?.UsedTokens ?? 0,
+        response.Index);
 
-    private EvidenceReader()
+    private static EvidenceText ReadText(QueryMatch match)
     {
+        var place = match.Location ?? Unknown;
+        return new EvidenceText(
+            match.Id, match.Text, place.Path, place.StartLine, place.EndLine, match.Symbol, match.TokenCount,
+            match.Score);
     }
 
-    public static Evidence Read(QueryResponse response)
+    private static SkippedText ReadSkipped(QueryMatch match)
     {
-        var reader = new EvidenceReader();
-        foreach (var match in response.Matches)
-        {
-            reader.Add(
-                match.Id, match.Text, match.Location, match.Symbol, match.TokenCount, match.Score,
-                match.TextOmitted ? match.OmitReason : null);
-        }
-        foreach (var match in response.Matches)
-        {
-            foreach (var parent in match.Meta?.Parents ?? new())
-            {
-                reader.Add(
-                    parent.Id, parent.Text, parent.Location, parent.Symbol, parent.TokenCount, score: null,
-                    parent.TextOmitted ? parent.OmitReason : null);
-            }
-        }
-        return new Evidence(reader.texts, reader.skipped, response.Meta?.UsedTokens ?? 0, response.Index);
-    }
-
-    private void Add(
-        string id, string text, SourceLocation? location, string symbol, int tokenCount, double? score,
-        SkipReason? omitted)
-    {
-        if (!seen.Add(id))
-        {
-            return;
-        }
-        var (path, start, end) = (location?.Path ?? "", location?.StartLine ?? 0, location?.EndLine ?? 0);
-        if (omitted is null)
-        {
-            texts.Add(new EvidenceText(id, text, path, start, end, symbol, tokenCount, score));
-        }
-        else
-        {
-            skipped.Add(new SkippedText(id, path, start, end, tokenCount, omitted.Value));
-        }
+        var place = match.Location ?? Unknown;
+        return new SkippedText(
+            match.Id, place.Path, place.StartLine, place.EndLine, match.TokenCount, match.OmitReason);
     }
 }

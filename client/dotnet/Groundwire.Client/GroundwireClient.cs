@@ -59,7 +59,7 @@ public sealed class GroundwireClient
     /// <summary>The repository and branch of the options, at the version that is active when it is read.</summary>
     public IndexScope Scope => new() { Repository = options.Repository, Branch = options.Branch };
 
-    /// <summary>The texts that answer a question best, with the nodes that contain them.</summary>
+    /// <summary>The texts that answer a question best, as records.</summary>
     /// <param name="question">The question, a name or a quotation.</param>
     /// <param name="filter">Conditions that texts must meet, such as those of <see cref="NodeFilters.From"/>.</param>
     /// <param name="access">What the call may see; null takes the options' access.</param>
@@ -88,6 +88,8 @@ public sealed class GroundwireClient
             Query = question,
             Filter = filter,
             BudgetTokens = budgetTokens ?? options.BudgetTokens,
+            // The texts of parents repeat those of matches.
+            IncludeParents = false,
         };
         if (topK is not null)
         {
