@@ -1,18 +1,18 @@
-"""Which kind of source a path holds, told by its content."""
+"""Which kind of source a path holds, told by its content.
 
+Sources are loaded once they are needed: what reads them takes longer to load than telling that nothing has changed.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.jsonl.strict_json import numbered_lines, parse_json
 from groundwire_ingest.records import Source
-from groundwire_ingest.scip.documents import is_scip
-from groundwire_ingest.scip.source import ScipSource
 from groundwire_ingest.slack.slack import SlackSource, open_slack_files
-from groundwire_ingest.tree.source import TreeSource
+from groundwire_ingest.tree.access_rules import AccessRule
 
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_FOR = (
@@ -21,15 +21,39 @@ _LOOKED_FOR = (
 )
 
 
-def recognise(path: Path) -> Source:
+def recognise(path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = ()) -> Source:
     """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
-    Raises IngestError when it is none of them, naming what was looked for.
+    `exclude` and `access` are a tree's, see `TreeSource`. Raises IngestError when it is none of them, naming what was
+    looked for, and when it is no tree but shall have exclusions or access rules.
     """
+    if is_tree(path):
+        from groundwire_ingest.tree.source import TreeSource
+
+        return TreeSource(path, exclude, access)
+    source = _other_source(path)
+    if exclude or access:
+        raise IngestError(
+            f"{path}: is a {source.description}; only a source tree can have --exclude and access rules: other sources "
+            "hold what their producers put in, and state its access themselves"
+        )
+    return source
+
+
+def is_tree(path: Path) -> bool:
+    """Whether the path is a folder that is a source tree. Raises IngestError as `open_archive` does."""
+    return path.is_dir() and open_bundle_files(path) is None and open_slack_files(path) is None
+
+
+def _other_source(path: Path) -> Source:
     if path.is_dir():
-        return _archived(path) or TreeSource(path)
+        return _archived(path)
     try:
+        from groundwire_ingest.scip.documents import is_scip
+
         if is_scip(path):
+            from groundwire_ingest.scip.source import ScipSource
+
             return ScipSource(path)
         with path.open("rb") as stream:
             is_zip = stream.read(4) in _ZIP_STARTS
@@ -38,17 +62,22 @@ def recognise(path: Path) -> Source:
                 _check_first_line(stream, str(path))
     except OSError as error:
         raise IngestError(f"{path}: cannot be read ({error.strerror}); name {_LOOKED_FOR}") from error
-    source = _archived(path) if is_zip else JsonlSource(path)
-    if source is None:
-        raise IngestError(f"{path}: is a zip that holds neither a bundle nor a Slack export; name {_LOOKED_FOR}")
-    return source
+    if is_zip:
+        return _archived(path)
+    from groundwire_ingest.jsonl.jsonl import JsonlSource
+
+    return JsonlSource(path)
 
 
-def _archived(path: Path) -> Source | None:
-    """What a folder or zip holds, if it is one of the sources that come as either."""
+def _archived(path: Path) -> Source:
+    """The source that comes as a zip or folder."""
     if open_bundle_files(path) is not None:
+        from groundwire_ingest.bundle.bundle import BundleSource
+
         return BundleSource(path)
-    return None if open_slack_files(path) is None else SlackSource(path)
+    if open_slack_files(path) is not None:
+        return SlackSource(path)
+    raise IngestError(f"{path}: is a zip that holds neither a bundle nor a Slack export; name {_LOOKED_FOR}")
 
 
 def _check_first_line(stream: BinaryIO, name: str) -> None:

@@ -10,13 +10,14 @@ from typing import Annotated
 
 import typer
 
+from groundwire_index.commands.diff import diff
 from groundwire_index.commands.versions import verify
 from groundwire_ingest.commands.build import export, index
 from groundwire_server.folder_server import serve_folder
 from groundwire_server.serve_command import serve
 
 _MAIN = (index, serve)
-_UPKEEP = (verify, export)
+_UPKEEP = (diff, verify, export)
 _VERSIONS = ("indexes", "activate", "delete")
 
 

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.milvus.address import SECONDS as MILVUS_SECONDS
 from groundwire_index.milvus.address import MilvusAddress, check_ca, token_in
+from groundwire_index.yaml_file import YamlFileError, read_yaml
 from groundwire_server.domain.limits import (
     CALL_MEMORY_SHARES,
     MAX_HALF_LIFE_DAYS,
@@ -37,7 +38,6 @@ from groundwire_server.setting_values import (
     is_url,
     split_names,
 )
-from groundwire_server.yaml_file import YamlFileError, read_yaml
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
 # and the like to values of its own in every pod beside a service of the name `groundwire`.

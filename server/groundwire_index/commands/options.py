@@ -46,7 +46,12 @@ def reporting_failures(extra: str = "server") -> Iterator[None]:
     except ModuleNotFoundError as error:
         extras = f"{extra},milvus" if error.name == "pymilvus" else extra
         fail(f'{error.name} is not installed; pip install "groundwire[{extras}]"', EXIT_USAGE)
-    except OperatorError as error:
-        fail(str(error))
-    except OSError as error:
-        fail(f"{error.filename or 'the file system'}: {error.strerror or error}")
+    except (OperatorError, OSError) as error:
+        fail(message_of(error))
+
+
+def message_of(error: OperatorError | OSError) -> str:
+    """The error in one line."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'the file system'}: {error.strerror or error}"
+    return str(error)

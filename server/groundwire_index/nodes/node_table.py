@@ -88,7 +88,8 @@ def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
 class NodeTable:
     """The mapped node table of an index.
 
-    `numbers` and `flags` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP.
+    `numbers` and `flags` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP;
+    `content_hashes` [n, 32] are the SHA-256 of the texts, `metadata_texts` the metadata as JSON with sorted keys.
     """
 
     def __init__(self, directory: Path, count: int) -> None:
@@ -99,14 +100,14 @@ class NodeTable:
         self.signatures = StringColumn.open(directory, "signature", count)
         self.source_uris = StringColumn.open(directory, "source_uri", count)
         self.context_prefixes = StringColumn.open(directory, "context_prefix", count)
-        self._metadata = StringColumn.open(directory, "metadata", count)
+        self.metadata_texts = StringColumn.open(directory, "metadata", count)
         self.categories = open_categories(directory, count)
         numbers = map_array(directory / "numbers.bin", np.int32, (len(NUMBERS), count))
         self.numbers: dict[str, NDArray[np.int32]] = dict(zip(NUMBERS, numbers, strict=True))
         self.timestamps = map_array(directory / "timestamps.bin", np.int64, (count,))
         flags = map_array(directory / FLAGS_FILE, np.bool_, (len(FLAGS), count))
         self.flags: dict[str, NDArray[np.bool_]] = dict(zip(FLAGS, flags, strict=True))
-        self._hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
+        self.content_hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
 
     def node(self, row: int, access: NodeAccess) -> Node:
         """The row as the node that was written; `access` is that of the row's policy class."""
@@ -149,7 +150,7 @@ class NodeTable:
             path=self.categories["path"][row],
             start_line=int(self.numbers["start_line"][row]),
             end_line=int(self.numbers["end_line"][row]),
-            content_hash=self._hashes[row].tobytes().hex(),
+            content_hash=self.content_hashes[row].tobytes().hex(),
         )
 
     def origin_flags(self, row: int) -> "OriginFlags":
@@ -163,7 +164,7 @@ class NodeTable:
 
     def metadata(self, row: int) -> dict[str, JsonValue]:
         """The row's metadata as its source gave it."""
-        metadata: dict[str, JsonValue] = json.loads(self._metadata[row])
+        metadata: dict[str, JsonValue] = json.loads(self.metadata_texts[row])
         return metadata
 
     def _split_id(self, row: int) -> tuple[str, str]:

@@ -76,6 +76,10 @@ class StringColumn:
         """The UTF-8 length of one string, without reading it."""
         return int(self._offsets[position + 1] - self._offsets[position])
 
+    def byte_lengths(self) -> NDArray[np.int64]:
+        """The UTF-8 lengths of all strings."""
+        return np.diff(self._offsets)
+
     def find(self, value: str) -> int | None:
         """The position of `value` in a sorted column, or None."""
         sought = value.encode()

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.loaded import check_sizes
-from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.version_entry import VersionEntry
 

@@ -18,7 +18,7 @@ from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import sha256
-from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest
+from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
 from groundwire_index.vectors.vectors import VectorTable
 
 ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE, *CATEGORY_FILES, *METADATA_FILES)
@@ -64,17 +64,6 @@ def open_version(directory: Path, scope: Scope) -> LoadedIndex:
         built = f"{index.scope.active_index!r} of {index.scope.repository} {index.scope.branch}"
         raise IndexDamagedError(f"{directory}: holds version {built}; move it back, or build anew")
     return index
-
-
-def check_sizes(directory: Path, manifest: Manifest) -> None:
-    """Raises IndexDamagedError when a file of the manifest is missing or has another size: torn or truncated."""
-    for entry in manifest.files:
-        try:
-            size = (directory / entry.name).stat().st_size
-        except OSError as error:
-            raise IndexDamagedError(f"{entry.name}: is missing") from error
-        if size != entry.bytes:
-            raise IndexDamagedError(f"{entry.name}: has {size} bytes; the manifest says {entry.bytes}")
 
 
 def verify(directory: Path) -> LoadedIndex:

@@ -61,7 +61,11 @@ class LexicalSpace:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything about an index but its content. `code` and `prose` are its lexical tables, None for one it lacks."""
+    """Everything about an index but its content. `code` and `prose` are its lexical tables, None for one it lacks.
+
+    `inputs` is a hash of what the index was made from and by; a build from equal inputs makes the same again. "" where
+    that is unknown.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
 
@@ -81,6 +85,7 @@ class Manifest:
     token_counter: str
     token_counter_fingerprint: str
     files: tuple[FileEntry, ...]
+    inputs: str = ""
 
     def write(self, directory: Path) -> None:
         """Writes the manifest into an index directory, and its checksum as `sha256sum --check` reads it."""
@@ -101,6 +106,17 @@ class Manifest:
         if checksum != _checksum_line(content):
             raise IndexDamagedError(f"{MANIFEST_FILE}: its content does not match {CHECKSUM_FILE}")
         return manifest
+
+
+def check_sizes(directory: Path, manifest: Manifest) -> None:
+    """Raises IndexDamagedError when a file of the manifest is missing or has another size: torn or truncated."""
+    for entry in manifest.files:
+        try:
+            size = (directory / entry.name).stat().st_size
+        except OSError as error:
+            raise IndexDamagedError(f"{entry.name}: is missing") from error
+        if size != entry.bytes:
+            raise IndexDamagedError(f"{entry.name}: has {size} bytes; the manifest says {entry.bytes}")
 
 
 @dataclass(frozen=True, slots=True)

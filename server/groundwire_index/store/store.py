@@ -28,7 +28,7 @@ from groundwire_index.store.errors import (
     VersionNotFoundError,
 )
 from groundwire_index.store.files import make_durable, replace_durably
-from groundwire_index.store.loaded import open_version, verify
+from groundwire_index.store.manifest import Manifest, check_sizes
 
 MOST_BRANCHES = 4_096
 _SETTLED_NANOSECONDS = 1_000_000_000
@@ -143,11 +143,24 @@ class IndexStore:
             raise VersionDeletedError(f"index {scope.active_index!r} was deleted")
         raise VersionNotFoundError(f"there is no index {scope.active_index!r} in this scope")
 
+    def manifest(self, scope: Scope) -> Manifest:
+        """The manifest of a version, whose files are there.
+
+        Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError.
+        """
+        directory = self.require(scope)
+        manifest = Manifest.read(directory)
+        check_sizes(directory, manifest)
+        return manifest
+
     def verify(self, scope: Scope) -> None:
         """Reads every file of a version and compares its checksum.
 
         Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError naming a bad file.
         """
+        # Loading what searches an index takes longer than asking which version is active.
+        from groundwire_index.store.loaded import verify
+
         verify(self.require(scope))
 
     def activate(self, scope: Scope) -> str:
@@ -155,6 +168,8 @@ class IndexStore:
 
         Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError when it is not sound.
         """
+        from groundwire_index.store.loaded import open_version, verify
+
         directory = self.require(scope)
         try:
             verify(directory)

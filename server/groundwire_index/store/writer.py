@@ -24,7 +24,7 @@ class Origin:
     """Where an index comes from, by its manifest.
 
     `tokenizers` are the fingerprints of those that made its lexical tables, by the table's name. `skipped` are paths of
-    the source that could not be used, in whole or part, and why.
+    the source that could not be used, in whole or part, and why. `inputs` is as in `Manifest`.
     """
 
     scope: Scope
@@ -35,6 +35,7 @@ class Origin:
     vector_space: VectorSpace | None
     tokenizers: Mapping[str, str]
     skipped: Sequence[tuple[str, str]]
+    inputs: str = ""
 
 
 def seal_index(
@@ -60,6 +61,7 @@ def seal_index(
         token_counter=origin.token_counter,
         token_counter_fingerprint=origin.token_counter_fingerprint,
         files=_seal(directory),
+        inputs=origin.inputs,
     )
     manifest.write(directory)
     for path in (*directory.iterdir(), directory):

@@ -4,7 +4,7 @@ Nodes wait on disk and pass through memory a block at a time; a source of any si
 its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import VectorSpace
+from groundwire_index.store.manifest import Manifest, VectorSpace
 from groundwire_index.store.segment import Segment
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.tables import Job as TableJob
@@ -60,6 +60,22 @@ class Destination(Protocol):
         """Makes a version the active one; returns the one before, or ""."""
         ...
 
+    def active(self, scope: Scope) -> str:
+        """The active version, "" when there is none."""
+        ...
+
+    def versions(self, scope: Scope) -> list[str]:
+        """The versions of the scope, sorted."""
+        ...
+
+    def manifest(self, scope: Scope) -> Manifest:
+        """The manifest of a version. Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError."""
+        ...
+
+    def delete(self, scope: Scope) -> None:
+        """Removes a version. Raises VersionNotFoundError, VersionDeletedError, VersionActiveError."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
@@ -67,7 +83,7 @@ class BuildOptions:
 
     `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
-    about `bytes_a_segment` there.
+    about `bytes_a_segment` there. `inputs`, asked once the source has been read, gives what `Manifest.inputs` shall be.
     """
 
     data: Path
@@ -78,6 +94,7 @@ class BuildOptions:
     processes: int = field(default_factory=processor_count)
     bytes_worth_processes: int = BYTES_WORTH_PROCESSES
     bytes_a_segment: int = BYTES_A_SEGMENT
+    inputs: Callable[[], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,7 @@ def build_index(
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
+            inputs = options.inputs()
             vectors = _write_vectors(directory, collected, options, progress)
             lexical = _write_tables(directory, collected, options, scratch, progress)
         origin = Origin(
@@ -130,6 +148,7 @@ def build_index(
             vector_space=vectors.space,
             tokenizers=TOKENIZERS,
             skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
+            inputs=inputs,
         )
         seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
         report = _report(directory, source, options, collected, vectors)

@@ -1,12 +1,14 @@
-"""`groundwire index` and `groundwire export`: from a source to an index, and from an index to JSONL."""
+"""`groundwire index` and `groundwire export`: from sources to indexes, and from an index to JSONL."""
 
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from groundwire_index.commands.options import (
     DEFAULT_DATA,
@@ -16,35 +18,50 @@ from groundwire_index.commands.options import (
     Repository,
     checked_scope,
     fail,
+    message_of,
     reporting_failures,
 )
 from groundwire_index.commands.storage import Storage, with_storage
 from groundwire_index.commands.versions import catalogue_at
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.errors import OperatorError
 from groundwire_index.milvus.dense_index import DenseIndex, dense_index
 
 if TYPE_CHECKING:
-    from groundwire_index.embedding.embedder import Embedder
-    from groundwire_index.milvus.address import MilvusAddress
-    from groundwire_ingest.build.build import BuildReport, Destination
+    from groundwire_ingest.build.build import Destination
     from groundwire_ingest.build.progress import Progress
-
-NO_EMBEDDER = "none"
-_PATHS_SHOWN = 3
+    from groundwire_ingest.repositories.indexing import Indexer
+    from groundwire_ingest.repositories.repository import Repository as IndexedRepository
 
 
 @with_storage
 def index(
     source: Annotated[
-        Path, typer.Argument(help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL.")
+        Path,
+        typer.Argument(
+            help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL; or a YAML file of several."
+        ),
     ],
-    repository: Repository,
-    branch: Branch,
     storage: Storage,
-    version: Annotated[str, typer.Option(help="The version's name; the time of the build unless given.")] = "",
+    repository: Annotated[
+        str, typer.Option("--repository", "-r", help="The repository the index belongs to; a YAML file says it itself.")
+    ] = "",
+    branch: Annotated[
+        str, typer.Option("--branch", "-b", help="The branch the index belongs to; a YAML file says it itself.")
+    ] = "",
+    version: Annotated[
+        str, typer.Option(help="The version's name; it is built in any case. The time of the build unless given.")
+    ] = "",
     embedder: Annotated[
-        str, typer.Option(help="A sentence-transformers model by name or path; none to embed nothing.")
-    ] = DEFAULT_MODEL,
+        str,
+        typer.Option(
+            help="A sentence-transformers model by name or path; none to embed nothing.", show_default=DEFAULT_MODEL
+        ),
+    ] = "",
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Leave out paths of a source tree, by a line of .gitignore; repeatable."),
+    ] = None,
     activate: Annotated[bool, typer.Option("--activate/--no-activate", help="Let the new version answer.")] = True,
     skip_dangling_edges: Annotated[
         bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
@@ -58,34 +75,62 @@ def index(
             "shape which.",
         ),
     ] = "FLAT",
+    watch: Annotated[bool, typer.Option("--watch", help="Go on, and index again whenever files change.")] = False,
 ) -> None:
-    """Build an index version from SOURCE, publish it, and let it answer.
+    """Build an index version from SOURCE, publish it, and let it answer. If nothing has changed, do nothing.
+
+    SOURCE may be a YAML file (.yaml, .yml) that lists several sources with their options: docs/indexing.md.
 
     For Milvus it is built in the data folder first, which keeps the embeddings and encoders in any case.
     """
-    name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
-    scope = checked_scope(repository, branch, name)
+    if watch and (version or not activate):
+        fail("--watch names and activates what it builds; leave out --version and --no-activate", EXIT_USAGE)
     dense = _checked_index(milvus_index, storage)
     with reporting_failures("index"):
-        from groundwire_index.store.store import IndexStore
-        from groundwire_index.store.writer import SKIPPED_FILE
-        from groundwire_ingest.build.build import BuildOptions, build_index
         from groundwire_ingest.commands.progress import TerminalProgress
-        from groundwire_ingest.recognise import recognise
+        from groundwire_ingest.repositories.indexing import Indexer
+        from groundwire_ingest.repositories.repositories_file import SUFFIXES
+        from groundwire_ingest.repositories.repository import Repository as IndexedRepository
 
+        if source.suffix.lower() in SUFFIXES and not source.is_dir():
+            given = (repository, branch, embedder, exclude, skip_dangling_edges)
+            repositories = _listed(source, says_more=any(given))
+        else:
+            if not (repository and branch):
+                fail("--repository and --branch must be given, except with a YAML file of repositories", EXIT_USAGE)
+            scope = checked_scope(repository, branch, version)
+            one = IndexedRepository(
+                source,
+                replace(scope, active_index=""),
+                embedder or DEFAULT_MODEL,
+                tuple(exclude or ()),
+                skip_dangling_edges=skip_dangling_edges,
+            )
+            repositories = (one,)
         progress = TerminalProgress()
-        options = BuildOptions(
-            data=storage.data,
-            scope=scope,
-            embedder=None if embedder == NO_EMBEDDER else _load_embedder(embedder, progress),
-            activate=activate,
-            skip_dangling_edges=skip_dangling_edges,
-        )
-        destination = None if storage.milvus is None else _milvus(storage.data, storage.milvus, progress, dense)
-        report = build_index(recognise(source), options, progress, destination)
-        # In Milvus there is no such file.
-        skipped_file = None if destination else IndexStore(storage.data).directory(scope) / SKIPPED_FILE
-    _print_report(report, skipped_file)
+        destination = _destination(storage, dense, progress)
+        indexer = Indexer(storage.data, destination, progress, dense_index=str(dense))
+        if watch:
+            from groundwire_ingest.commands.watch import watch_repositories
+
+            watch_repositories(repositories, indexer, destination, storage.data)
+        else:
+            _index_all(repositories, indexer, storage, version, activate=activate)
+
+
+def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
+    from groundwire_index.yaml_file import YamlFileError
+    from groundwire_ingest.repositories.repositories_file import read_repositories
+
+    if says_more:
+        options = "--repository, --branch, --embedder, --exclude and --skip-dangling-edges"
+        fail(f"{file} says for each of its repositories what {options} would; leave these out", EXIT_USAGE)
+    try:
+        return read_repositories(file)
+    except YamlFileError as error:
+        for problem in error.problems[:-1]:
+            print(f"error: {file}: {problem}", file=sys.stderr)
+        fail(f"{file}: {error.problems[-1]}", EXIT_USAGE)
 
 
 def _checked_index(asked: str, storage: Storage) -> DenseIndex:
@@ -98,19 +143,36 @@ def _checked_index(asked: str, storage: Storage) -> DenseIndex:
     return index
 
 
-def _milvus(data: Path, address: "MilvusAddress", progress: "Progress", index: DenseIndex) -> "Destination":
+def _destination(storage: Storage, dense: DenseIndex, progress: "Progress") -> "Destination":
+    if storage.milvus is None:
+        from groundwire_index.store.store import IndexStore
+
+        return IndexStore(storage.data)
     from groundwire_ingest.milvus.destination import MilvusDestination
 
-    return MilvusDestination(data, catalogue_at(address), progress, dense_index=index)
+    return MilvusDestination(storage.data, catalogue_at(storage.milvus), progress, dense_index=dense)
 
 
-def _load_embedder(model: str, progress: "Progress") -> "Embedder":
-    with progress.stage("Loading model") as report:
-        from groundwire_ingest.embedding.load import load_embedder
+def _index_all(
+    repositories: "Sequence[IndexedRepository]", indexer: "Indexer", storage: Storage, version: str, *, activate: bool
+) -> None:
+    """Indexes one after the other; ends the command with an error once all were tried, if any of them failed."""
+    from groundwire_ingest.commands.report import print_outcome
 
-        embedder = load_embedder(model)
-        report(1, 1)
-    return embedder
+    failed: list[str] = []
+    for each in repositories:
+        name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
+        try:
+            outcome = indexer.index(each, name, always=bool(version), activate=activate)
+        except (OperatorError, OSError) as error:
+            if len(repositories) == 1:
+                raise
+            failed.append(each.name)
+            print(f"error: {each.name}: {message_of(error)}", file=sys.stderr)
+        else:
+            print_outcome(outcome, storage)
+    if failed:
+        fail(f"{len(failed)} of {len(repositories)} repositories failed: {', '.join(failed)}")
 
 
 def export(
@@ -127,32 +189,3 @@ def export(
 
         count = export_index(data, scope, output)
     Console(stderr=True).print(f"{count:,} lines written to {output}")
-
-
-def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
-    console = Console()
-    scope = report.scope
-    state = "active" if report.activated else "published, not active"
-    console.print(f"[bold]{scope.repository} {scope.branch} {scope.active_index}[/bold] ({state}) from {report.source}")
-    table = Table("what", "count", show_header=True)
-    table.columns[1].justify = "right"
-    table.add_row("nodes", f"{report.node_count:,}")
-    for kind, count in report.kinds:
-        table.add_row(f"  {kind}", f"{count:,}")
-    table.add_row("edges", f"{sum(count for _, count in report.edge_types):,}")
-    for edge_type, count in report.edge_types:
-        table.add_row(f"  {edge_type}", f"{count:,}")
-    if report.dropped_edges:
-        table.add_row("dangling edges dropped", f"{report.dropped_edges:,}")
-    table.add_row("texts embedded", f"{report.embedded:,}")
-    table.add_row("embeddings reused", f"{report.reused:,}")
-    table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
-    console.print(table)
-    by_reason: dict[str, list[str]] = {}
-    for skipped in report.skipped:
-        by_reason.setdefault(skipped.why, []).append(skipped.path)
-    for why, paths in sorted(by_reason.items()):
-        named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
-        console.print(f"skipped {len(paths):,}: {why}: {named}", markup=False, highlight=False, soft_wrap=True)
-    if report.skipped and skipped_file is not None:
-        console.print(f"all of them, by name: {skipped_file}", markup=False, highlight=False, soft_wrap=True)

@@ -19,10 +19,10 @@ from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.commands.build import NO_EMBEDDER
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.embedding.load import load_embedder
 from groundwire_ingest.recognise import recognise
+from groundwire_ingest.repositories.repository import NO_EMBEDDER
 from groundwire_ingest.tree.walk import ListedFile, list_tree
 
 _WITHOUT_VECTORS = "words"

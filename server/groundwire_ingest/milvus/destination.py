@@ -10,6 +10,7 @@ from groundwire_index.milvus.upkeep import SECONDS_BETWEEN_BEATS
 from groundwire_index.milvus.verification import check_contents
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import verify
+from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.progress import Progress
 from groundwire_ingest.milvus.claim import check_held, claimed
@@ -59,3 +60,19 @@ class MilvusDestination:
     def activate(self, scope: Scope) -> str:
         """See `Destination.activate`."""
         return self._catalogue.activate(scope)
+
+    def active(self, scope: Scope) -> str:
+        """See `Destination.active`."""
+        return self._catalogue.active_now(scope)
+
+    def versions(self, scope: Scope) -> list[str]:
+        """See `Destination.versions`."""
+        return [entry.scope.active_index for entry in self._catalogue.versions(scope)]
+
+    def manifest(self, scope: Scope) -> Manifest:
+        """See `Destination.manifest`; of the files it has none."""
+        return self._catalogue.document(self._catalogue.require(scope)).manifest
+
+    def delete(self, scope: Scope) -> None:
+        """See `Destination.delete`."""
+        self._catalogue.delete(scope)

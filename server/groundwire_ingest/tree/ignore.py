@@ -1,7 +1,9 @@
-"""What a tree's .gitignore files exclude, each below its own folder."""
+"""What a tree's .gitignore files exclude, each below its own folder, and what its operator excludes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.ignore_pattern import IgnorePattern, ignore_pattern
 
@@ -50,6 +52,45 @@ def read_rules(folder: str, content: bytes, outer: IgnoreRules | None) -> tuple[
             if pattern is not None:
                 patterns.append(pattern)
     return IgnoreRules(folder, tuple(reversed(patterns)), outer), tuple(notes)
+
+
+class Exclusions:
+    """What an operator leaves out of a tree, by patterns in the syntax of a .gitignore at its root."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        """Raises IngestError for a pattern that is none."""
+        self._patterns = [(text, operator_pattern(text)) for text in patterns]
+        self._unused = {text for text, _ in self._patterns}
+
+    def excludes(self, path: str) -> bool:
+        """Whether `path` is left out; a folder's path ends with a slash. The last pattern that matches decides."""
+        is_folder = path.endswith("/")
+        whole = _bytes(path.removesuffix("/"))
+        name = whole.rpartition(b"/")[2]
+        excluded = False
+        for text, pattern in self._patterns:
+            if pattern.matches(whole, name, is_folder):
+                self._unused.discard(text)
+                excluded = not pattern.includes
+        return excluded
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """The patterns that have matched nothing so far, sorted."""
+        return tuple(sorted(self._unused))
+
+
+def operator_pattern(text: str) -> IgnorePattern:
+    """A pattern that an operator gives. Raises IngestError."""
+    try:
+        pattern = ignore_pattern(text.encode())
+    except UnicodeEncodeError as error:
+        raise IngestError(f"{text!r} is not UTF-8, so it cannot be a pattern; use wildcards for other bytes") from error
+    except ValueError as error:
+        raise IngestError(f"{text!r} is not a pattern of .gitignore: {error}; correct it") from error
+    if pattern is None:
+        raise IngestError(f"{text!r} is a blank or a comment in .gitignore, not a pattern; write \\# for a name with #")
+    return pattern
 
 
 def _bytes(path: str) -> bytes:

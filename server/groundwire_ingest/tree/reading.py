@@ -1,6 +1,6 @@
 """One pass over the files of a tree, which collects what edges between files need."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -25,6 +25,7 @@ from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.migrations import migration_edges
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
+from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.purposes import Purposes, is_generated, is_test_project
 from groundwire_ingest.tree.resolve import TreeLayout, resolve
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
@@ -37,11 +38,14 @@ class TreeMap:
     edges: TreeEdges
     purposes: Purposes
     facts: Sequence[CodeFacts]
-    implemented: Mapping[str, Sequence[str]]
+    implemented: Mapping[str, Sequence[ImplementedMember]]
 
-    def completed(self, node: SourceNode) -> SourceNode:
-        """The node with `is_test` and `is_generated`; `context_prefix` also names what it implements or overrides."""
-        symbols = self.implemented.get(node.key)
+    def completed(self, node: SourceNode, may_name: Callable[[str], bool]) -> SourceNode:
+        """The node with `is_test` and `is_generated`; `context_prefix` also names what it implements or overrides.
+
+        `may_name` tells which nodes, by their keys, it may name.
+        """
+        symbols = sorted({item.name for item in self.implemented.get(node.key, ()) if may_name(item.key)})
         lines = (node.context_prefix, f"implements {', '.join(symbols)}" if symbols else "")
         return replace(
             node,

@@ -22,7 +22,7 @@ and strings have too.
 of its files whose types and functions the importing file names.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from groundwire_ingest.records import SourceEdge
@@ -37,7 +37,7 @@ from groundwire_ingest.tree.names.families.qualified import CSharpNames, JavaNam
 from groundwire_ingest.tree.names.families.ruby import RubyNames
 from groundwire_ingest.tree.names.families.rust import RustNames
 from groundwire_ingest.tree.names.families.scripts import ScriptNames
-from groundwire_ingest.tree.names.family import FamilyEdges
+from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.runtime.requests import RequestMatching
 from groundwire_ingest.tree.names.runtime.routes import Served
 from groundwire_ingest.tree.names.table import SymbolTable
@@ -65,12 +65,12 @@ class Resolution:
     """The edges between the files of a tree.
 
     Edges are sorted within a file and unique; `mappings` are the nodes that an ORM maps to tables. `implemented` has,
-    for the key of a member, the names of the members that it implements or overrides, with the names of their types.
+    for the key of a member, the members that it implements or overrides.
     """
 
     edges: tuple[SourceEdge, ...]
     mappings: tuple[EntityMapping, ...]
-    implemented: Mapping[str, tuple[str, ...]]
+    implemented: Mapping[str, Sequence[ImplementedMember]]
 
 
 def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
@@ -82,7 +82,7 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
 
     edges: list[SourceEdge] = []
     mappings: list[EntityMapping] = []
-    implemented: dict[str, tuple[str, ...]] = {}
+    implemented: dict[str, Sequence[ImplementedMember]] = {}
     served: list[Served] = []
     for rules in (
         PythonNames(table(PythonNames.languages), layout.python_packages),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.languages import file_language, refusal
-from groundwire_ingest.tree.ignore import IgnoreRules, read_rules
+from groundwire_ingest.tree.ignore import Exclusions, IgnoreRules, read_rules
 
 VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 CHART_FILE = "Chart.yaml"
@@ -81,10 +81,11 @@ class _Folder:
     in_chart: bool
 
 
-def list_tree(root: Path) -> tuple[Listing, ...]:
-    """Every file below `root` that no .gitignore leaves out, sorted by path.
+def list_tree(root: Path, exclusions: Exclusions | None = None) -> tuple[Listing, ...]:
+    """Every file below `root` that neither a .gitignore nor the operator leaves out, sorted by path.
 
-    A compiler's index is listed all the same, for it is generated and only says more of files that are listed.
+    A compiler's index that a .gitignore names is listed all the same, for it is generated and only says more of files
+    that are listed.
 
     Folders of version control are passed over. Symbolic links are never followed, so no file is read
     twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
@@ -93,10 +94,11 @@ def list_tree(root: Path) -> tuple[Listing, ...]:
     """
     if not root.is_dir():
         raise IngestError(f"{root}: not a folder; name the folder that holds the source tree")
+    exclusions = exclusions or Exclusions(())
     found: list[Listing] = []
     pending = [_Folder("", None, False)]
     while pending:
-        for item in _list_folder(root, pending.pop()):
+        for item in _list_folder(root, pending.pop(), exclusions):
             if isinstance(item, _Folder):
                 pending.append(item)
             else:
@@ -118,7 +120,7 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
     return "helm" if language == "yaml" and in_chart_templates else language
 
 
-def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
+def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterator[Listing | _Folder]:
     """The files of one folder, and the folders in it that are to be listed."""
     try:
         with os.scandir(root / folder.path) as scan:
@@ -131,7 +133,10 @@ def _list_folder(root: Path, folder: _Folder) -> Iterator[Listing | _Folder]:
     is_chart = any(entry.name == CHART_FILE for entry in entries)
     for entry in entries:
         path = folder.path + entry.name
-        if entry.is_dir(follow_symlinks=False):
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if exclusions.excludes(path + "/" if is_folder else path):
+            continue
+        if is_folder:
             if entry.name not in VERSION_CONTROL_FOLDERS and not (rules and rules.ignores(path + "/")):
                 yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
         elif entry.name.endswith(COMPILER_INDEX_SUFFIX) or not (rules and rules.ignores(path)):

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from groundwire_index.text.identifiers import stem
 from groundwire_index.text.prose_tokenizer import stems, words
+from groundwire_index.yaml_file import STRICT, read_model
 from groundwire_server.domain.query.corpus_boost import BoostRule
-from groundwire_server.yaml_file import STRICT, read_model
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
 """The packaged rules."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 from pydantic import BaseModel, BeforeValidator, Field, GetPydanticSchema, create_model
 
 from groundwire_index.scope import version_problem
+from groundwire_index.yaml_file import STRICT, read_model
 from groundwire_server.domain.errors import InvalidRequestError
 from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH, Limits
 from groundwire_server.domain.query.query import FusionMode, HybridParameters, RankingParameters
@@ -14,7 +15,6 @@ from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.query.query_validation import check_hybrid, check_max_candidates, check_ranking
 from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.domain.validation import Violations
-from groundwire_server.yaml_file import STRICT, read_model
 
 _ASKED = ("process", "doc_class", "workflow_id")
 

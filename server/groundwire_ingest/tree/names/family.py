@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import EntityMapping, FileEdges
@@ -15,6 +16,13 @@ from groundwire_ingest.tree.names.runtime.routes import Routes, Served
 from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
 from groundwire_ingest.tree.names.runtime.wiring import Messages, Registrations, is_sending, specialized
 from groundwire_ingest.tree.names.table import NOTHING
+
+
+class ImplementedMember(NamedTuple):
+    """A member that another implements or overrides: its name with that of its type, and the key of its node."""
+
+    name: str
+    key: str
 
 
 class FamilyEdges:
@@ -66,16 +74,17 @@ class FamilyEdges:
             yield from self._mappings(file)
         yield from declared_edges(self._rules)
 
-    def implemented(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The key of each member that implements or overrides others, and their names with their types'."""
-        names: defaultdict[str, set[str]] = defaultdict(set)
+    def implemented(self) -> Iterator[tuple[str, tuple[ImplementedMember, ...]]]:
+        """The key of each member that implements or overrides others, and these."""
+        found: defaultdict[str, set[ImplementedMember]] = defaultdict(set)
         for number in range(len(self._table.definitions)):
             for base in self._inheritance.overridden(number):
                 if self._key(number) != self._key(base):
                     owner = self._table.definitions[self._table.owner_of(base)]
-                    names[self._key(number)].add(f"{owner.name}.{self._table.definitions[base].name}")
-        for key in sorted(names):
-            yield key, tuple(sorted(names[key]))
+                    name = f"{owner.name}.{self._table.definitions[base].name}"
+                    found[self._key(number)].add(ImplementedMember(name, self._key(base)))
+        for key in sorted(found):
+            yield key, tuple(sorted(found[key]))
 
     def _add_imports(self, file: int, edges: FileEdges) -> None:
         for item, found in self._rules.imported(file):

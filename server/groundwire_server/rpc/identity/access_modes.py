@@ -5,6 +5,7 @@ from typing import cast
 
 from cryptography import x509
 
+from groundwire_index.yaml_file import Model, YamlFileError, read_model
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.identity.authenticator import Authenticator, TrustedCallers
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping
@@ -18,7 +19,6 @@ from groundwire_server.rpc.identity.revocation_file import PERIOD_SECONDS, Revoc
 from groundwire_server.rpc.identity.revocation_lists import RevocationListError
 from groundwire_server.rpc.identity.token_verifier import TokenRules
 from groundwire_server.rpc.serving.transport import read_file
-from groundwire_server.yaml_file import Model, YamlFileError, read_model
 
 
 def make_authenticator(settings: Settings, revocation_period_seconds: float = PERIOD_SECONDS) -> Authenticator:

@@ -6,11 +6,11 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from groundwire_index.yaml_file import STRICT
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.grants import Grant, Scopes
 from groundwire_server.domain.access.names import ANY, Names
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
-from groundwire_server.yaml_file import STRICT
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^/*]+(?:/[^*]*\*?)?")
 _DNS = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")

@@ -6,13 +6,13 @@ from typing import Annotated, Self, cast
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
+from groundwire_index.yaml_file import STRICT
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import UnauthenticatedError
 from groundwire_server.domain.limits import MAX_ACCESS_VALUES
 from groundwire_server.rpc.identity.authenticator import refused
-from groundwire_server.yaml_file import STRICT
 
 Claims = Mapping[str, object]
 

@@ -44,6 +44,7 @@ def test_versions_are_built_listed_activated_verified_and_deleted(
 
     build = ("index", str(source), *SCOPE, "--embedder", "none", "--version")
     assert "shop main v1 (active)" in groundwire(*build, "v1")
+    assert groundwire(*build[:-1]) == "shop main: unchanged, v1 stays active\n"
     assert "shop main v2 (published, not active)" in groundwire(*build, "v2", "--no-activate")
     listed = json.loads(groundwire("indexes", "--json"))
     assert [(entry["version"], entry["active"], entry["node_count"], entry["edge_count"]) for entry in listed] == [

@@ -278,7 +278,7 @@ def test_a_version_that_is_deleted_while_its_activation_reads_it_is_gone_not_dam
         store.delete(V1)
         verify(directory)
 
-    monkeypatch.setattr("groundwire_index.store.store.verify", verify_what_is_deleted)
+    monkeypatch.setattr("groundwire_index.store.loaded.verify", verify_what_is_deleted)
     assert refusal(lambda: store.activate(V1)) == GONE
 
 

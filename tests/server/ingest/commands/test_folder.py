@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from groundwire_index.scope import Scope
 from groundwire_index.store.listing import list_versions
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.commands.build import NO_EMBEDDER
 from groundwire_ingest.commands.folder import refresh, state_of
+from groundwire_ingest.repositories.repository import NO_EMBEDDER
 from support.builds import HashEmbedder
 
 SCOPE = Scope("shop", "12345678")

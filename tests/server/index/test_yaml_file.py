@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.yaml_file import MAX_BYTES, YamlFileError, read_yaml
+from groundwire_index.yaml_file import MAX_BYTES, YamlFileError, read_yaml
 
 
 @pytest.mark.parametrize(

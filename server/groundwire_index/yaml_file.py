@@ -1,6 +1,6 @@
-"""The YAML files that an operator writes: settings, access mapping, routing rules, corpus boosts. One strict reader."""
+"""The YAML files that an operator writes: settings, access mapping, routing rules, repositories. One strict reader."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,10 +37,35 @@ def read_yaml(path: Path) -> object:
     Raises OSError when the file cannot be read, and YamlFileError, with the line, when it is larger than MAX_BYTES, is
     no YAML, gives a key twice in one mapping, or uses an alias (`*name`), which can multiply without end.
     """
+    return _value(_content(path))
+
+
+def read_model(path: Path, form: type[Model], example: str) -> Model:
+    """The content of a file as the model `form`; `example` names what shows the form.
+
+    Raises OSError and YamlFileError as `read_yaml` does, and YamlFileError naming every place that is not of the form,
+    with its line.
+    """
+    content = _content(path)
+    value = _value(content)
+    try:
+        return form.model_validate(value)
+    except ValidationError as error:
+        root = yaml.compose(content, _StrictLoader)
+        raise YamlFileError(
+            *(f"{_problem(details, example)} (line {_line(root, details['loc'])})" for details in error.errors())
+        ) from None
+
+
+def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise YamlFileError(f"is larger than {MAX_BYTES:,} bytes; shorten it")
+    return content
+
+
+def _value(content: bytes) -> object:
     try:
         return yaml.load(content, _StrictLoader)
     except RecursionError:
@@ -48,18 +73,6 @@ def read_yaml(path: Path) -> object:
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, OverflowError) as error:
         # The last two are what PyYAML raises for dates, numbers and escapes out of range.
         raise YamlFileError(f"is not YAML: {' '.join(str(error).split())}") from None
-
-
-def read_model(path: Path, form: type[Model], example: str) -> Model:
-    """The content of a file as the model `form`; `example` names what shows the form.
-
-    Raises OSError and YamlFileError as `read_yaml` does, and YamlFileError naming every place that is not of the form.
-    """
-    value = read_yaml(path)
-    try:
-        return form.model_validate(value)
-    except ValidationError as error:
-        raise YamlFileError(*(_problem(details, example) for details in error.errors())) from None
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -90,3 +103,21 @@ def _problem(details: ErrorDetails, example: str) -> str:
     message = details["msg"].removeprefix("Value error, ").replace("Input should", "must")
     told = rule or f"is {details['input']!r}; {message}"
     return f"{place or 'the file'}: {told}"
+
+
+def _line(node: yaml.Node | None, place: Iterable[int | str]) -> int:
+    """The line, from 1, of a place in a document: that of its key, or else of the innermost part around it."""
+    line = 1 if node is None else node.start_mark.line + 1
+    for part in place:
+        match node:
+            case yaml.MappingNode():
+                found = [(key, value) for key, value in node.value if getattr(key, "value", None) == str(part)]
+            case yaml.SequenceNode() if isinstance(part, int):
+                found = [(value, value) for value in node.value[part : part + 1]]
+            case _:
+                found = []
+        if not found:
+            break
+        key, node = found[0]
+        line = key.start_mark.line + 1
+    return line

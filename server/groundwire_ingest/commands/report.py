@@ -1,0 +1,63 @@
+"""What `groundwire index` tells of an outcome."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from groundwire_ingest.repositories.indexing import Unchanged
+
+if TYPE_CHECKING:
+    from groundwire_index.commands.storage import Storage
+    from groundwire_ingest.build.build import BuildReport
+
+_PATHS_SHOWN = 3
+
+
+def print_outcome(outcome: "BuildReport | Unchanged", storage: "Storage") -> None:
+    """Prints what was built, or that nothing was."""
+    if isinstance(outcome, Unchanged):
+        print(unchanged_line(outcome))
+        return
+    from groundwire_index.store.store import IndexStore
+    from groundwire_index.store.writer import SKIPPED_FILE
+
+    # In Milvus there is no such file.
+    in_folder = storage.milvus is None
+    _print_report(outcome, IndexStore(storage.data).directory(outcome.scope) / SKIPPED_FILE if in_folder else None)
+
+
+def unchanged_line(outcome: Unchanged) -> str:
+    """That a version stays active."""
+    scope = outcome.scope
+    return f"{scope.repository} {scope.branch}: unchanged, {scope.active_index} stays active"
+
+
+def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
+    console = Console()
+    scope = report.scope
+    state = "active" if report.activated else "published, not active"
+    console.print(f"[bold]{scope.repository} {scope.branch} {scope.active_index}[/bold] ({state}) from {report.source}")
+    table = Table("what", "count", show_header=True)
+    table.columns[1].justify = "right"
+    table.add_row("nodes", f"{report.node_count:,}")
+    for kind, count in report.kinds:
+        table.add_row(f"  {kind}", f"{count:,}")
+    table.add_row("edges", f"{sum(count for _, count in report.edge_types):,}")
+    for edge_type, count in report.edge_types:
+        table.add_row(f"  {edge_type}", f"{count:,}")
+    if report.dropped_edges:
+        table.add_row("dangling edges dropped", f"{report.dropped_edges:,}")
+    table.add_row("texts embedded", f"{report.embedded:,}")
+    table.add_row("embeddings reused", f"{report.reused:,}")
+    table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
+    console.print(table)
+    by_reason: dict[str, list[str]] = {}
+    for skipped in report.skipped:
+        by_reason.setdefault(skipped.why, []).append(skipped.path)
+    for why, paths in sorted(by_reason.items()):
+        named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
+        console.print(f"skipped {len(paths):,}: {why}: {named}", markup=False, highlight=False, soft_wrap=True)
+    if report.skipped and skipped_file is not None:
+        console.print(f"all of them, by name: {skipped_file}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,117 @@
+"""`groundwire index --watch`: indexes repositories again whenever files in them change, until it is interrupted."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from watchfiles import Change, watch
+
+from groundwire_index.commands.options import message_of
+from groundwire_index.errors import OperatorError
+from groundwire_index.store.errors import VersionActiveError
+from groundwire_ingest.commands.report import unchanged_line
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.repositories.indexing import Indexer, Unchanged
+from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
+
+if TYPE_CHECKING:
+    from groundwire_ingest.build.build import BuildReport, Destination
+
+VERSIONS_KEPT = 3
+"""How many versions of a watch a branch has: the active one, and two for calls that have pinned one before."""
+
+_PREFIX = "watch-"
+_QUIET_MILLISECONDS = 300
+"""Changes are indexed once there was none for so long, so that a checkout or a save in many files is one change."""
+_MOST_MILLISECONDS = 3_000
+"""They are indexed after so long in any case."""
+_LOOK_MILLISECONDS = 1_000
+
+
+def watch_repositories(
+    repositories: Sequence[Repository], indexer: Indexer, destination: "Destination", data: Path
+) -> None:
+    """Indexes the repositories, and those that change again, until Ctrl-C. What fails is told, and tried again at the
+    next change. Of the versions that watches have built the newest VERSIONS_KEPT of a branch are kept.
+
+    `data` is the folder of the indexes, in which no change is looked for. Raises IngestError unless all are folders.
+    """
+    for each in repositories:
+        if not each.path.is_dir():
+            raise IngestError(f"{each.path}: is no folder; --watch needs folders")
+    roots = {each: each.path.resolve() for each in repositories}
+    watching = _Watching(indexer, destination)
+    try:
+        for each in repositories:
+            watching.index(each)
+        print(f"watching {', '.join(str(each.path) for each in repositories)}; Ctrl-C ends it", flush=True)
+        for paths in _changes(set(roots.values()), data.resolve()):
+            for each, root in roots.items():
+                if paths is None or any(path.is_relative_to(root) for path in paths):
+                    watching.index(each)
+    except KeyboardInterrupt:
+        print("the watch has ended; the active versions stay", flush=True)
+
+
+class _Watching:
+    """Indexes what has changed, and removes older versions."""
+
+    def __init__(self, indexer: Indexer, destination: "Destination") -> None:
+        self._indexer, self._destination = indexer, destination
+        self._well: set[Repository] = set()
+
+    def index(self, repository: Repository) -> None:
+        """Indexes a repository if it has changed; tells what came of it, but not again and again that it has not."""
+        began = time.monotonic()
+        version = f"{_PREFIX}{datetime.now(UTC):%Y-%m-%d_%H%M%S.%f}"
+        try:
+            outcome = self._indexer.index(repository, version)
+            if not isinstance(outcome, Unchanged):
+                print(_line(outcome, time.monotonic() - began), flush=True)
+                self._remove_older(repository)
+            elif repository not in self._well:
+                print(unchanged_line(outcome), flush=True)
+            self._well.add(repository)
+        except (OperatorError, OSError) as error:
+            self._well.discard(repository)
+            message = f"error: {repository.name}: {message_of(error)}; it is tried again at the next change"
+            print(message, file=sys.stderr, flush=True)
+
+    def _remove_older(self, repository: Repository) -> None:
+        built = [name for name in self._destination.versions(repository.scope) if name.startswith(_PREFIX)]
+        for version in sorted(built)[:-VERSIONS_KEPT]:
+            try:
+                self._destination.delete(replace(repository.scope, active_index=version))
+            except VersionActiveError:
+                continue  # an operator has gone back to it
+
+
+def _changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
+    """The paths that have changed, each time that some have; first None, once changes are being noticed."""
+
+    def is_watched(_: Change, path: str) -> bool:
+        return not Path(path).is_relative_to(data) and VERSION_CONTROL_FOLDERS.isdisjoint(Path(path).parts)
+
+    yielded = False
+    for found in watch(
+        *roots,
+        watch_filter=is_watched,
+        debounce=_MOST_MILLISECONDS,
+        step=_QUIET_MILLISECONDS,
+        rust_timeout=_LOOK_MILLISECONDS,
+        yield_on_timeout=True,
+    ):
+        if not yielded or found:
+            yield {Path(path) for _, path in found} if yielded else None
+            yielded = True
+
+
+def _line(report: "BuildReport", seconds: float) -> str:
+    scope = report.scope
+    counts = f"{report.node_count:,} nodes, {report.embedded:,} texts embedded, {report.reused:,} reused"
+    return f"{scope.repository} {scope.branch} {scope.active_index} (active): {counts}, {seconds:.1f} s"

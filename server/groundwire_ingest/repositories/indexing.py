@@ -1,0 +1,83 @@
+"""Indexing repositories one after the other, each only if its active version is not what a build would make."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundwire_index.embedding.model_names import PACKAGED_MODELS
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_ingest.recognise import recognise
+from groundwire_ingest.repositories.inputs import inputs_of
+from groundwire_ingest.repositories.repository import NO_EMBEDDER, Repository
+
+if TYPE_CHECKING:
+    from groundwire_index.embedding.embedder import Embedder
+    from groundwire_ingest.build.build import BuildReport, Destination
+    from groundwire_ingest.build.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The active version, which `scope` pins, is what a build would make: nothing was built."""
+
+    scope: Scope
+
+
+class Indexer:
+    """Indexes repositories into one destination; each embedding model is loaded once, and only for a build."""
+
+    def __init__(self, data: Path, destination: "Destination", progress: "Progress", *, dense_index: str = "") -> None:
+        """`data` is the folder of the embeddings and encoders; `dense_index` tells how Milvus is to search vectors."""
+        self._data, self._destination, self._progress = data, destination, progress
+        self._dense_index = dense_index
+        self._models: dict[str, Embedder] = {}
+
+    def index(
+        self, repository: Repository, version: str, *, always: bool = False, activate: bool = True
+    ) -> "BuildReport | Unchanged":
+        """Builds `version` unless the active one is what it would be; with `always` in any case.
+
+        Raises OperatorError and OSError; then, and when interrupted, nothing was published.
+        """
+        inputs = partial(inputs_of, repository, self._model_id(repository.embedder), self._dense_index)
+        found = inputs()
+        active = replace(repository.scope, active_index=self._destination.active(repository.scope))
+        if found and not always and active.active_index and self._inputs_of_version(active) == found:
+            return Unchanged(active)
+        # What only a build needs takes longer to load than telling that nothing has changed.
+        from groundwire_ingest.build.build import BuildOptions, build_index
+
+        source = recognise(repository.path, repository.exclude, repository.access)
+        options = BuildOptions(
+            data=self._data,
+            scope=replace(repository.scope, active_index=version),
+            embedder=None if repository.embedder == NO_EMBEDDER else self._model(repository.embedder),
+            activate=activate,
+            skip_dangling_edges=repository.skip_dangling_edges,
+            # What changed while it was read may have been read before or after.
+            inputs=lambda: found if inputs() == found else "",
+        )
+        return build_index(source, options, self._progress, self._destination)
+
+    def _inputs_of_version(self, scope: Scope) -> str:
+        try:
+            return self._destination.manifest(scope).inputs
+        except IndexDamagedError:
+            return ""
+
+    def _model_id(self, name: str) -> str:
+        """What tells models apart: the name of one that is a package, whose version counts as software."""
+        if name == NO_EMBEDDER or name in PACKAGED_MODELS:
+            return name
+        return f"{name} {self._model(name).fingerprint}"
+
+    def _model(self, name: str) -> "Embedder":
+        if name not in self._models:
+            with self._progress.stage("Loading model") as report:
+                from groundwire_ingest.embedding.load import load_embedder
+
+                self._models[name] = load_embedder(name)
+                report(1, 1)
+        return self._models[name]

@@ -1,0 +1,106 @@
+"""What decides what a build makes, as one hash: a build from equal inputs would make the same index again."""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+
+from groundwire_index.store.files import sha256
+from groundwire_ingest.recognise import is_tree
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
+from groundwire_ingest.tree.ignore import Exclusions
+from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX, list_tree
+
+_PACKAGES = ("groundwire", "groundwire_index", "groundwire_ingest")
+_EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|minilm|local-models)['"]""")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def inputs_of(repository: Repository, model: str, dense_index: str = "") -> str:
+    """The hash of a source's content, of the settings that matter to its index, of its model, and of this software.
+
+    `model` tells embedding models apart, `dense_index` ways of Milvus to search vectors. Of a tree only what is read
+    counts: neither what is ignored or excluded, nor when a file was written. Hexadecimal; "" when the source cannot be
+    read. Raises IngestError as `recognise` does.
+    """
+    path = repository.path
+    settings = {
+        "name": path.resolve().name,
+        "model": model,
+        "dense_index": dense_index,
+        "exclude": repository.exclude,
+        "access": [asdict(rule) for rule in repository.access],
+        "skip_dangling_edges": repository.skip_dangling_edges,
+    }
+    digest = hashlib.sha256(json.dumps([_software(), settings]).encode())
+    try:
+        for name, content in _tree(repository) if is_tree(path) else _files(path):
+            digest.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def _tree(repository: Repository) -> Iterator[tuple[str, str]]:
+    """Each path of a tree, and its content as far as a build reads it."""
+    for item in list_tree(repository.path, Exclusions(repository.exclude)):
+        if isinstance(item, SkippedFile):
+            yield item.path, item.why
+            continue
+        file = repository.path / item.path
+        try:
+            size = file.stat().st_size
+            is_read = size <= MAX_FILE_BYTES or item.path.endswith(COMPILER_INDEX_SUFFIX)
+            yield item.path, sha256(file) if is_read else str(size)
+        except OSError as error:
+            yield item.path, str(error.strerror)
+
+
+def _files(path: Path) -> Iterator[tuple[str, str]]:
+    """A file, or every file below a folder."""
+    if not path.is_dir():
+        yield "", sha256(path)
+        return
+    for file in sorted(path.rglob("*")):
+        if file.is_file():
+            yield str(file.relative_to(path)), sha256(file)
+
+
+@cache
+def _software() -> list[str]:
+    """What Groundwire's own code and the libraries that a build uses are: a change of either may change an index."""
+    libraries = {"groundwire"}
+    for requirement in metadata.requires("groundwire") or ():
+        name = _NAME.match(requirement)
+        if name and ("extra ==" not in requirement or _EXTRAS.search(requirement)):
+            libraries.add(name[0])
+    return [
+        *(f"{name} {_version(name)}" for name in sorted(libraries)),
+        f"python {sys.version_info.major}.{sys.version_info.minor}",
+        *(f"{package} {_content(package)}" for package in _PACKAGES),
+    ]
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def _content(package: str) -> str:
+    """The hash of a package's files, which a version alone does not tell in a clone of the repository."""
+    folder = Path(str(files(package)))
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(f"{file.relative_to(folder)}\0{sha256(file)}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,167 @@
+"""What the nodes of a file demand of a caller, by rules over the file's path.
+
+A tree's files say nothing of who may read them, so an operator does. Every rule that fits a file applies, in whatever
+order the rules stand: together they only ever demand more (docs/adr/0053).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.records import SourceNode, StatedAccess
+from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.ignore import operator_pattern
+from groundwire_ingest.tree.ignore_pattern import IgnorePattern
+
+PUBLIC = NodeAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRule:
+    """What the files demand that a pattern matches, or that lie in a folder that it matches.
+
+    `path` is in the syntax of a .gitignore at the tree's root, without `!`. With `allow_no_match` it may match nothing.
+    """
+
+    path: str
+    demand: NodeAccess
+    allow_no_match: bool = False
+
+
+@dataclass(slots=True)
+class _Rule:
+    rule: AccessRule
+    pattern: IgnorePattern
+    matched: bool = False
+
+
+class AccessRules:
+    """The rules of one tree; without any, nodes state no access."""
+
+    def __init__(self, rules: Iterable[AccessRule]) -> None:
+        """Raises IngestError for a pattern that is none."""
+        self._rules = [_Rule(rule, _pattern(rule.path)) for rule in rules]
+        self._demands: dict[str, NodeAccess] = {}
+        self._distinct: frozenset[NodeAccess] = frozenset()
+        self._known: dict[NodeAccess, frozenset[NodeAccess | None]] = {}
+        self._demands_of_nodes: dict[str, NodeAccess] = {}
+
+    def decide(self, paths: Iterable[str]) -> None:
+        """Decides what each file of the tree demands.
+
+        Raises IngestError naming every rule that matches none of them, unless that is allowed: a typing error must not
+        publish what a rule was to protect. Raises IngestError also for a file that nobody could ever see.
+        """
+        of_folders: dict[str, frozenset[int]] = {}
+        self._demands = {path: self._decided(path, of_folders) for path in paths}
+        self._distinct = frozenset(self._demands.values())
+        self._known.clear()
+        unmatched = [each.rule.path for each in self._rules if not each.matched and not each.rule.allow_no_match]
+        if unmatched:
+            raise IngestError(
+                f"no file matches the access rule{'s' if len(unmatched) > 1 else ''} "
+                f"{', '.join(map(repr, unmatched))}; correct the pattern, or allow that with allow_no_match: true"
+            )
+
+    def stated(self, node: SourceNode) -> SourceNode:
+        """The node with what its file demands; without rules it states nothing."""
+        if not self._rules:
+            return node
+        demand = self._demands[node.path]
+        access = StatedAccess(demand.tenant_id, demand.acl_tags, demand.classification_labels, demand.clearance_level)
+        return replace(node, access=access)
+
+    def demand_of(self, path: str) -> NodeAccess:
+        """What a file that was decided on demands."""
+        return self._demands[path]
+
+    def keep(self, node: SourceNode) -> None:
+        """Notes a node of a file that was decided on, for `may_name`."""
+        if self._rules:
+            self._demands_of_nodes[node.key] = self._demands[node.path]
+
+    def may_read(self, path: str) -> Callable[[str], bool]:
+        """Whether everybody who may see the nodes of a file may see those of another; both were decided on."""
+        known = self._known_beside(path)
+        return lambda other: self._demands[other] in known
+
+    def may_name(self, path: str) -> Callable[[str], bool]:
+        """Whether everybody who may see the nodes of a file may see another node that was kept, by its key."""
+        if not self._rules:
+            return lambda _: True
+        known = self._known_beside(path)
+        return lambda key: self._demands_of_nodes.get(key) in known
+
+    def _known_beside(self, path: str) -> frozenset[NodeAccess | None]:
+        """The demands that everybody meets who meets those of a file."""
+        demand = self._demands[path]
+        if demand not in self._known:
+            self._known[demand] = frozenset(other for other in self._distinct if _merged(other, demand) == demand)
+        return self._known[demand]
+
+    def _decided(self, path: str, of_folders: dict[str, frozenset[int]]) -> NodeAccess:
+        fitting = self._around(path, of_folders) | self._matching(path, is_folder=False)
+        demand = PUBLIC
+        for number in sorted(fitting):
+            merged = _merged(demand, self._rules[number].rule.demand)
+            if merged is None:
+                raise IngestError(_contradiction(path, [self._rules[each].rule for each in sorted(fitting)]))
+            demand = merged
+        return demand
+
+    def _around(self, path: str, of_folders: dict[str, frozenset[int]]) -> frozenset[int]:
+        """The rules that match a folder around a path, by number; kept for other files in these folders."""
+        found = frozenset[int]()
+        for folder in reversed([folder for folder in folders_above(path) if folder]):
+            if folder not in of_folders:
+                of_folders[folder] = found | self._matching(folder, is_folder=True)
+            found = of_folders[folder]
+        return found
+
+    def _matching(self, path: str, *, is_folder: bool) -> frozenset[int]:
+        """The rules that match a path itself, by number; notes that they match something."""
+        whole = path.encode()
+        name = whole.rpartition(b"/")[2]
+        found = [number for number, each in enumerate(self._rules) if each.pattern.matches(whole, name, is_folder)]
+        for number in found:
+            self._rules[number].matched = True
+        return frozenset(found)
+
+
+def _pattern(path: str) -> IgnorePattern:
+    pattern = operator_pattern(path)
+    if pattern.includes:
+        raise IngestError(f"the access rule {path!r} starts with `!`; a rule only adds demands: name what it protects")
+    return pattern
+
+
+def _merged(one: NodeAccess, other: NodeAccess) -> NodeAccess | None:
+    """What demands both; None where that cannot be said.
+
+    A node lists tags of which a caller needs one, so both together leave the tags that stand in both: a caller who has
+    one of these meets both demands. Where there is no such tag, or two tenants are asked for, no node could say it.
+    """
+    if one.tenant_id and other.tenant_id and one.tenant_id != other.tenant_id:
+        return None
+    tags = one.acl_tags or other.acl_tags
+    if one.acl_tags and other.acl_tags:
+        tags = tuple(tag for tag in one.acl_tags if tag in other.acl_tags)
+        if not tags:
+            return None
+    return NodeAccess(
+        tenant_id=one.tenant_id or other.tenant_id,
+        acl_tags=tags,
+        classification_labels=(*one.classification_labels, *other.classification_labels),
+        clearance_level=max(one.clearance_level, other.clearance_level),
+    )
+
+
+def _contradiction(path: str, rules: Sequence[AccessRule]) -> str:
+    demands = " and ".join(
+        f"{rule.path!r} (tenant {rule.demand.tenant_id!r}, tags {list(rule.demand.acl_tags)})" for rule in rules
+    )
+    return (
+        f"{path}: the access rules {demands} have no tag, or not the tenant, in common, so nobody could see the file; "
+        "let the wider rule name the tags of the narrower one as well, or demand classification labels, which add up"
+    )

@@ -1,0 +1,88 @@
+"""`groundwire index` as an operator meets it: sources, what is left out, and what is refused."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from support.program import run, run_ok
+
+ONE = ("--repository", "shop", "--branch", "main", "--embedder", "none")
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    files = {"shop.py": "def shop():\n    return 1\n", "payroll/pay.py": "def pay():\n    return 2\n"}
+    return write(tmp_path / "shop", files)
+
+
+def exported(data: Path, branch: str = "main") -> dict[str, dict[str, object]]:
+    """The nodes of shop by their paths; of several nodes of a file the last."""
+    lines = run_ok("export", "-r", "shop", "-b", branch, "-o", "-", "--data", data).splitlines()
+    return {record["path"]: record for record in map(json.loads, lines) if record["type"] == "node"}
+
+
+def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
+    command = ("index", shop, *ONE, "--data", tmp_path / "data")
+    assert "shop main" in run_ok(*command, "--version", "v1")
+    assert run_ok(*command) == "shop main: unchanged, v1 stays active\n"
+    assert "(active)" in run_ok(*command, "--version", "v2")
+    without_pay = run_ok(*command, "--exclude", "payroll/", "--exclude", "*.cs")
+    assert "skipped 1: no path matches this pattern to exclude: *.cs" in without_pay
+    assert exported(tmp_path / "data").keys() == {"shop.py"}
+
+
+def test_a_file_of_repositories_indexes_all_that_it_can(tmp_path: Path, shop: Path) -> None:
+    file = tmp_path / "repositories.yaml"
+    file.write_text("""\
+repositories:
+  - {path: nowhere, repository: shop, branch: gone, embedder: none}
+  - {path: shop, repository: shop, branch: typo, embedder: none, acl: [{path: "payrol/**", tags: [finance]}]}
+  - {path: shop, repository: shop, branch: main, embedder: none, acl: [{path: "payroll/**", tags: [finance]}]}
+  - {path: shop, repository: shop, branch: small, embedder: none, exclude: [payroll/]}
+""")
+    data = tmp_path / "data"
+    ended = run("index", file, "--data", data, "--version", "v1")
+    assert ended.returncode == 1
+    errors = ended.stderr.splitlines()
+    assert errors[0].startswith("error: shop gone: ")
+    assert errors[1].startswith("error: shop typo: no file matches the access rule 'payrol/**'; correct the pattern")
+    assert errors[2:] == ["error: 2 of 4 repositories failed: shop gone, shop typo"]
+    listed = json.loads(run_ok("indexes", "--json", "--data", data))
+    assert [(entry["branch"], entry["version"]) for entry in listed] == [("main", "v1"), ("small", "v1")]
+    nodes = exported(data)
+    assert (nodes["shop.py"]["acl_tags"], nodes["payroll/pay.py"]["acl_tags"]) == ([], ["finance"])
+    assert exported(data, "small").keys() == {"shop.py"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("shop",), 2, "--repository and --branch must be given, except with a YAML file of repositories"),
+        (("shop", *ONE, "--exclude", "a["), 1, "'a[' is not a pattern of .gitignore: nothing closes the bracket"),
+        (("shop", *ONE, "--watch", "--version", "v1"), 2, "leave out --version and --no-activate"),
+        (("shop/shop.py", *ONE, "--watch"), 1, "shop.py: is no folder; --watch needs folders"),
+        (("r.yaml", "-b", "main"), 2, "r.yaml says for each of its repositories what --repository, "),
+        (("r.yaml",), 2, "r.yaml: repositories[0].acls: is no key here; remove it or correct its name (line 2)"),
+        (("r.yaml",), 2, "r.yaml: repositories[0].branch: is required; give it (line 2)"),
+        (("absent.yaml",), 1, "absent.yaml: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    tmp_path: Path, shop: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    (tmp_path / "r.yaml").write_text("repositories:\n  - {path: shop, repository: shop, acls: []}\n")
+    source, *options = arguments
+    ended = run("index", tmp_path / source, *options, "--data", tmp_path / "data")
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert message in ended.stderr
+    assert all(line.startswith("error: ") for line in ended.stderr.splitlines())
+    assert not (tmp_path / "data").exists()
