@@ -24,7 +24,7 @@ from groundwire_index.store.errors import (
     VersionNotFoundError,
 )
 from groundwire_index.store.loaded import LoadedIndex, verify
-from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.store import IndexStore
 
 V1 = Scope("shop", "feature/tax", "v1")
@@ -286,7 +286,6 @@ def test_a_version_whose_files_go_while_its_activation_reads_them_is_gone_too(
     store: IndexStore, put: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(V1)
-    check_sizes = loaded.check_sizes
 
     def then_delete(directory: Path, manifest: Manifest) -> None:
         check_sizes(directory, manifest)
