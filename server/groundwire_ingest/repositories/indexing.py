@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groundwire_index.embedding.model_names import PACKAGED_MODELS
+from groundwire_index.embedding.model_names import NO_EMBEDDER, PACKAGED_MODELS
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.repositories.inputs import inputs_of
-from groundwire_ingest.repositories.repository import NO_EMBEDDER, Repository
+from groundwire_ingest.repositories.repository import Repository
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder

@@ -7,8 +7,6 @@ from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.scope import Scope
 from groundwire_ingest.tree.access_rules import AccessRule
 
-NO_EMBEDDER = "none"
-
 
 @dataclass(frozen=True, slots=True)
 class Repository:
