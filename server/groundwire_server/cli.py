@@ -16,9 +16,7 @@ from groundwire_ingest.commands.build import export, index
 from groundwire_server.folder_server import serve_folder
 from groundwire_server.serve_command import serve
 
-_MAIN = (index, serve)
-_UPKEEP = (diff, verify, export)
-_VERSIONS = ("indexes", "activate", "delete")
+_OWN = {command.__name__: command for command in (index, serve, diff, verify, export)}
 
 
 def main() -> None:
@@ -27,34 +25,34 @@ def main() -> None:
 
 
 def _commands(asked: str) -> typer.Typer:
-    """The commands, without those of client, pipelines and MCP where another is asked for.
+    """All commands, or the one asked for alone where it needs neither client, pipelines nor MCP.
 
     Loading these takes as long as a small index.
     """
-    app = typer.Typer(
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-    )
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(_options)
-    for command in _MAIN:
+    if asked in _OWN:
+        app.command()(_OWN[asked])
+        return app
+    from groundwire_server.version_commands import activate, delete, indexes
+
+    versions = {command.__name__: command for command in (indexes, activate, delete)}
+    if asked in versions:
+        app.command()(versions[asked])
+        return app
+    from groundwire_client.cli import register as register_client
+    from groundwire_explore.cli import register as register_explore
+    from groundwire_mcp.cli import register as register_mcp
+    from groundwire_pipelines.cli import register as register_pipelines
+
+    for command in (index, serve):
         app.command()(command)
-    if asked not in (*(command.__name__ for command in (*_MAIN, *_UPKEEP)), *_VERSIONS):
-        from groundwire_client.cli import register as register_client
-        from groundwire_explore.cli import register as register_explore
-        from groundwire_mcp.cli import register as register_mcp
-        from groundwire_pipelines.cli import register as register_pipelines
-
-        register_client(app)
-        register_explore(app)
-        register_pipelines(app)
-        register_mcp(app, serve_folder)
-    if asked not in (command.__name__ for command in (*_MAIN, *_UPKEEP)):
-        from groundwire_server.version_commands import activate, delete, indexes
-
-        for versions in (indexes, activate, delete):
-            app.command()(versions)
-    for upkeep in _UPKEEP:
-        app.command()(upkeep)
+    register_client(app)
+    register_explore(app)
+    register_pipelines(app)
+    register_mcp(app, serve_folder)
+    for command in (indexes, activate, delete, diff, verify, export):
+        app.command()(command)
     return app
 
 
