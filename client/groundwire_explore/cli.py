@@ -53,15 +53,7 @@ def explore(
     except ModuleNotFoundError as error:
         typer.echo(f'error: {error.name} is not installed; pip install "groundwire[explore]"', err=True)
         raise typer.Exit(2) from error
-    connect = partial(
-        AsyncGroundwireClient,
-        connection.server,
-        credentials=connection.credentials,
-        token=connection.token,
-        plaintext_token=connection.plaintext_token,
-        access=caller.access,
-        timeout=timeout,
-    )
+    connect = partial(connection.async_client, connection.token, access=caller.access, timeout=timeout)
     try:
         asyncio.run(_close(connect))
     except (ValueError, OSError) as error:

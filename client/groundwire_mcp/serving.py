@@ -57,7 +57,8 @@ async def serve_scopes(
     of_callers = http is not None and http.caller_tokens
     if of_callers:
         await _check_that_tokens_are_demanded(connection)
-    async with _client(connection, access, request_token if of_callers else connection.token) as client:
+    token = request_token if of_callers else connection.token
+    async with connection.async_client(token, access=access) as client:
 
         async def connected() -> AsyncGroundwireClient:
             return client
@@ -101,7 +102,7 @@ async def _serve_stdio(server: Server[Any]) -> None:
 
 async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None:
     """Any word would do as a token for a server that checks none."""
-    async with _client(connection, None, None) as client:
+    async with connection.async_client(None) as client:
         try:
             await client.list_indexes()
         except UnauthenticatedError:
@@ -109,16 +110,4 @@ async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None
     raise ValueError(
         f"--caller-tokens: {connection.server} answers callers without a token, so theirs would prove nothing: set its "
         "access_mode to jwt"
-    )
-
-
-def _client(
-    connection: ConnectionOptions, access: AccessContext | None, token: Callable[[], str] | None
-) -> AsyncGroundwireClient:
-    return AsyncGroundwireClient(
-        connection.server,
-        credentials=connection.credentials,
-        token=token,
-        plaintext_token=connection.plaintext_token,
-        access=access,
     )

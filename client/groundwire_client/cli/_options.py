@@ -17,6 +17,7 @@ from groundwire.v1.retrieval_pb2 import (
     SearchNodesResponse,
 )
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
+from groundwire_client._async_client import AsyncGroundwireClient
 from groundwire_client._channel import SERVER_VARIABLE, TLS
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
@@ -120,6 +121,19 @@ class ConnectionOptions:
     def token(self) -> TokenFile | None:
         """The token when its file is given."""
         return TokenFile(self.token_file) if self.token_file else None
+
+    def async_client(
+        self, token: Callable[[], str] | None, *, access: AccessContext | None = None, timeout: float = TIMEOUT
+    ) -> AsyncGroundwireClient:
+        """An asyncio client that calls with a token; `timeout` is seconds. Raises ValueError and OSError."""
+        return AsyncGroundwireClient(
+            self.server,
+            credentials=self.credentials,
+            token=token,
+            plaintext_token=self.plaintext_token,
+            access=access,
+            timeout=timeout,
+        )
 
     def called(
         self,

@@ -14,7 +14,7 @@ import typer
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import AsyncGroundwireClient, GraphEdge, IndexScope, NodeText
+from groundwire_client import GraphEdge, IndexScope, NodeText
 from groundwire_client.cli import (
     AccessOptions,
     ConnectionOptions,
@@ -102,13 +102,7 @@ def run(
 
 async def _ask(pipeline: Pipeline, question: str, to: ConnectionOptions, given: RunOptions) -> PipelineResult:
     try:
-        client = AsyncGroundwireClient(
-            to.server,
-            credentials=to.credentials,
-            token=to.token,
-            plaintext_token=to.plaintext_token,
-            timeout=pipeline.definition.settings.deadline_seconds,
-        )
+        client = to.async_client(to.token, timeout=pipeline.definition.settings.deadline_seconds)
     except (ValueError, OSError) as error:
         raise typer.BadParameter(str(error)) from error
     async with client:
