@@ -71,3 +71,15 @@ def test_the_table_of_settings_states_the_default(settings: str, stated: str) ->
 )
 def test_the_clients_page_states_the_default(stated: str) -> None:
     assert stated in " ".join((ROOT / "docs" / "client.md").read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize(
+    ("file", "stated"),
+    [
+        ("GroundwireClient.cs", f"EvidenceTopK = {client.EVIDENCE_TOP_K};"),
+        ("GroundwireOptions.cs", f"BudgetTokens {{ get; set; }} = {client.BUDGET_TOKENS:_};"),
+        ("GroundwireOptions.cs", f"Timeout {{ get; set; }} = TimeSpan.FromSeconds({client.TIMEOUT:g});"),
+    ],
+)
+def test_the_dotnet_client_has_the_defaults_of_the_python_client(file: str, stated: str) -> None:
+    assert stated in (ROOT / "client" / "dotnet" / "Groundwire.Client" / file).read_text(encoding="utf-8")

@@ -28,6 +28,7 @@ namespace Groundwire.Client;
 /// </remarks>
 public sealed class GroundwireClient
 {
+    private const int EvidenceTopK = 60;
     private const int MaxAttempts = 4;
     private static readonly TimeSpan FirstBackoff = TimeSpan.FromMilliseconds(200);
 
@@ -64,7 +65,7 @@ public sealed class GroundwireClient
     /// <param name="filter">Conditions that texts must meet, such as those of <see cref="NodeFilters.From"/>.</param>
     /// <param name="access">What the call may see; null takes the options' access.</param>
     /// <param name="budgetTokens">The most tokens of all texts; null takes the options' budget.</param>
-    /// <param name="topK">The most matches; null leaves it to the server.</param>
+    /// <param name="topK">How many matches compete for the budget; null takes 60.</param>
     /// <param name="scope">The repository, branch and version; null takes the options', at the active version.</param>
     /// <param name="timeout">How long the call may take, its retries included; null takes the options' timeout.</param>
     /// <param name="cancellationToken">Ends the call, on the server too.</param>
@@ -90,11 +91,8 @@ public sealed class GroundwireClient
             BudgetTokens = budgetTokens ?? options.BudgetTokens,
             // The texts of parents repeat those of matches.
             IncludeParents = false,
+            TopK = topK ?? EvidenceTopK,
         };
-        if (topK is not null)
-        {
-            request.TopK = topK.Value;
-        }
         return EvidenceReader.Read(await QueryAsync(request, timeout, cancellationToken).ConfigureAwait(false));
     }
 
