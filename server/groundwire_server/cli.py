@@ -25,9 +25,9 @@ def main() -> None:
 
 
 def _commands(asked: str) -> typer.Typer:
-    """All commands, or the one asked for alone where it needs neither client, pipelines nor MCP.
+    """All commands, or without those whose libraries the one asked for does not need.
 
-    Loading these takes as long as a small index.
+    To load the client takes as long as a small index, to load the pipelines longer than a search.
     """
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(_options)
@@ -41,13 +41,16 @@ def _commands(asked: str) -> typer.Typer:
         app.command()(versions[asked])
         return app
     from groundwire_client.cli import register as register_client
-    from groundwire_explore.cli import register as register_explore
-    from groundwire_mcp.cli import register as register_mcp
-    from groundwire_pipelines.cli import register as register_pipelines
 
     for command in (index, serve):
         app.command()(command)
     register_client(app)
+    if asked in {command.callback.__name__ for command in app.registered_commands if command.callback}:
+        return app
+    from groundwire_explore.cli import register as register_explore
+    from groundwire_mcp.cli import register as register_mcp
+    from groundwire_pipelines.cli import register as register_pipelines
+
     register_explore(app)
     register_pipelines(app)
     register_mcp(app, serve_folder)
