@@ -120,6 +120,10 @@ def test_rules_that_together_let_nobody_in_are_refused(demands: Sequence[NodeAcc
         ("a[", "nothing closes"),
         ("!a", "with `!`"),
         ("\udcff", "not UTF-8"),
+        ("./payroll/", "matches no path"),
+        ("../shop/payroll/", "matches no path"),
+        ("apps//payroll", "matches no path"),
+        ("/", "matches no path"),
     ],
 )
 def test_a_pattern_that_is_none_is_refused(pattern: str, problem: str) -> None:
