@@ -217,6 +217,16 @@ def test_a_public_node_does_not_name_what_is_generated_from_a_protected_file(tmp
     assert "implements" not in prefix(AccessRule("*.proto", FINANCE))
 
 
+def test_a_public_component_does_not_name_what_a_protected_file_of_imports_does(tmp_path: Path) -> None:
+    imports = "@namespace Payroll\n@inherits SalaryPage\n@implements IBonus\n@inject SalaryClient Client\n"
+    write(tmp_path, {"_Imports.razor": imports, "pages/Page.razor": "<p>x</p>\n@code { int Total() { return 1; } }\n"})
+    hidden = ("Payroll", "Salary", "Bonus")
+    for rules, named in (((), True), ((AccessRule("_Imports.razor", FINANCE),), False)):
+        told = [node for node in nodes_of(tmp_path, *rules) if node.path == "pages/Page.razor"]
+        assert len(told) > 1
+        assert any(word in repr(told) for word in hidden) is named
+
+
 def test_a_public_file_has_no_service_that_only_a_protected_file_names(tmp_path: Path) -> None:
     write(
         tmp_path,
