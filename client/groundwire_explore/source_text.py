@@ -15,7 +15,10 @@ from groundwire_client.cli import printable
 _MOST_HIGHLIGHTED = 20_000
 """Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
 
-_BIDIRECTIONAL = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}")
+_REPLACED = dict.fromkeys(
+    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}"
+)
+"""Characters that reverse the direction of writing, and halves of surrogate pairs, which UTF-8 has none of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,11 @@ class SourceText:
 
 
 def shown(text: str) -> str:
-    """A text in which control characters, and those that reverse the direction of writing, are visible signs."""
-    return printable(text).translate(_BIDIRECTIONAL)
+    """A text in which control characters, and those that reverse the direction of writing, are visible signs.
+
+    So are halves of surrogate pairs, which a trace may have and no page can.
+    """
+    return printable(text).translate(_REPLACED)
 
 
 def source_text(text: str, location: SourceLocation) -> SourceText:

@@ -79,7 +79,8 @@ async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> Async
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     scope, token, model = _scope_of(path), secrets.token_urlsafe(), embedder or DEFAULT_MODEL
     build = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", _BUILD_MODULE, path, data, *scope, model),
+        # -P: the working folder is often the one that is indexed, whose modules must not be imported.
+        *(sys.executable, "-P", "-m", _BUILD_MODULE, path, data, *scope, model),
         stdin=asyncio.subprocess.PIPE,  # the build ends when this is closed, however this process ends
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

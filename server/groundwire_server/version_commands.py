@@ -45,7 +45,13 @@ class ServerOptions(ConnectionOptions):
     timeout: Annotated[float, typer.Option(help="Seconds until a call gives up.", rich_help_panel="Connection")] = 120.0
 
     def are_given(self, context: typer.Context) -> bool:
-        """Whether a server is asked. Raises typer.BadParameter for options on the command line without an effect."""
+        """Whether a server is asked.
+
+        Raises typer.BadParameter for options on the command line without an effect, and for a server without a name: a
+        variable of the shell that is not set must not turn a command for a server on the data folder.
+        """
+        if not self.server and _is_typed(context, "server"):
+            raise typer.BadParameter("is empty: give HOST:PORT, or leave it out", param_hint="--server")
         idle = STORAGE_OPTIONS if self.server else _AT_A_SERVER
         told = [f"--{name.replace('_', '-')}" for name in idle if _is_typed(context, name)]
         if told:

@@ -47,6 +47,7 @@ def test_a_name_is_never_broken(
         (("--server", "localhost:1", "--data", "x"), "--data"),
         (("--server", "localhost:1", "--backend", "milvus", "--milvus-uri", "http://m:1"), "--milvus-uri"),
         (("--tenant", "acme"), "--tenant: needs --server"),
+        (("--server", ""), "--server: is empty"),
         (("--tls-ca", __file__), "--tls-ca: needs --server"),
     ],
 )

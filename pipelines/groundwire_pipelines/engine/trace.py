@@ -9,12 +9,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from pydantic import JsonValue
+from pydantic import AwareDatetime, FiniteFloat, JsonValue
 
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.private_files import open_private
@@ -29,7 +28,7 @@ class RunStarted:
 
     pipeline: str
     inputs: Facts
-    time: datetime
+    time: AwareDatetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +40,7 @@ class StepStarted:
     action: str
     settings: Facts
     inputs: Facts
-    time: datetime
+    time: AwareDatetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +65,8 @@ class StepEnded:
     index: str
     rule: str
     error: str
-    time: datetime
-    duration_seconds: float
+    time: AwareDatetime
+    duration_seconds: FiniteFloat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +79,8 @@ class RunEnded:
     prompt_tokens: int
     completion_tokens: int
     index: str
-    time: datetime
-    duration_seconds: float
+    time: AwareDatetime
+    duration_seconds: FiniteFloat
 
 
 TraceEvent = RunStarted | StepStarted | StepEnded | RunEnded

@@ -26,6 +26,7 @@ Job: TypeAlias = Callable[[Advance], Result]
 MOST_PROCESSES = 8
 """Each holds a segment of the index and the tokenisers' caches: some 400 MB."""
 _SECONDS_BETWEEN_REPORTS = 0.2
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 _done: "Synchronized[int]"  # of a worker process: what it shares with the one that started it
 
@@ -50,17 +51,35 @@ def runner(processes: int) -> Iterator[Runner]:
         yield _Here()
         return
     context = get_context("spawn")
-    done = context.Value("q", 0)
-    watched, held = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, (watched, done))
+    with _no_imports_from_the_working_folder():
+        done = context.Value("q", 0)
+        watched, held = context.Pipe(duplex=False)
+        pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, (watched, done))
+        try:
+            yield _Elsewhere(pool, done)
+            pool.shutdown()
+        finally:
+            # Workers that are still at work end now: they watch for this end of the pipe to close.
+            held.close()
+            pool.shutdown(cancel_futures=True)
+            watched.close()
+
+
+@contextmanager
+def _no_imports_from_the_working_folder() -> Iterator[None]:
+    """Processes that are started meanwhile import nothing from the working folder, which may be the tree that is read.
+
+    `multiprocessing` starts them as `python -c`, which would look there first, before the standard library.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
     try:
-        yield _Elsewhere(pool, done)
-        pool.shutdown()
+        yield
     finally:
-        # Workers that are still at work end now: they watch for this end of the pipe to close.
-        held.close()
-        pool.shutdown(cancel_futures=True)
-        watched.close()
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 class _Here:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from groundwire_ingest.repositories.indexing import Unchanged
 
@@ -35,10 +36,11 @@ def unchanged_line(outcome: Unchanged) -> str:
 
 
 def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
-    console = Console()
+    console = Console(markup=False)  # names of a source are no markup
     scope = report.scope
     state = "active" if report.activated else "published, not active"
-    console.print(f"[bold]{scope.repository} {scope.branch} {scope.active_index}[/bold] ({state}) from {report.source}")
+    names = f"{scope.repository} {scope.branch} {scope.active_index}"
+    console.print(Text.assemble((names, "bold"), f" ({state}) from {report.source}"))
     table = Table("what", "count", show_header=True)
     table.columns[1].justify = "right"
     table.add_row("nodes", f"{report.node_count:,}")
@@ -58,6 +60,6 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
         by_reason.setdefault(skipped.why, []).append(skipped.path)
     for why, paths in sorted(by_reason.items()):
         named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
-        console.print(f"skipped {len(paths):,}: {why}: {named}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"skipped {len(paths):,}: {why}: {named}", highlight=False, soft_wrap=True)
     if report.skipped and skipped_file is not None:
-        console.print(f"all of them, by name: {skipped_file}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"all of them, by name: {skipped_file}", highlight=False, soft_wrap=True)

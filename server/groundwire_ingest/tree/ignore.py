@@ -9,6 +9,7 @@ from groundwire_ingest.tree.ignore_pattern import IgnorePattern, ignore_pattern
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN_BYTES = 80
+_NO_NAMES = frozenset({"", ".", ".."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Exclusions:
 
 
 def operator_pattern(text: str) -> IgnorePattern:
-    """A pattern that an operator gives. Raises IngestError."""
+    """A pattern that an operator gives. Raises IngestError for one that is none, and for one that no path can match."""
     try:
         pattern = ignore_pattern(text.encode())
     except UnicodeEncodeError as error:
@@ -90,6 +91,10 @@ def operator_pattern(text: str) -> IgnorePattern:
         raise IngestError(f"{text!r} is not a pattern of .gitignore: {error}; correct it") from error
     if pattern is None:
         raise IngestError(f"{text!r} is a blank or a comment in .gitignore, not a pattern; write \\# for a name with #")
+    if not _NO_NAMES.isdisjoint(text.removeprefix("!").removeprefix("/").removesuffix("/").split("/")):
+        raise IngestError(
+            f"{text!r} matches no path, as none has a part that is empty, `.` or `..`; begin at the tree's root"
+        )
     return pattern
 
 

@@ -112,9 +112,12 @@ class TreeReading:
         if analysis.nodes:
             self._first_keys[path] = analysis.nodes[0].key
 
-    def component_nodes(self) -> Iterator[SourceNode]:
-        """The nodes of code in markup files, which are read once all files that they import are known."""
-        for code in ComponentReader(self._components, self._root_namespaces).read():
+    def component_nodes(self, may_read: Callable[[str], Callable[[str], bool]]) -> Iterator[SourceNode]:
+        """The nodes of code in markup files, which are read once all files that they import are known.
+
+        `may_read` says of a file which others its nodes may follow from.
+        """
+        for code in ComponentReader(self._components, self._root_namespaces, may_read).read():
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)

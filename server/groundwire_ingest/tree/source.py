@@ -66,7 +66,7 @@ class TreeSource:
                     self._access.keep(node)
                     spool.append(services.named(node))
                 yield from analysis.skipped
-            for node in reading.component_nodes():
+            for node in reading.component_nodes(self._access.may_read):
                 self._access.keep(node)
                 spool.append(services.named(node))
             map_ = reading.resolved()

@@ -2,8 +2,9 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
@@ -18,6 +19,7 @@ COMPILER_INDEX_SUFFIX = ".scip"
 MAX_IGNORE_FILE_BYTES = 1_000_000
 """The largest .gitignore that is read, since every file below it is compared with each of its lines."""
 
+_CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LANGUAGE_OF_SUFFIX = {
     ".py": "python",
     ".pyi": "python",
@@ -129,7 +131,7 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
     except OSError as error:
         yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
         return
-    yield from notes
+    yield from (replace(note, path=_printable(note.path)) for note in notes)
     is_chart = any(entry.name == CHART_FILE for entry in entries)
     for entry in entries:
         path = folder.path + entry.name
@@ -165,11 +167,15 @@ def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:
     if not entry.is_file(follow_symlinks=False):
         return SkippedFile(_printable(path), "neither a file nor a folder")
     if _printable(path) != path:
-        return SkippedFile(_printable(path), "the file's name is not UTF-8")
+        return SkippedFile(_printable(path), "the file's name is not UTF-8, or has control characters")
     why = refusal(entry.name)
     return ListedFile(path, language_of(path, in_chart)) if why is None else SkippedFile(path, why)
 
 
 def _printable(path: str) -> str:
-    """`path` with bytes that are no UTF-8 written as escapes, so that it can be printed and stored."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+    """`path` with bytes that are no UTF-8, and control characters, as escapes, so that it can be printed and stored.
+
+    A control character would steer the terminal of who reads the name, or end a line of a list of names.
+    """
+    text = os.fsencode(path).decode("utf-8", errors="backslashreplace")
+    return _CONTROL_CHARACTER.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

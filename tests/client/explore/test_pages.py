@@ -160,12 +160,15 @@ def test_a_run_is_shown_step_by_step(server: Server, tmp_path: Path) -> None:
     run_ok("run", "evidence", "create invoice", *scope, "--trace", trace)
     with exploring(server.address, trace=trace) as browser:
         shown = content_of(browser, "/run")
+        trace.write_text(trace.read_text().replace("evidence", "a\\ud800"))
+        half = content_of(browser, "/run")
         trace.write_text(trace.read_text() + json.dumps({"event": "<b>"}) + "\n")
         broken = content_of(browser, "/run")
         trace.write_text("")
         empty = content_of(browser, "/run")
     assert "Pipeline evidence ok" in shown.text
     assert "1 search query" in shown.text
+    assert "Pipeline a\N{REPLACEMENT CHARACTER} ok" in half.text
     assert "no event of a trace" in broken.text
     assert "has no event yet" in empty.text
 

@@ -40,6 +40,12 @@ def test_an_argument_that_names_access_is_refused(shopper: Agent, widening: dict
     assert "is no argument of search_code" in told.text
 
 
+def test_a_request_of_many_unknown_arguments_is_not_answered_with_all_of_them(shopper: Agent) -> None:
+    told = shopper.call("search_code", query="invoice", **{f"argument_{number}": 1 for number in range(1_000)})
+    assert told.failed
+    assert told.text.splitlines()[10:] == ["and 990 more such problems"]
+
+
 @pytest.mark.parametrize("query", JUNK)
 def test_words_of_a_query_are_nothing_but_words(shopper: Agent, query: str) -> None:
     for told in (

@@ -58,6 +58,21 @@ def test_a_folder_is_indexed_once_for_all_starts(folder: Path, tmp_path: Path) -
     assert again == first
 
 
+def test_nothing_is_imported_from_the_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents start the command inside the repository, which may hold modules of any name."""
+    (folder / "groundwire_ingest.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')", encoding="utf-8")
+    monkeypatch.chdir(folder)
+
+    async def built() -> str:
+        async with serve_folder(Path(), tmp_path / "cache", "none") as server:
+            while "is being built" in (told := server.pending()):
+                await asyncio.sleep(0.1)
+            return told
+
+    assert asyncio.run(built()) == ""
+    assert not (tmp_path / "imported").exists()
+
+
 def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
     """Other users of the machine can connect to its port."""
 

@@ -265,6 +265,10 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("{", "1: no event of a trace: Expecting property name"),
         ("[" * 100_000, "1: no event of a trace: "),
         ("\udcff", "it is not UTF-8"),
+        (
+            '{"event": "run_started", "pipeline": "p", "inputs": {}, "time": "2026-01-01T00:00:00"}',
+            "1: no event of a trace: time: Input should have timezone info",
+        ),
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_with_its_line(tmp_path: Path, content: str, told: str) -> None:

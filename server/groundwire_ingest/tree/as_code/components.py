@@ -1,7 +1,7 @@
 """The code in components and views: Razor as C#, the scripts of Vue, Svelte and Astro as TypeScript or JavaScript."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from groundwire_ingest.records import SourceNode
@@ -26,17 +26,24 @@ _STRING = re.compile(r'"([^"\n]*)"')
 class ComponentReader:
     """Reads the code of a tree's components once all of them are known.
 
-    `root_namespaces` has the root namespace of each folder that holds a .NET project.
+    `root_namespaces` has the root namespace of each folder that holds a .NET project. `may_read` says of a file which
+    others its nodes may follow from.
     """
 
-    def __init__(self, components: Iterable[Component], root_namespaces: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        components: Iterable[Component],
+        root_namespaces: Mapping[str, str],
+        may_read: Callable[[str], Callable[[str], bool]],
+    ) -> None:
         self._components = sorted(components, key=lambda item: item.path)
         self._root_namespaces = root_namespaces
-        self._imports: dict[str, list[Directive]] = {}
+        self._may_read = may_read
+        self._imports: dict[str, list[Component]] = {}
         for component in self._components:
             folder, _, name = component.path.rpartition("/")
             if name in _IMPORTS:
-                self._imports.setdefault(folder, []).extend(component.facts.directives)
+                self._imports.setdefault(folder, []).append(component)
         self._readers = CodeReaders()
 
     def read(self) -> Iterator[ComponentCode]:
@@ -91,9 +98,11 @@ class ComponentReader:
 
     def _imported(self, path: str) -> list[Directive]:
         """What the files of imports in the folders above say, the outermost first."""
+        may_read = self._may_read(path)
         found: list[Directive] = []
         for folder in folders_above(path):
-            found[:0] = self._imports.get(folder, ())
+            known = (item for item in self._imports.get(folder, ()) if may_read(item.path))
+            found[:0] = [directive for item in known for directive in item.facts.directives]
         return found
 
     def _class_head(self, path: str, directives: Sequence[Directive]) -> str:

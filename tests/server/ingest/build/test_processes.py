@@ -41,6 +41,16 @@ def test_a_process_that_was_killed_is_told() -> None:
         runs.run(jobs, lambda done: None)
 
 
+def test_nothing_is_imported_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree is often indexed from inside it, and may have modules with names of the standard library."""
+    (tmp_path / "multiprocessing.py").write_text("open('imported', 'w')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with runner(2) as runs:
+        assert runs.run([partial(double, 2)], lambda done: None) == [4]
+    assert not (tmp_path / "imported").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl-C"])
 def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, ending: signal.Signals) -> None:

@@ -40,6 +40,22 @@ def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
     assert exported(tmp_path / "data").keys() == {"shop.py"}
 
 
+def test_names_of_a_source_are_printed_as_they_are(tmp_path: Path) -> None:
+    """Square brackets are markup to rich: an end without a beginning would be an error after the build."""
+    file = write(
+        tmp_path,
+        {
+            "nodes.jsonl": '{"type": "node", "kind": "cs", "local_id": "a", "text": "a"}\n'
+            '{"type": "edge", "from": "cs::a", "to": "cs::a", "edge_type": "Calls[/red]"}\n'
+        },
+    )
+    told = run_ok(
+        "index", file / "nodes.jsonl", "-r", "[/bold]", "-b", "[red]", "--embedder", "none", "--data", tmp_path / "data"
+    )
+    assert "[/bold] [red] 2" in told
+    assert "Calls[/red]" in told
+
+
 def test_a_file_of_repositories_indexes_all_that_it_can(tmp_path: Path, shop: Path) -> None:
     file = tmp_path / "repositories.yaml"
     file.write_text("""\

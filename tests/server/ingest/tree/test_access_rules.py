@@ -120,6 +120,10 @@ def test_rules_that_together_let_nobody_in_are_refused(demands: Sequence[NodeAcc
         ("a[", "nothing closes"),
         ("!a", "with `!`"),
         ("\udcff", "not UTF-8"),
+        ("./payroll/", "matches no path"),
+        ("../shop/payroll/", "matches no path"),
+        ("apps//payroll", "matches no path"),
+        ("/", "matches no path"),
     ],
 )
 def test_a_pattern_that_is_none_is_refused(pattern: str, problem: str) -> None:
@@ -211,6 +215,16 @@ def test_a_public_node_does_not_name_what_is_generated_from_a_protected_file(tmp
 
     assert "implements BasketServicer.AddItem" in prefix()
     assert "implements" not in prefix(AccessRule("*.proto", FINANCE))
+
+
+def test_a_public_component_does_not_name_what_a_protected_file_of_imports_does(tmp_path: Path) -> None:
+    imports = "@namespace Payroll\n@inherits SalaryPage\n@implements IBonus\n@inject SalaryClient Client\n"
+    write(tmp_path, {"_Imports.razor": imports, "pages/Page.razor": "<p>x</p>\n@code { int Total() { return 1; } }\n"})
+    hidden = ("Payroll", "Salary", "Bonus")
+    for rules, named in (((), True), ((AccessRule("_Imports.razor", FINANCE),), False)):
+        told = [node for node in nodes_of(tmp_path, *rules) if node.path == "pages/Page.razor"]
+        assert len(told) > 1
+        assert any(word in repr(told) for word in hidden) is named
 
 
 def test_a_public_file_has_no_service_that_only_a_protected_file_names(tmp_path: Path) -> None:

@@ -127,10 +127,28 @@ def test_what_is_neither_file_nor_folder_is_named(make_tree: TreeMaker) -> None:
     assert skipped(root) == {"pipe.py": "neither a file nor a folder"}
 
 
+UNUSABLE_NAME = "the file's name is not UTF-8, or has control characters"
+
+
 def test_file_name_that_is_not_utf_8_is_named_with_escapes(make_tree: TreeMaker) -> None:
     root = make_tree({"a.py": "x"})
     Path(os.fsdecode(os.fsencode(root) + b"/caf\xe9.py")).write_text("x")
-    assert skipped(root) == {"caf\\xe9.py": "the file's name is not UTF-8"}
+    assert skipped(root) == {"caf\\xe9.py": UNUSABLE_NAME}
+
+
+def test_a_file_whose_name_would_steer_a_terminal_is_named_with_escapes(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.py": "x", "red\x1b[31m.py": "x", "b\n/c.py": "x", "csi\x9b31m.py": "x"})
+    assert skipped(root) == dict.fromkeys(("red\\x1b[31m.py", "b\\n/c.py", "csi\\x9b31m.py"), UNUSABLE_NAME)
+    assert listed_paths(root) == ["a.py"]
+
+
+def test_a_gitignore_in_a_folder_that_is_not_utf_8_is_named_with_escapes(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.py": "x"})
+    folder = Path(os.fsdecode(os.fsencode(root) + b"/caf\xe9"))
+    folder.mkdir()
+    (folder / ".gitignore").write_text("a[\n")
+    notes = [item for item in list_tree(root) if isinstance(item, SkippedFile)]
+    assert SkippedFile("caf\\xe9/.gitignore", "line 1 is not a pattern and is ignored: 'a['") in notes
 
 
 def test_yaml_in_a_charts_templates_is_helm(make_tree: TreeMaker) -> None:
