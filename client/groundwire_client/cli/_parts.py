@@ -14,6 +14,7 @@ from groundwire_client._helpers import citation
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
+_TAB_WIDTH = 4
 
 
 def show(parts: Iterable[RenderableType]) -> None:
@@ -51,7 +52,8 @@ def place(location: SourceLocation, otherwise: str) -> str:
 
 def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Panel:
     """A source text below its id, titled by its place and a remark, with line numbers where they are the file's."""
-    shown = printable(text).removesuffix("\n")
+    # Rich would measure a tab as one sign or none, but print it as spaces: the border would cut long lines off.
+    shown = printable(text).removesuffix("\n").expandtabs(_TAB_WIDTH)
     source = Syntax(
         shown,
         Syntax.guess_lexer(location.path) if location.path else "text",

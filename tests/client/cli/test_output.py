@@ -122,6 +122,14 @@ def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None
     assert "a.sql:7 · " in run("fetch", TABLE).stdout
 
 
+def test_lines_indented_with_tabs_are_whole(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.SourceLocation(path="vat.go", start_line=1, end_line=2)
+    line = "return netAmountOfTheInvoice * rateOfTheCountryWhereItIsDelivered / 100"
+    text = retrieval_pb2.NodeText(id=SEED, text=f"if charged {{\n\t\t\t\t{line}\n", location=location)
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text], index="v1"))
+    assert f"{' ' * 16}{line}" in run("fetch", SEED).stdout
+
+
 def test_an_outline_has_no_line_numbers_as_its_lines_are_not_those_of_the_file(server: FakeServer, run: Run) -> None:
     location = retrieval_pb2.SourceLocation(path="a.py", start_line=7, end_line=40)
     text = retrieval_pb2.NodeText(text="class A:\n    def f(self) ...\n", location=location)
