@@ -1,19 +1,24 @@
 """Source texts for a page: highlighted, line by line, with the numbers of the lines in their file."""
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from markupsafe import Markup, escape
-from pygments import highlight
+from pygments import format as formatted
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
+from pygments.token import Text, _TokenType  # pyright: ignore[reportPrivateUsage] - its type has no other name
 
 from groundwire_client import SourceLocation
 from groundwire_client.cli import printable
 
-_MOST_HIGHLIGHTED = 20_000
+_MOST_HIGHLIGHTED = 6_000
 """Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
+_SECONDS_TO_HIGHLIGHT = 0.1
+"""After so long the rest of a text is plain. Lexers are quick on code, and slow on texts that are made for it."""
 
 _REPLACED = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}"
@@ -53,9 +58,19 @@ def _lines(text: str, path: str) -> list[Markup]:
     kind = _lexer_class(path.rpartition("/")[2])
     if kind is None or len(text) > _MOST_HIGHLIGHTED:
         return [escape(line) for line in text.split("\n")]
-    html = highlight(text, kind(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+    html = formatted(_tokens(text, kind(stripnl=False, ensurenl=False)), HtmlFormatter(nowrap=True))
     # The formatter closes what is open at the end of a line, and ends the text with a line feed.
     return [Markup(line) for line in html.removesuffix("\n").split("\n")]
+
+
+def _tokens(text: str, lexer: Lexer) -> Iterator[tuple[_TokenType, str]]:
+    end, done = time.monotonic() + _SECONDS_TO_HIGHLIGHT, 0
+    for kind, part in lexer.get_tokens(text):
+        yield kind, part
+        done += len(part)
+        if time.monotonic() > end:
+            yield Text, text[done:]
+            return
 
 
 @lru_cache(maxsize=1_000)
