@@ -63,6 +63,8 @@ class Admission:
                 queue.under_way -= 1
                 if turn.spent:
                     queue.service_time.add(turn.spent, at_least=is_cut_short)
+                    if turn.began is not None:
+                        queue.time_to_end.add(self._clock() - turn.began, at_least=is_cut_short)
 
     def check(self, method: str, seconds_left: float) -> None:
         """Raises LimitError when a call that must be done in so many seconds would be refused now."""
@@ -85,7 +87,7 @@ class Admission:
                 self._idle -= 1
                 self._begin(queue, turn)
                 return True
-            if turn.has_begun:
+            if turn.began is not None:
                 self._begun[turn] = None
                 return False
             self._check_deadline(turn.method, queue, now, turn.deadline - now)
@@ -136,14 +138,14 @@ class Admission:
         turn, _ = queue.waiting.popitem(last=False)
         if now >= turn.deadline:
             turn.refusal = DeadlineError()
-        elif now + queue.service_time.most > turn.deadline:
+        elif now + queue.time_to_end.most > turn.deadline:
             turn.refusal = self._refusals.too_late(turn.method, queue, now)
         self._begin(queue, turn)
         return turn
 
     def _begin(self, queue: MethodQueue, turn: Turn) -> None:
-        if not turn.has_begun:
-            turn.has_begun = True
+        if turn.began is None:
+            turn.began = self._clock()
             self._served += 1
             queue.served += turn.refusal is None
             queue.last_served = self._served

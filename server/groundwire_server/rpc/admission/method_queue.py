@@ -15,7 +15,7 @@ class Turn:
     """A call's turns on the compute thread, one for each part. Times are seconds of the admission's clock.
 
     `work` is the part that has its turn next. With a `refusal` the call is not worth its work any more, and ends with
-    that error. `spent` is what all parts of the call have taken, wherever they ran; `has_begun` says that one has had
+    that error. `spent` is what all parts of the call have taken, wherever they ran; `began` is when the first one had
     its turn.
     """
 
@@ -25,7 +25,7 @@ class Turn:
     entered: float = 0.0
     served_before: int = 0
     spent: float = 0.0
-    has_begun: bool = False
+    began: float | None = None
     refusal: GroundwireError | None = None
 
     def take(self) -> None:
@@ -40,7 +40,8 @@ class MethodQueue:
     """The turns of one method on so many threads, first come first served.
 
     `under_way` counts its calls, `served` those that have had a turn; `last_served` orders methods by when one of
-    theirs last began.
+    theirs last began. `service_time` is what the parts of a call take. `time_to_end` is how long a call lasts from its
+    first turn: its parts, and what runs between them, which are parts of other calls when there are many.
     """
 
     under_way: int = 0
@@ -48,6 +49,7 @@ class MethodQueue:
     last_served: int = 0
     waiting: OrderedDict[Turn, None] = field(default_factory=OrderedDict[Turn, None])
     service_time: ServiceTime = field(default_factory=ServiceTime)
+    time_to_end: ServiceTime = field(default_factory=ServiceTime)
     threads: int = 1
 
     @property
@@ -63,7 +65,7 @@ class MethodQueue:
     def in_time(self, now: float, seconds_left: float) -> bool:
         """Whether a call that comes now and has to wait will likely be done within `seconds_left`."""
         wait = self.wait_seconds(now)
-        return wait is None or wait + self.service_time.most <= seconds_left
+        return wait is None or wait + self.time_to_end.most <= seconds_left
 
     def _seconds_each(self, now: float, least: float) -> float:
         """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.

@@ -351,3 +351,22 @@ def test_a_call_waits_half_as_long_where_two_threads_serve(clock: Clock, stack: 
     with pytest.raises(LimitError):
         alone.come(deadline=clock.now + 1.75)
     together.come(deadline=clock.now + 1.75)
+
+
+def test_a_call_is_refused_when_the_parts_of_others_leave_it_too_little_time(clock: Clock, stack: ExitStack) -> None:
+    """Calls of 0.1 s of work, between whose parts others run, so that each lasts a second."""
+    calls = Calls(clock, stack)
+    for _ in range(16):
+        turn = Turn("A", NEVER)
+        with calls.admission.under_way(turn):
+            calls.admission.enter(turn)
+            clock.now += 1.0
+            turn.spent = 0.1
+            assert calls.admission.next() is None
+    calls.several(1)
+    with pytest.raises(LimitError):
+        calls.come(deadline=clock.now + 0.9)
+    turn, _ = calls.come(deadline=clock.now + 1.5)
+    clock.now += 1.0
+    assert calls.admission.next() is turn
+    assert isinstance(turn.refusal, LimitError)
