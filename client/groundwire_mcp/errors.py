@@ -10,7 +10,7 @@ class ToolError(Exception):
 
 
 _REMEDIES: Mapping[str, str] = {
-    "VECTORS_MISSING": "this index has no embeddings: use search_type bm25",
+    "VECTORS_MISSING": "this index has no embeddings, or not yet while a folder is indexed first: use search_type bm25",
     "EMBEDDER_MISMATCH": "this server cannot embed queries for this index: use search_type bm25",
     "LEXICAL_MISSING": "this index has no word statistics: use search_type semantic",
     "INDEX_NOT_FOUND": "the pinned index version is not available: tell the user that the operator must pin another",

@@ -67,15 +67,23 @@ def indexes(
     at: ServerOptions,
     context: typer.Context,
     storage: Storage,
+    repository: Annotated[str, typer.Option("--repository", "-r", help="List those of this repository alone.")] = "",
+    branch: Annotated[str, typer.Option("--branch", "-b", help="List those of this branch alone.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
 ) -> None:
     """List the index versions of a data folder or of Milvus, whatever their access; with --server those you may see."""
     if at.are_given(context):
-        told = at.called(lambda client: client.list_indexes(), timeout=at.timeout, access=caller.access)
+        told = at.called(
+            lambda client: client.list_indexes(repository, branch), timeout=at.timeout, access=caller.access
+        )
         entries = [_entry(index) for index in told.indexes]
     else:
         with reporting_failures():
-            entries = listed(storage)
+            entries = [
+                entry
+                for entry in listed(storage)
+                if repository in ("", entry.repository) and branch in ("", entry.branch)
+            ]
     if as_json:
         print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
     else:

@@ -1,5 +1,6 @@
 """`groundwire indexes`, `activate` and `delete`, and which options they take together."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def test_a_name_is_never_broken(
     code, output, _ = command("indexes", "--data", str(tmp_path))
     assert code == 0
     assert output.splitlines()[1].split()[:4] == [*NAMES, "yes"]
+    repository, branch, _ = NAMES
+    for options, versions in ((("-r", repository, "-b", branch), 1), (("-r", "other"), 0), (("-b", "other"), 0)):
+        assert len(json.loads(command("indexes", *options, "--json", "--data", str(tmp_path))[1])) == versions
 
 
 @pytest.mark.parametrize(

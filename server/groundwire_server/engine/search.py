@@ -36,7 +36,10 @@ _RETRIEVERS: Mapping[SearchType, tuple[Retriever, ...]] = {
     SearchType.BM25: (Retriever.BM25_CODE,),
     SearchType.HYBRID: (Retriever.BM25_CODE, Retriever.DENSE),
 }
-_ADVICE = {Retriever.DENSE: "search it with BM25", Retriever.BM25_CODE: "search it semantically"}
+_ADVICE = {
+    Retriever.DENSE: "search it with search_type BM25",
+    Retriever.BM25_CODE: "search it with search_type SEMANTIC",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
