@@ -138,7 +138,7 @@ class Admission:
         turn, _ = queue.waiting.popitem(last=False)
         if now >= turn.deadline:
             turn.refusal = DeadlineError()
-        elif now + queue.time_to_end.most > turn.deadline:
+        elif now + queue.most_seconds > turn.deadline:
             turn.refusal = self._refusals.too_late(turn.method, queue, now)
         self._begin(queue, turn)
         return turn

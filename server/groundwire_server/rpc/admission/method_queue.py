@@ -57,6 +57,14 @@ class MethodQueue:
         """How many calls are under way and do not wait to begin."""
         return self.under_way - len(self.waiting)
 
+    @property
+    def most_seconds(self) -> float:
+        """Within how long nearly every call is done once it has its turn; 0 while that is not known.
+
+        At least the work: calls whose parts were all short had no turn, and tell nothing of `time_to_end`.
+        """
+        return max(self.service_time.most, self.time_to_end.most)
+
     def wait_seconds(self, now: float) -> float | None:
         """How long a call that comes now would wait, behind those that do; None while that is not known."""
         mean = self.service_time.mean
@@ -65,7 +73,7 @@ class MethodQueue:
     def in_time(self, now: float, seconds_left: float) -> bool:
         """Whether a call that comes now and has to wait will likely be done within `seconds_left`."""
         wait = self.wait_seconds(now)
-        return wait is None or wait + self.time_to_end.most <= seconds_left
+        return wait is None or wait + self.most_seconds <= seconds_left
 
     def _seconds_each(self, now: float, least: float) -> float:
         """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.

@@ -370,3 +370,14 @@ def test_a_call_is_refused_when_the_parts_of_others_leave_it_too_little_time(clo
     clock.now += 1.0
     assert calls.admission.next() is turn
     assert isinstance(turn.refusal, LimitError)
+
+
+def test_calls_that_never_needed_a_turn_tell_how_much_work_one_is(clock: Clock, stack: ExitStack) -> None:
+    calls = Calls(clock, stack)
+    for _ in range(16):
+        turn = Turn("A", NEVER)
+        with calls.admission.under_way(turn):
+            turn.spent = 0.1
+    calls.several(1)
+    with pytest.raises(LimitError):
+        calls.come(deadline=clock.now + 0.15)
