@@ -153,8 +153,7 @@ def index_scope(name: str) -> IndexScope:
     Raises:
         ValueError: It names no repository and branch.
     """
-    repository, _, rest = name.partition("::")
-    branch, _, version = rest.partition("::")
-    if not repository or not branch:
+    repository, branch, version, *more = [*name.split("::"), "", ""]
+    if not repository or not branch or any(more):
         raise ValueError(f"scope: {name!r} must be repository::branch or repository::branch::version: choose an index")
     return IndexScope(repository=repository, branch=branch, active_index=version)

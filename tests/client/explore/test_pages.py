@@ -119,6 +119,7 @@ def test_the_page_has_the_access_it_was_started_with(get: Get, server: Server) -
         ("/?mode=vague&q=x", "mode: must be one of query, semantic, bm25, hybrid"),
         ("/?retriever=dense&retriever=nose&q=x", "retriever.1: must be one of dense, bm25_code"),
         ("/?scope=absent&q=x", "scope: 'absent' must be repository::branch"),
+        ("/?scope=shop::main::v1::v2&q=x", "must be repository::branch"),
         ("/node", "id: Field required"),
         ("/node?id=x&depth=9", "depth: Input should be less than or equal to 4"),
         ("/compare?q=x&b.fusion=cold", "fusion: must be one of"),
