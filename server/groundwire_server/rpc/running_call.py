@@ -1,7 +1,6 @@
 """A call under way: its deadline, and where each of its parts computes or waits."""
 
 import asyncio
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -19,12 +18,9 @@ from groundwire_server.rpc.answers import Answer
 
 Result = TypeVar("Result")
 
-SHORT_SECONDS = sys.getswitchinterval()
-"""A part that nearly always takes less of the processor runs on the event loop: 5 ms.
-
-For so long a thread that computes keeps the interpreter from the event loop, wherever it runs.
-"""
-SECONDS_ON_LOOP = 2 * SHORT_SECONDS
+SHORT_SECONDS = 0.0025
+"""A part that nearly always takes less of the processor runs on the event loop."""
+SECONDS_ON_LOOP = 0.005
 """After so long a part that was expected to be short leaves the event loop."""
 SECONDS_OF_TURN = 0.01
 """After so long a part on the compute thread lets parts that wait compute for as long."""
