@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TypeAlias
 
 from groundwire_server.config import SettingsError
-from groundwire_server.setting_values import split_address
+from groundwire_server.config.values import split_address
 
 _SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 

@@ -10,6 +10,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.backends.milvus.backend import MilvusBackend
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.config.values import is_url
 from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
@@ -21,7 +22,6 @@ from groundwire_server.engine.routing_file import load_routing
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
-from groundwire_server.setting_values import is_url
 
 
 def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:

@@ -8,8 +8,8 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
 from groundwire_server.config import SettingsError
+from groundwire_server.config.values import split_address
 from groundwire_server.rpc.serving.addresses import check_free
-from groundwire_server.setting_values import split_address
 
 SETTING = "metrics_listen"
 _IDLE_SECONDS = 30

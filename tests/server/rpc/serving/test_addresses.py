@@ -6,7 +6,7 @@ import pytest
 
 from groundwire_server.config import SettingsError
 from groundwire_server.rpc.serving.addresses import check_free, held
-from groundwire_server.setting_values import split_address
+from groundwire_server.config.values import split_address
 
 
 def listener(address: str, *, shares: bool) -> socket.socket:

@@ -1,0 +1,49 @@
+"""The models and the files of rules that searches use."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_server.config.group import SettingsGroup
+from groundwire_server.config.values import DeadlineSeconds, Names, PathOrUrl, Token, is_url
+
+
+class RetrievalSettings(SettingsGroup):
+    """Embedders, the reranker, corpus boosts, routing rules, and who may ask for deleted nodes."""
+
+    embedders: Names = (DEFAULT_MODEL,)
+    """Names or paths of the models that queries are embedded with, one for each kind of index served."""
+    reranker: PathOrUrl = ""
+    """The reranker of `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL
+    of a service, to which queries and the texts of candidates are sent; empty for none."""
+    reranker_api: Literal["rerank", "tei"] = "rerank"
+    """The service's protocol: `rerank` of Cohere, Jina and vLLM, or `tei` of Text Embeddings Inference."""
+    reranker_model: str = ""
+    """The name of the service's model; empty for its only one."""
+    reranker_token_file: Path | None = None
+    """File of the bearer token that the service asks for; read anew for each request."""
+    reranker_token: Token = SecretStr("")
+    """The token itself, for deployments that pass secrets in the environment; never logged."""
+    reranker_seconds: DeadlineSeconds = 10
+    """How long the service may take to answer one request."""
+    widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
+    """How many times `top_k` candidates a reranker reads."""
+
+    corpus_boosts: Path | None = None
+    """YAML file of rules by which words of a query raise corpus types; the packaged ones without it."""
+    routing: Path | None = None
+    """YAML file of routing rules, selected by `process`, `doc_class` and `workflow_id` of a query; none without it."""
+    lifecycle_override_acl_tags: Names = ()
+    """ACL tags whose holders may ask for deleted nodes; `*` lets everyone."""
+
+    @model_validator(mode="after")
+    def _check_reranker(self) -> Self:
+        """The settings of a reranking service need `reranker` to be the URL of one."""
+        for setting in ("reranker_api", "reranker_model", "reranker_token_file", "reranker_token", "reranker_seconds"):
+            if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
+                raise ValueError(f"{setting}: has no use unless reranker is a URL")
+        if self.reranker_token_file is not None and self.reranker_token.get_secret_value():
+            raise ValueError("reranker_token: must not be given together with reranker_token_file")
+        return self

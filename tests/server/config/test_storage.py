@@ -1,0 +1,64 @@
+"""Where the indexes are."""
+
+from pathlib import Path
+
+import pytest
+
+from groundwire_index.milvus.address import MilvusAddress
+from groundwire_server.config import SettingsError, load_settings
+
+MILVUS = {
+    "milvus_uri": "http://milvus:19530",
+    "milvus_database": "code",
+    "milvus_token_file": Path("f"),
+    "milvus_token": "t",
+    "milvus_ca": Path("ca.pem"),
+    "milvus_seconds": 3,
+}
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"backend": "milvus"}, "milvus_uri: must be given with the backend milvus"),
+        (
+            {**MILVUS, "backend": "milvus"},
+            "milvus_token: must not be given together with milvus_token_file",
+        ),
+        *(
+            ({setting: value}, f"{setting}: has no use with the backend embedded; set backend")
+            for setting, value in MILVUS.items()
+        ),
+        *(
+            ({"milvus_uri": uri}, f"milvus_uri: {uri!r}: must be http://HOST:PORT or https://HOST:PORT")
+            for uri in ("milvus:19530", "tcp://milvus:1", "http://milvus", "http://milvus:1/a", "http://a:b", "./m.db")
+        ),
+        (
+            {"milvus_uri": "http://me:secret@milvus:19530"},
+            "milvus_uri: 'http://...@milvus:19530': must hold no user name and no password; they belong in "
+            "milvus_token_file",
+        ),
+    ],
+)
+def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(None, **flags)
+    assert str(caught.value) == message
+
+
+def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
+    token, ca = tmp_path / "token", tmp_path / "ca.pem"
+    token.write_text("root:secret\n")
+    ca.write_text("a certificate")
+    settings = load_settings(
+        None,
+        **{**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca},
+    )
+    assert settings.milvus_address() == MilvusAddress("http://milvus:19530", "code", "root:secret", str(ca), 3)
+    assert "secret" not in repr(settings.milvus_address())
+    token.write_text("two words")
+    with pytest.raises(SettingsError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):
+        settings.milvus_address()
+    token.unlink()
+    with pytest.raises(SettingsError, match=r"milvus_token_file: .* cannot be read: No such file"):
+        settings.milvus_address()
