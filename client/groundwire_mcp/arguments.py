@@ -96,14 +96,14 @@ class Ask(Arguments):
 class ReadCode(Arguments):
     """Arguments of `read_code`."""
 
-    ids: Annotated[_Ids, Field(description="Handles, most important first, all of one repository.")]
+    ids: Annotated[_Ids, Field(description="Ids of nodes, most important first, all of one repository.")]
     budget_tokens: _BudgetTokens = DEFAULT_BUDGET_TOKENS
 
 
 class ExpandGraph(Arguments):
     """Arguments of `expand_graph`."""
 
-    ids: Annotated[_Ids, Field(description="Handles to start from, all of one repository.")]
+    ids: Annotated[_Ids, Field(description="Ids of nodes to start from, all of one repository.")]
     direction: _Direction = "both"
     max_depth: Annotated[int, Field(ge=1, le=6, description="The most edges between a start and a node.")] = 1
     max_nodes: Annotated[int, Field(ge=1, le=200, description="The most nodes, starts included.")] = 30
@@ -114,8 +114,8 @@ class ExpandGraph(Arguments):
 class FindPaths(Arguments):
     """Arguments of `find_paths`."""
 
-    from_ids: Annotated[_Ids, Field(description="Handles where paths begin.")]
-    to_ids: Annotated[_Ids, Field(description="Handles where paths end, of the same repository.")]
+    from_ids: Annotated[_Ids, Field(description="Ids of nodes where paths begin.")]
+    to_ids: Annotated[_Ids, Field(description="Ids of nodes where paths end, of the same repository.")]
     direction: _Direction = "outgoing"
     max_hops: Annotated[int, Field(ge=1, le=12, description="The most edges of a path.")] = 6
     max_paths: Annotated[int, Field(ge=1, le=20, description="The most paths, shortest first.")] = 3

@@ -33,14 +33,14 @@ class Result(Part, ABC):
 class NodeLine(Part):
     """A node without its text."""
 
-    id: Annotated[str, Field(description="The node's handle, for read_code, expand_graph and find_paths.")]
+    id: Annotated[str, Field(description="Names the node, for read_code, expand_graph and find_paths.")]
     place: Annotated[str, Field(description="`path:first line-last line`.")] = ""
     symbol: Annotated[str, Field(description="The qualified name.")] = ""
     test: Annotated[bool, Field(description="It is code that tests other code.")] = False
     generated: Annotated[bool, Field(description="A tool generated it.")] = False
 
     def line(self) -> str:
-        """Place, symbol and handle in one line."""
+        """Place, symbol and id in one line."""
         remarks = [word for word, holds in (("test", self.test), ("generated", self.generated)) if holds]
         return "  ".join(filter(None, (self.place, self.symbol, *remarks, f"id={self.id}")))
 

@@ -62,6 +62,6 @@ class AllowedScopes:
         ((name, node_id),) = names.items()
         if node_id.count(SEPARATOR) < 3:
             raise ToolError(
-                f"ids: {shortened(node_id)!r} is no handle: copy the whole `id` from a result of search_code or ask"
+                f"ids: {shortened(node_id)!r} is no id: copy the whole `id` from a result of search_code or ask"
             )
         return self.named(name)

@@ -34,7 +34,7 @@ _TEMPLATE = ResourceTemplate(
     uri_template=NODE_URI + "{id}",
     name="node",
     title="Node of the code",
-    description="The text of a node by its handle, below a line with its file, lines and symbol. The handle is "
+    description="The text of a node by its id, below a line with its file, lines and symbol. The id is "
     "percent-encoded.",
     mime_type="text/plain",
 )

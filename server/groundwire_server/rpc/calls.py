@@ -64,7 +64,7 @@ class CallRunner:
         """
         seconds = self._seconds_allowed(context.time_remaining())
         call = RunningCall(self._threads, method, seconds)
-        with self._admission.under_way(call.turn):
+        with self._admission.under_way(call.queued):
             timeout = asyncio.timeout(seconds)
             try:
                 async with timeout:

@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar
 from groundwire_server.domain.errors import CancelledError, DeadlineError
 from groundwire_server.execution.observation import observer
 from groundwire_server.rpc.admission.admission import Admission
-from groundwire_server.rpc.admission.method_queue import Turn
+from groundwire_server.rpc.admission.method_queue import QueuedCall
 from groundwire_server.rpc.admission.service_time import ServiceTime
 from groundwire_server.rpc.answers import Answer
 
@@ -22,7 +22,7 @@ SHORT_SECONDS = 0.0025
 """A part that nearly always takes less of the processor runs on the event loop."""
 SECONDS_ON_LOOP = 0.005
 """After so long a part that was expected to be short leaves the event loop."""
-SECONDS_OF_TURN = 0.01
+SECONDS_BEFORE_OTHERS = 0.01
 """After so long a part on the compute thread lets parts that wait compute for as long."""
 SECONDS_BEFORE_OWN = 1.0
 """After so long it does so for its own method too, whose calls end sooner one after another than side by side."""
@@ -54,13 +54,13 @@ class Threads:
         self._computing = ThreadPoolExecutor(computing, thread_name_prefix="groundwire-compute")
         self._nested = 0
 
-    def enter(self, turn: Turn) -> None:
-        """Has the turn taken when it comes. Raises LimitError when it would come too late."""
-        if self.admission.enter(turn):
-            self._computing.submit(self._take_turns, turn)
+    def enter(self, call: QueuedCall) -> None:
+        """Has the call's part computed when a thread is free. Raises LimitError when that would be too late."""
+        if self.admission.enter(call):
+            self._computing.submit(self._compute, call)
 
     def give_way(self, method: str, began: float) -> float:
-        """Takes turns on top of a part that began then; returns when to do so again.
+        """Computes parts that wait on top of one that began then; returns when to do so again.
 
         Until then it may compute for as long as they did at least.
         """
@@ -69,23 +69,23 @@ class Threads:
             besides = method if now - began < SECONDS_BEFORE_OWN else None
             self._nested += 1
             try:
-                while time.monotonic() < now + SECONDS_OF_TURN and (turn := self.admission.next_besides(besides)):
-                    turn.take()
+                while time.monotonic() < now + SECONDS_BEFORE_OTHERS and (call := self.admission.next_besides(besides)):
+                    call.compute()
             finally:
                 self._nested -= 1
         after = time.monotonic()
-        return after + max(SECONDS_OF_TURN, after - now)
+        return after + max(SECONDS_BEFORE_OTHERS, after - now)
 
     def close(self) -> None:
         """The threads end after the parts they are at."""
         for pool in (self._computing, self.waiting, self.models):
             pool.shutdown(wait=False)
 
-    def _take_turns(self, first: Turn) -> None:
-        turn: Turn | None = first
-        while turn is not None:
-            turn.take()
-            turn = self.admission.next()
+    def _compute(self, first: QueuedCall) -> None:
+        call: QueuedCall | None = first
+        while call is not None:
+            call.compute()
+            call = self.admission.next()
 
 
 class RunningCall:
@@ -94,7 +94,7 @@ class RunningCall:
     Where calls share several computing threads, what runs beside that thread may pass checkpoints too: none gives way.
     """
 
-    __slots__ = ("_give_way", "_given_away", "_limit", "_parts", "_seconds", "_threads", "abandoned", "turn")
+    __slots__ = ("_give_way", "_given_away", "_limit", "_parts", "_seconds", "_threads", "abandoned", "queued")
 
     def __init__(self, threads: Threads, method: str, seconds: float) -> None:
         self._threads = threads
@@ -103,14 +103,14 @@ class RunningCall:
         self._given_away = 0.0
         self._parts = 0
         self._seconds = 0.0
-        self.turn = Turn(method, time.monotonic() + seconds)
+        self.queued = QueuedCall(method, time.monotonic() + seconds)
         self.abandoned = False
         """Nobody waits any more: the work stops at its next checkpoint."""
 
     def checkpoint(self) -> None:
         """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
         now = time.monotonic()
-        if now >= self.turn.deadline:
+        if now >= self.queued.deadline:
             raise DeadlineError
         if self.abandoned:
             raise CancelledError
@@ -125,11 +125,11 @@ class RunningCall:
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """See `Call.compute`. Raises LimitError when the call is not taken on."""
-        times = self._threads.times[self.turn.method, self._parts]
+        times = self._threads.times[self.queued.method, self._parts]
         self._parts += 1
         observer().queued()
         is_short = self._threads.is_single and times.mean is not None and times.most < SHORT_SECONDS
-        result = await (self._at_once(part) if is_short else self._in_turn(part))
+        result = await (self._at_once(part) if is_short else self._on_thread(part))
         times.add(self._seconds)
         return result
 
@@ -145,34 +145,34 @@ class RunningCall:
         try:
             return self._attempt(part, SECONDS_ON_LOOP, _take_long)
         except TakesLong:
-            return await self._in_turn(part)
+            return await self._on_thread(part)
 
-    async def _in_turn(self, part: Callable[[], Result]) -> Result:
-        turn = self.turn
+    async def _on_thread(self, part: Callable[[], Result]) -> Result:
+        queued = self.queued
 
         def attempt() -> Result:
-            if turn.refusal is not None:
-                raise turn.refusal
-            give_way = partial(self._threads.give_way, turn.method, time.monotonic())
-            return self._attempt(part, SECONDS_OF_TURN if self._threads.is_single else inf, give_way)
+            if queued.refusal is not None:
+                raise queued.refusal
+            give_way = partial(self._threads.give_way, queued.method, time.monotonic())
+            return self._attempt(part, SECONDS_BEFORE_OTHERS if self._threads.is_single else inf, give_way)
 
-        answer = Answer(turn.method, attempt)
-        turn.work = answer.attempt
-        self._threads.enter(turn)
+        answer = Answer(queued.method, attempt)
+        queued.work = answer.attempt
+        self._threads.enter(queued)
         try:
             return await answer.received()
         except asyncio.CancelledError:
-            self._threads.admission.leave(turn)
+            self._threads.admission.leave(queued)
             raise
         finally:
-            turn.refusal = None  # an error must not be referred to from the frames of its own traceback
+            queued.refusal = None  # an error must not be referred to from the frames of its own traceback
 
     async def _beside(self, pool: ThreadPoolExecutor, part: Callable[[], Result]) -> Result:
         def attempt() -> Result:
             self.checkpoint()
             return part()
 
-        answer = Answer(self.turn.method, attempt)
+        answer = Answer(self.queued.method, attempt)
         waiting = pool.submit(answer.attempt)
         try:
             return await answer.received()
@@ -190,7 +190,7 @@ class RunningCall:
             return part()
         finally:
             self._limit = inf
-            self.turn.spent += time.monotonic() - began
+            self.queued.spent += time.monotonic() - began
             self._seconds = self.processor_seconds() - processor
 
 

@@ -65,7 +65,7 @@ def test_what_is_not_granted_not_there_and_not_allowed_are_told_alike(shopper: A
 
 
 @pytest.mark.parametrize("tool", ["read_code", "expand_graph"])
-def test_a_handle_of_another_repository_opens_nothing(shopper: Agent, tool: str) -> None:
+def test_an_id_of_another_repository_opens_nothing(shopper: Agent, tool: str) -> None:
     told = shopper.call(tool, ids=[SECRET])
     assert told.failed
     assert told.text.startswith("repository: 'vault::main' is not available")

@@ -63,7 +63,7 @@ def test_structured_content_is_of_the_schema_and_says_what_the_text_says(front: 
             assert node.get(name, "") in told.text if isinstance(node, dict) else True
 
 
-def test_a_search_gives_handles_with_place_symbol_and_reason(shopper: Agent) -> None:
+def test_a_search_gives_ids_with_place_symbol_and_reason(shopper: Agent) -> None:
     told = shopper.call("search_code", query="invoice vat", top_k=1, **BM25)
     assert told.structured == {
         "hits": [{"id": TAX, "place": "src/tax.py:30-31", "symbol": "shop.tax", "why": "words #1: invoic vat"}]
@@ -137,7 +137,7 @@ def test_a_node_is_a_resource(shopper: Agent) -> None:
 
 @pytest.mark.parametrize("uri", ["groundwire://node/" + quote(SALARY, safe=""), "groundwire://node/x", "file:///etc/x"])
 def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> None:
-    with pytest.raises(MCPError, match=r"there is no such|is no handle"):
+    with pytest.raises(MCPError, match=r"there is no such|is no id"):
         shopper.read(uri)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from groundwire_server.domain.errors import CancelledError, DeadlineError
-from groundwire_server.rpc.admission.method_queue import MethodQueue, Turn
+from groundwire_server.rpc.admission.method_queue import MethodQueue, QueuedCall
 from groundwire_server.rpc.admission.refusals import Refusals
 
 
@@ -27,10 +27,10 @@ class Admission:
     - Of a method one call may be served and `max_waiting` others be under way; the next is refused.
     - A thread goes on with calls that have begun, then to the waiting method that has gone without for longest, whose
       calls are served first come first served. So no method starves.
-    - A call that has to wait is refused at once when it would likely miss its deadline, and when its turn comes and too
-      little time is left after all. One that finds a thread idle is always let try.
+    - A call that has to wait is refused at once when it would likely miss its deadline, and when a thread takes it and
+      too little time is left after all. One that finds a thread idle is always let try.
 
-    Thread-safe: a thread takes its next turn here itself, without a detour over the event loop, which is at its
+    Thread-safe: a thread takes its next part here itself, without a detour over the event loop, which is at its
     slowest when there is most to do. Nothing here blocks for longer than it takes to look at the methods.
     """
 
@@ -40,17 +40,17 @@ class Admission:
         self._clock = clock
         self._refusals = Refusals()
         self._methods: dict[str, MethodQueue] = {}
-        self._begun: OrderedDict[Turn, None] = OrderedDict()
+        self._begun: OrderedDict[QueuedCall, None] = OrderedDict()
         self._idle = threads
         self._served = 0
         self._lock = threading.Lock()
 
     @contextmanager
-    def under_way(self, turn: Turn) -> Iterator[None]:
+    def under_way(self, call: QueuedCall) -> Iterator[None]:
         """A call is under way while the context is open. Raises LimitError when there are too many of its method."""
         with self._lock:
-            queue = self._methods.setdefault(turn.method, MethodQueue(threads=self._threads))
-            self._check_room(turn.method, queue, self._clock())
+            queue = self._methods.setdefault(call.method, MethodQueue(threads=self._threads))
+            self._check_room(call.method, queue, self._clock())
             queue.under_way += 1
         is_cut_short = False
         try:
@@ -61,10 +61,10 @@ class Admission:
         finally:
             with self._lock:
                 queue.under_way -= 1
-                if turn.spent:
-                    queue.service_time.add(turn.spent, at_least=is_cut_short)
-                    if turn.began is not None:
-                        queue.time_to_end.add(self._clock() - turn.began, at_least=is_cut_short)
+                if call.spent:
+                    queue.service_time.add(call.spent, at_least=is_cut_short)
+                    if call.began is not None:
+                        queue.time_to_end.add(self._clock() - call.began, at_least=is_cut_short)
 
     def check(self, method: str, seconds_left: float) -> None:
         """Raises LimitError when a call that must be done in so many seconds would be refused now."""
@@ -76,40 +76,40 @@ class Admission:
                 if not self._idle:
                     self._check_deadline(method, queue, now, seconds_left)
 
-    def enter(self, turn: Turn) -> bool:
-        """True when the turn has come, and an idle thread must take it; False when it waits. Raises LimitError.
+    def enter(self, call: QueuedCall) -> bool:
+        """True when an idle thread must compute its part; False when it waits. Raises LimitError.
 
-        Its call must be under way.
+        The call must be under way.
         """
         with self._lock:
-            queue, now = self._methods[turn.method], self._clock()
+            queue, now = self._methods[call.method], self._clock()
             if self._idle:
                 self._idle -= 1
-                self._begin(queue, turn)
+                self._begin(queue, call)
                 return True
-            if turn.began is not None:
-                self._begun[turn] = None
+            if call.began is not None:
+                self._begun[call] = None
                 return False
-            self._check_deadline(turn.method, queue, now, turn.deadline - now)
-            turn.entered, turn.served_before = now, queue.served
-            queue.waiting[turn] = None
+            self._check_deadline(call.method, queue, now, call.deadline - now)
+            call.entered, call.served_before = now, queue.served
+            queue.waiting[call] = None
             return False
 
-    def leave(self, turn: Turn) -> None:
-        """Gives a turn up that may still wait."""
+    def leave(self, call: QueuedCall) -> None:
+        """A call that may still wait does so no more."""
         with self._lock:
-            self._methods[turn.method].waiting.pop(turn, None)
-            self._begun.pop(turn, None)
+            self._methods[call.method].waiting.pop(call, None)
+            self._begun.pop(call, None)
 
-    def next(self) -> Turn | None:
-        """The turn that a thread takes when it has none; None when none waits, and the thread is idle then."""
+    def next(self) -> QueuedCall | None:
+        """The call whose part a thread computes when it has none; None when none waits, and the thread is idle then."""
         with self._lock:
-            turn = self._next(besides=None)
-            self._idle += turn is None
-            return turn
+            call = self._next(besides=None)
+            self._idle += call is None
+            return call
 
-    def next_besides(self, method: str | None) -> Turn | None:
-        """The turn that a thread takes on top of one that takes long, of any method but one; None when none waits."""
+    def next_besides(self, method: str | None) -> QueuedCall | None:
+        """The call whose part a thread computes on top of a long one, of any method but one; None when none waits."""
         with self._lock:
             return self._next(method)
 
@@ -126,8 +126,8 @@ class Admission:
         if not queue.in_time(now, seconds_left):
             raise self._refusals.too_late(method, queue, now)
 
-    def _next(self, besides: str | None) -> Turn | None:
-        begun = next((turn for turn in self._begun if turn.method != besides), None)
+    def _next(self, besides: str | None) -> QueuedCall | None:
+        begun = next((call for call in self._begun if call.method != besides), None)
         if begun is not None:
             del self._begun[begun]
             return begun
@@ -135,17 +135,17 @@ class Admission:
         if not waiting:
             return None
         queue, now = min(waiting, key=lambda queue: queue.last_served), self._clock()
-        turn, _ = queue.waiting.popitem(last=False)
-        if now >= turn.deadline:
-            turn.refusal = DeadlineError()
-        elif now + queue.most_seconds > turn.deadline:
-            turn.refusal = self._refusals.too_late(turn.method, queue, now)
-        self._begin(queue, turn)
-        return turn
+        call, _ = queue.waiting.popitem(last=False)
+        if now >= call.deadline:
+            call.refusal = DeadlineError()
+        elif now + queue.most_seconds > call.deadline:
+            call.refusal = self._refusals.too_late(call.method, queue, now)
+        self._begin(queue, call)
+        return call
 
-    def _begin(self, queue: MethodQueue, turn: Turn) -> None:
-        if turn.began is None:
-            turn.began = self._clock()
+    def _begin(self, queue: MethodQueue, call: QueuedCall) -> None:
+        if call.began is None:
+            call.began = self._clock()
             self._served += 1
-            queue.served += turn.refusal is None
+            queue.served += call.refusal is None
             queue.last_served = self._served

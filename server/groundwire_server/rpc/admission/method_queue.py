@@ -11,12 +11,12 @@ _ENOUGH_SERVED = 8
 
 
 @dataclass(slots=True, eq=False)
-class Turn:
-    """A call's turns on the compute thread, one for each part. Times are seconds of the admission's clock.
+class QueuedCall:
+    """A call as admission knows it. Times are seconds of the admission's clock.
 
-    `work` is the part that has its turn next. With a `refusal` the call is not worth its work any more, and ends with
-    that error. `spent` is what all parts of the call have taken, wherever they ran; `began` is when the first one had
-    its turn.
+    `work` is the part that a thread computes next. With a `refusal` the call is not worth its work any more, and ends
+    with that error. `spent` is what all parts of the call have taken, wherever they ran; `began` is when a thread took
+    the first one.
     """
 
     method: str
@@ -28,7 +28,7 @@ class Turn:
     began: float | None = None
     refusal: GroundwireError | None = None
 
-    def take(self) -> None:
+    def compute(self) -> None:
         """Does the work, to which nothing refers from here afterwards."""
         work, self.work = self.work, None
         assert work is not None
@@ -37,17 +37,17 @@ class Turn:
 
 @dataclass(slots=True, eq=False)
 class MethodQueue:
-    """The turns of one method on so many threads, first come first served.
+    """The calls of one method to so many threads, first come first served.
 
-    `under_way` counts its calls, `served` those that have had a turn; `last_served` orders methods by when one of
-    theirs last began. `service_time` is what the parts of a call take. `time_to_end` is how long a call lasts from its
-    first turn: its parts, and what runs between them, which are parts of other calls when there are many.
+    `under_way` counts them, `served` those that a thread has begun; `last_served` orders methods by when one of
+    theirs last began. `service_time` is what the parts of a call take. `time_to_end` is how long a call lasts from
+    then on: its parts, and what runs between them, which are parts of other calls when there are many.
     """
 
     under_way: int = 0
     served: int = 0
     last_served: int = 0
-    waiting: OrderedDict[Turn, None] = field(default_factory=OrderedDict[Turn, None])
+    waiting: OrderedDict[QueuedCall, None] = field(default_factory=OrderedDict[QueuedCall, None])
     service_time: ServiceTime = field(default_factory=ServiceTime)
     time_to_end: ServiceTime = field(default_factory=ServiceTime)
     threads: int = 1
@@ -59,9 +59,9 @@ class MethodQueue:
 
     @property
     def most_seconds(self) -> float:
-        """Within how long nearly every call is done once it has its turn; 0 while that is not known.
+        """Within how long nearly every call is done once it has begun; 0 while that is not known.
 
-        At least the work: calls whose parts were all short had no turn, and tell nothing of `time_to_end`.
+        At least the work: calls whose parts were all short needed no thread, and tell nothing of `time_to_end`.
         """
         return max(self.service_time.most, self.time_to_end.most)
 

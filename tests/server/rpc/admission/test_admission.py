@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from groundwire_server.domain.errors import DeadlineError, LimitError
 from groundwire_server.rpc.admission.admission import Admission, MethodLoad
-from groundwire_server.rpc.admission.method_queue import Turn
+from groundwire_server.rpc.admission.method_queue import QueuedCall
 
 METHODS = ("A", "B", "C")
 NEVER = 1e9
@@ -46,27 +46,27 @@ class Calls:
         self.admission = Admission(waiting, clock, threads)
         self._stack = stack
 
-    def come(self, method: str = "A", deadline: float = NEVER) -> tuple[Turn, bool]:
-        """A new call, and whether it has its turn at once. Raises LimitError."""
-        turn = Turn(method, deadline)
+    def come(self, method: str = "A", deadline: float = NEVER) -> tuple[QueuedCall, bool]:
+        """A new call, and whether it begins at once. Raises LimitError."""
+        call = QueuedCall(method, deadline)
         with ExitStack() as refused:
-            refused.enter_context(self.admission.under_way(turn))
-            runs = self.admission.enter(turn)
+            refused.enter_context(self.admission.under_way(call))
+            runs = self.admission.enter(call)
             self._stack.push(refused.pop_all())
-        return turn, runs
+        return call, runs
 
-    def several(self, count: int, method: str = "A", deadline: float = NEVER) -> list[Turn]:
+    def several(self, count: int, method: str = "A", deadline: float = NEVER) -> list[QueuedCall]:
         return [self.come(method, deadline)[0] for _ in range(count)]
 
 
 def work_off(calls: Calls, clock: Clock, seconds: float, count: int) -> None:
     """Calls of `A` that took `seconds` each."""
     for _ in range(count):
-        turn = Turn("A", NEVER)
-        with calls.admission.under_way(turn):
-            calls.admission.enter(turn)
+        call = QueuedCall("A", NEVER)
+        with calls.admission.under_way(call):
+            calls.admission.enter(call)
             clock.now += seconds
-            turn.spent = seconds
+            call.spent = seconds
             assert calls.admission.next() is None
 
 
@@ -162,8 +162,8 @@ def test_refused_turns_do_not_make_calls_look_quick(clock: Clock, stack: ExitSta
         waited.several(1)
         waiting = waited.several(20, deadline=clock.now + 40)
         clock.now += 1000
-        for turn in waiting:
-            assert calls.admission.next() is turn
+        for call in waiting:
+            assert calls.admission.next() is call
         assert calls.admission.next() is None
     calls.several(1)
     with pytest.raises(LimitError):
@@ -174,11 +174,11 @@ def test_work_that_is_cut_short_at_its_deadline_does_not_make_calls_look_quick(c
     calls = Calls(clock, stack)
     work_off(calls, clock, seconds=1.0, count=16)
     for _ in range(20):
-        turn = Turn("A", NEVER)
-        with suppress(DeadlineError), calls.admission.under_way(turn):
-            calls.admission.enter(turn)
+        call = QueuedCall("A", NEVER)
+        with suppress(DeadlineError), calls.admission.under_way(call):
+            calls.admission.enter(call)
             clock.now += 0.1
-            turn.spent = 0.1
+            call.spent = 0.1
             calls.admission.next()
             raise DeadlineError
     calls.several(1)
@@ -202,11 +202,11 @@ def test_a_wait_is_measured_by_what_was_served_meanwhile_not_by_who_left(clock: 
     calls.several(1)
     impatient = calls.several(20)
     calls.several(10)
-    for turn in impatient[:-9]:
-        calls.admission.leave(turn)
-    for turn in impatient[-9:]:
+    for call in impatient[:-9]:
+        calls.admission.leave(call)
+    for call in impatient[-9:]:
         clock.now += 1.0
-        assert calls.admission.next() is turn
+        assert calls.admission.next() is call
     with pytest.raises(LimitError):
         calls.come(deadline=clock.now + 9)
     assert not calls.come(deadline=clock.now + 15)[1]
@@ -237,7 +237,7 @@ def test_on_top_of_a_turn_that_takes_long_come_those_of_other_methods(clock: Clo
     assert calls.admission.next_besides("A") is None
     assert not calls.come("B")[1], "the thread is not idle for it"
     (other,) = calls.several(1, "C")
-    assert cast("Turn", calls.admission.next_besides("A")).method == "B"
+    assert cast("QueuedCall", calls.admission.next_besides("A")).method == "B"
     assert calls.admission.next_besides("A") is other
     assert calls.admission.next_besides("A") is None
     assert calls.admission.next_besides(None) is own
@@ -257,28 +257,28 @@ class AdmissionMachine(RuleBasedStateMachine):
         self.calls = Calls(self.clock, self.stack, self.MOST_WAITING)
         self.admission = self.calls.admission
         self.under_way: Counter[str] = Counter()
-        self.running: list[Turn] = []
-        self.waiting: list[Turn] = []
-        self.passed_over: Counter[Turn] = Counter()
+        self.running: list[QueuedCall] = []
+        self.waiting: list[QueuedCall] = []
+        self.passed_over: Counter[QueuedCall] = Counter()
 
     @rule(method=st.sampled_from(METHODS), seconds=st.floats(0.001, 20) | st.just(NEVER))
     def come(self, method: str, seconds: float) -> None:
         before = [other for other in self.waiting if other.method == method]
         is_full, rule = self.under_way[method] > self.MOST_WAITING, ""
         try:
-            turn, runs = self.calls.come(method, self.clock.now + seconds)
+            call, runs = self.calls.come(method, self.clock.now + seconds)
         except LimitError as error:
             rule = error.metadata["rule"]
         else:
             assert not (runs and before)
             self.under_way[method] += 1
-            (self.running if runs else self.waiting).append(turn)
+            (self.running if runs else self.waiting).append(call)
         assert (rule == "waiting") == is_full
 
     @precondition(lambda self: self.running)
     @rule()
     def end(self) -> None:
-        """The turn on top ends; the last one leaves the thread to the next."""
+        """The part on top ends; the last one leaves the thread to the next."""
         self.running.pop()
         if not self.running:
             self.begun(self.admission.next())
@@ -287,16 +287,16 @@ class AdmissionMachine(RuleBasedStateMachine):
     @rule(own=st.booleans())
     def give_way(self, own: bool) -> None:
         besides = None if own else self.running[-1].method
-        turn = self.admission.next_besides(besides)
-        assert (turn is None) == all(other.method == besides for other in self.waiting)
-        self.begun(turn, besides)
+        call = self.admission.next_besides(besides)
+        assert (call is None) == all(other.method == besides for other in self.waiting)
+        self.begun(call, besides)
 
     @precondition(lambda self: self.waiting)
     @rule(data=st.data())
     def give_up(self, data: st.DataObject) -> None:
-        turn = data.draw(st.sampled_from(self.waiting))
-        self.admission.leave(turn)
-        self.waiting.remove(turn)
+        call = data.draw(st.sampled_from(self.waiting))
+        self.admission.leave(call)
+        self.waiting.remove(call)
 
     @rule(seconds=st.floats(0, 5))
     def wait(self, seconds: float) -> None:
@@ -305,7 +305,7 @@ class AdmissionMachine(RuleBasedStateMachine):
     @invariant()
     def limits_hold_and_the_thread_is_not_left_idle(self) -> None:
         for method, load in self.admission.loads().items():
-            assert load.waiting == sum(turn.method == method for turn in self.waiting)
+            assert load.waiting == sum(call.method == method for call in self.waiting)
         if self.waiting:
             assert self.running
 
@@ -317,15 +317,15 @@ class AdmissionMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.stack.close()
 
-    def begun(self, turn: Turn | None, besides: str | None = None) -> None:
-        """The turn has come."""
-        if turn is None:
+    def begun(self, call: QueuedCall | None, besides: str | None = None) -> None:
+        """A thread takes it."""
+        if call is None:
             return
-        assert turn is next(other for other in self.waiting if other.method == turn.method)
-        self.waiting.remove(turn)
-        self.running.append(turn)
-        del self.passed_over[turn]
-        for method in {other.method for other in self.waiting} - {turn.method, besides}:
+        assert call is next(other for other in self.waiting if other.method == call.method)
+        self.waiting.remove(call)
+        self.running.append(call)
+        del self.passed_over[call]
+        for method in {other.method for other in self.waiting} - {call.method, besides}:
             self.passed_over[next(other for other in self.waiting if other.method == method)] += 1
 
 
@@ -357,27 +357,27 @@ def test_a_call_is_refused_when_the_parts_of_others_leave_it_too_little_time(clo
     """Calls of 0.1 s of work, between whose parts others run, so that each lasts a second."""
     calls = Calls(clock, stack)
     for _ in range(16):
-        turn = Turn("A", NEVER)
-        with calls.admission.under_way(turn):
-            calls.admission.enter(turn)
+        call = QueuedCall("A", NEVER)
+        with calls.admission.under_way(call):
+            calls.admission.enter(call)
             clock.now += 1.0
-            turn.spent = 0.1
+            call.spent = 0.1
             assert calls.admission.next() is None
     calls.several(1)
     with pytest.raises(LimitError):
         calls.come(deadline=clock.now + 0.9)
-    turn, _ = calls.come(deadline=clock.now + 1.5)
+    call, _ = calls.come(deadline=clock.now + 1.5)
     clock.now += 1.0
-    assert calls.admission.next() is turn
-    assert isinstance(turn.refusal, LimitError)
+    assert calls.admission.next() is call
+    assert isinstance(call.refusal, LimitError)
 
 
 def test_calls_that_never_needed_a_turn_tell_how_much_work_one_is(clock: Clock, stack: ExitStack) -> None:
     calls = Calls(clock, stack)
     for _ in range(16):
-        turn = Turn("A", NEVER)
-        with calls.admission.under_way(turn):
-            turn.spent = 0.1
+        call = QueuedCall("A", NEVER)
+        with calls.admission.under_way(call):
+            call.spent = 0.1
     calls.several(1)
     with pytest.raises(LimitError):
         calls.come(deadline=clock.now + 0.15)

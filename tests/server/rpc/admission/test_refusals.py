@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.errors import LimitError, Reason
-from groundwire_server.rpc.admission.method_queue import MethodQueue, Turn
+from groundwire_server.rpc.admission.method_queue import MethodQueue, QueuedCall
 from groundwire_server.rpc.admission.refusals import LEAST_RETRY_SECONDS, MOST_RETRY_SECONDS, Refusals
 
 NOW = 50.0
@@ -16,7 +16,7 @@ def queue_of(running: int, waiting: int, seconds: float | None) -> MethodQueue:
     """A queue whose calls take `seconds`."""
     queue = MethodQueue(under_way=running + waiting)
     for _ in range(waiting):
-        queue.waiting[Turn("Query", 0, entered=NOW)] = None
+        queue.waiting[QueuedCall("Query", 0, entered=NOW)] = None
     for _ in range(16 if seconds is not None else 0):
         queue.service_time.add(seconds or 0)
     return queue

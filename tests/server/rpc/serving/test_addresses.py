@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from groundwire_server.config import SettingsError
-from groundwire_server.rpc.serving.addresses import check_free, held
 from groundwire_server.config.values import split_address
+from groundwire_server.rpc.serving.addresses import check_free, held
 
 
 def listener(address: str, *, shares: bool) -> socket.socket:
