@@ -18,7 +18,7 @@ from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
 from groundwire_server.rpc.serving.server import Engine, GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS

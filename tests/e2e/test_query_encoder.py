@@ -22,13 +22,12 @@ import sys
 from pathlib import Path
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_index.scope import Scope
 from groundwire_server.rpc.serving.compose import compose
 engine, backend = compose(Settings(data=Path(sys.argv[1])))
 snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
 space = snapshot.view.index.manifest.vector_space
-engine.query_vectors.vector("find a user", (), AccessContext(), space, snapshot.index, never_stop)
+engine.query_vectors.vector("find a user", (), AccessContext(), space, snapshot.index, lambda: None)
 print(sorted(name for name in ("torch", "transformers", "sentence_transformers", "onnx") if name in sys.modules))
 """
 

@@ -13,11 +13,14 @@ from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
-from groundwire_server.execution.call import Call
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Call, Checkpoint
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
+
+
+def never_stop() -> None:
+    """The checkpoint of work for which a test waits in any case."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from groundwire_server.domain.search.candidates import Candidates, NodeColumns, 
 from groundwire_server.domain.search.search import Filter, Retriever
 from groundwire_server.domain.texts.texts import StoredText
 from groundwire_server.engine.stages import fuse
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Checkpoint
+from support.calls import never_stop
 
 PUBLIC = AccessContext()
 SCOPE = Scope("shop", "main", "v1")

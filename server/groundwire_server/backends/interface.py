@@ -24,7 +24,7 @@ from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,7 @@ from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import QuerySettings, run_query
 from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
-from groundwire_server.execution.call import Call
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 

@@ -39,8 +39,7 @@ from groundwire_server.engine.stages import (
     rerank,
     spread_over_files,
 )
-from groundwire_server.execution.call import Call
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _ADVICE = {

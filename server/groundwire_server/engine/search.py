@@ -26,8 +26,7 @@ from groundwire_server.domain.search.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
 from groundwire_server.engine.retrieval import check_held, vector_of
-from groundwire_server.execution.call import Call
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 

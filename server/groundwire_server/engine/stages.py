@@ -32,7 +32,7 @@ from groundwire_server.domain.search.fusion import (
 )
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 RERANK_WINDOW = 50
 """How many candidates a reranker reads, unless more are asked for."""

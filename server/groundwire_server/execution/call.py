@@ -1,9 +1,15 @@
-"""What the engine needs of a call that it works on."""
+"""What engine and backends need of a call that they work on."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
+
+Checkpoint: TypeAlias = Callable[[], None]
+"""Where work may stop, between stages and between levels of a traversal.
+
+Returns when work may go on; raises DeadlineError or CancelledError when it must stop.
+"""
 
 
 class Call(Protocol):

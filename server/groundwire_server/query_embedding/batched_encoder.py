@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from groundwire_index.embedding.int8.bert_session import padded_length
 from groundwire_index.embedding.int8.encoder import Int8Encoder, most_texts
 from groundwire_index.embedding.int8.record import EncoderRecord
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.query_embedding.batches import Batches
 
 

@@ -10,7 +10,7 @@ from threading import Event, Lock
 from typing import Generic, TypeVar, cast
 
 from groundwire_index.embedding.embedder import EmbedderError
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
 
 Item = TypeVar("Item")

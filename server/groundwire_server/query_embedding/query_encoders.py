@@ -14,7 +14,7 @@ from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import EncoderDamagedError
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.query_embedding.batched_encoder import BatchedEncoder
 
 _LOG = logging.getLogger(__name__)

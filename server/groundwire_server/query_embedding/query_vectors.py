@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
-from groundwire_server.execution.call import Call
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.deferred import EmbedderUnavailableError
 from groundwire_server.query_embedding.query_encoders import QueryEncoders

@@ -23,7 +23,7 @@ from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.indexes import MAX_NAMES, IndexNames, IndexSummary
 from groundwire_server.domain.texts.texts import StoredText, TextSize
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.told import texts_of
 
 UNPINNED = Scope("shop", "main")

@@ -17,7 +17,7 @@ from groundwire_server.backends.embedded.visibility.known_policies import KnownP
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED, Scopes
 from groundwire_server.domain.errors import DeadlineError, NotFoundError, Reason
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 
 PUBLIC = AccessContext()
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))

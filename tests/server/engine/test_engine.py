@@ -27,11 +27,12 @@ from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverScore, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from support.builds import RECORDS, HashEmbedder, build
+from support.calls import never_stop
 from support.engines import engine_over
 
 SCOPE = Scope("shop", "main", "v1")

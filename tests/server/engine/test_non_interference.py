@@ -28,9 +28,8 @@ from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
-from groundwire_server.execution.checkpoint import never_stop
 from support import bound_oracle
-from support.calls import PlainEngine
+from support.calls import PlainEngine, never_stop
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking

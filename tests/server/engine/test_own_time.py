@@ -19,8 +19,9 @@ from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Checkpoint
 from support.builds import RECORDS, HashEmbedder, build
+from support.calls import never_stop
 from support.engines import engine_over
 
 SEARCHING, RERANKING = 2.0, 0.25

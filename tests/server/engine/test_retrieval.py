@@ -19,9 +19,9 @@ from groundwire_server.domain.errors import CancelledError, InvalidRequestError,
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import Retriever, SearchRequest, SearchType
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
-from support.calls import PlainEngine
+from support.calls import PlainEngine, never_stop
 from support.chunks import SCOPE, MakeNode
 from support.engines import engine_over
 from support.index_writing import IndexContent, Lexicon, write_index

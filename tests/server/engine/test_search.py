@@ -29,8 +29,7 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
-from groundwire_server.execution.checkpoint import never_stop
-from support.calls import PlainEngine
+from support.calls import PlainEngine, never_stop
 from support.engines import engine_over
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking

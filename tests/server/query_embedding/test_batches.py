@@ -8,8 +8,8 @@ import pytest
 
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_server.domain.errors import CancelledError
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.batches import Batches
+from support.calls import never_stop
 
 SECONDS = 30
 

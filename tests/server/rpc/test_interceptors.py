@@ -19,7 +19,7 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.serving.server import GroundwireServer
 from support.calls import as_part
 

@@ -13,7 +13,7 @@ import pytest
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.running_call import RunningCall
 from support.calls import as_part
 

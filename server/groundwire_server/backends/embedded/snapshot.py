@@ -30,7 +30,7 @@ from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
 from groundwire_server.domain.search.search import NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

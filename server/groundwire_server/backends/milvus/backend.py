@@ -19,7 +19,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
 
 _NO_FILTER = Filter()

@@ -20,7 +20,7 @@ from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, term_scores
 from groundwire_server.domain.search.candidates import Floats, Positions
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 _FILES_AT_A_TIME = 512
 _NODES_AT_A_TIME = 2_048

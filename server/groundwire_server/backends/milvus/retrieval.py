@@ -22,7 +22,7 @@ from groundwire_server.backends.shared.candidates import CandidateList, RowScore
 from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.search.candidates import NodeColumns, Positions, Retrieval
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import stage
 
 _TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}

@@ -7,7 +7,7 @@ from sentence_transformers import CrossEncoder
 from torch.nn import Sigmoid
 
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 class CrossEncoderReranker:

@@ -22,7 +22,7 @@ from groundwire_server.engine.rerankers.rerank_api import (
     request_body,
     scores_of,
 )
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 _LOG = logging.getLogger(__name__)
 

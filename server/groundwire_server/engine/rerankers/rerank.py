@@ -15,7 +15,7 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.graph.neighbours import SideNeighbours
 from groundwire_server.backends.shared.graph.traversal import Walker
 from groundwire_server.domain.errors import PreconditionError
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.index_tables import TypedEdge, edge_table
 
 HUB_DEGREE = 100_000

@@ -23,8 +23,8 @@ from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
 from groundwire_server.domain.response_size import of_path, of_path_node
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.paths import encode_paths
+from support.calls import never_stop
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()

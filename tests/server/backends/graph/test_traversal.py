@@ -17,8 +17,8 @@ from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction, ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.response_size import of_edge, of_expanded_node
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.conversions.expansion import encode_expansion
+from support.calls import never_stop
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()

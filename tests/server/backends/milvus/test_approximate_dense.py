@@ -15,9 +15,9 @@ from groundwire_server.backends.milvus.backend import MilvusBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.candidates import Retrieval
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.both_backends import MakeNode, varied_content
+from support.calls import never_stop
 from support.milvus_builds import copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer
 

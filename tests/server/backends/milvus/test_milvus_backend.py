@@ -26,7 +26,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import BackendUnavailableError, GroundwireError, PreconditionError, Reason
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.milvus_builds import copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer, milvus_server
 

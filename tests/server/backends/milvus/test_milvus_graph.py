@@ -43,7 +43,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import Direction, ExpandReason, Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.milvus_builds import copy_to_milvus
 from support.milvus_server import MilvusServer
 

@@ -22,10 +22,10 @@ from groundwire_server.domain.errors import NotFoundError
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.search import Filter, MetadataCondition, Retriever
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.both_backends import LARGE_DOCUMENT, MakeNode, varied_content
 from support.bound_oracle import VALUES, Bound, bounds
+from support.calls import never_stop
 from support.chunks import callers, filters
 from support.milvus_builds import copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer

@@ -22,7 +22,7 @@ from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.files import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.index_tables import lexical_table
 
 WORDS = ["get", "user", "id", "tax"]

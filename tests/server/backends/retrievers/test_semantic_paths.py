@@ -34,8 +34,8 @@ from groundwire_server.backends.embedded.retrievers.semantic import (
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.query.query import HybridParameters, QueryRequest
 from groundwire_server.domain.search.search import Retriever, SearchPath, SearchRequest, SearchType
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.query_embedding.query_vectors import unit_vector
+from support.calls import never_stop
 from support.engines import engine_over
 from support.index_writing import write_vectors
 from support.ranked import listed

@@ -15,8 +15,9 @@ from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnava
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, Token, token_in
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.engine.rerankers.rerank_api import RerankApi, scores_of
-from groundwire_server.execution.checkpoint import Checkpoint, never_stop
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.telemetry.logs import configure_logging
+from support.calls import never_stop
 from support.certificates import Authority
 from support.rerank_service import Asked, Reply, as_json, by_length, rerank_service
 

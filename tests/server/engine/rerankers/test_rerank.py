@@ -3,7 +3,7 @@
 import pytest
 
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.search.search import SearchRequest, SearchType
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 from support.engines import engine_over
 from support.told import texts_of
 

@@ -24,7 +24,7 @@ from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.search.search import Filter
-from groundwire_server.execution.checkpoint import never_stop
+from support.calls import never_stop
 
 V1 = Scope("shop", "main", "v1")
 

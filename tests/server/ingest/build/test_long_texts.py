@@ -17,8 +17,8 @@ from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.texts.texts import FetchRequest
-from groundwire_server.execution.checkpoint import never_stop
 from support.builds import build, edge, node
+from support.calls import never_stop
 from support.engines import engine_over
 
 SCOPE = Scope("shop", "main", "v1")

@@ -12,8 +12,8 @@ from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
-from groundwire_server.execution.checkpoint import never_stop
 from groundwire_server.rpc.serving.compose import compose
+from support.calls import never_stop
 from support.rerank_service import rerank_service
 
 

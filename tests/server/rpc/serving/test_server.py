@@ -13,7 +13,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from support.calls import as_part
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer, stage
 from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS

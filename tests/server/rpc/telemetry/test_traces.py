@@ -16,7 +16,7 @@ from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.rpc.telemetry import otlp
 from groundwire_server.rpc.telemetry.telemetry import Telemetry

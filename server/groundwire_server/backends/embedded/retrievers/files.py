@@ -12,7 +12,7 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, term_scores
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 Rows = NDArray[np.int64]
 

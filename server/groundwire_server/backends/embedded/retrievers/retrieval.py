@@ -17,7 +17,7 @@ from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.candidates import CandidateList, check_tokenizers, files_of
 from groundwire_server.domain.search.candidates import Floats, NodeColumns, Positions, Retrieval
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import stage
 
 Mask = NDArray[np.bool_]

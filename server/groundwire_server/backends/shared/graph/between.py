@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int32)
 

@@ -10,7 +10,7 @@ from groundwire_server.backends.shared.graph.traversal import ReachedRow, Walker
 from groundwire_server.domain.graph.expansion import ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.response_size import Room, of_edge, of_expanded_node
 from groundwire_server.domain.search.search import NodeLabel
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 def expand(graph: SelectedGraph, walk: Walk, checkpoint: Checkpoint) -> Expansion:

@@ -16,7 +16,7 @@ from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths
 from groundwire_server.domain.limits import MAX_PATH_LINKS
 from groundwire_server.domain.response_size import Room, of_path, of_path_node
 from groundwire_server.domain.search.search import NodeLabel
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 _BACKWARD = {
     Direction.OUTGOING: Direction.INCOMING,

@@ -18,7 +18,7 @@ import rustworkx
 
 from groundwire_server.backends.shared.graph.links import Links
 from groundwire_server.backends.shared.graph.selected_graph import Rows
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 _SCALE_BITS = 149
 """Every number in single precision is a multiple of 1 / 2^149."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows
-from groundwire_server.execution.checkpoint import Checkpoint
+from groundwire_server.execution.call import Checkpoint
 
 
 class ReachedRow(NamedTuple):
