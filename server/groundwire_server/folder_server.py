@@ -106,7 +106,7 @@ async def _started(data: Path, embedders: tuple[str, ...], token: str) -> "Groun
     try:
         # Loading the libraries takes seconds, in which the event loop must answer.
         engine, indexes = await asyncio.to_thread(_composed, settings)
-        from groundwire_server.rpc.identity.one_token import HolderOfToken
+        from groundwire_server.rpc.identity.bearer_token import HolderOfToken
         from groundwire_server.rpc.serving.server import GroundwireServer
 
         server = GroundwireServer(settings, engine, indexes, authenticator=HolderOfToken(token))

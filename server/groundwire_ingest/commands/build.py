@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from groundwire_ingest.build.build import Destination
     from groundwire_ingest.build.progress import Progress
     from groundwire_ingest.repositories.indexing import Indexer
-    from groundwire_ingest.repositories.repository import Repository as IndexedRepository
+    from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
 
 @with_storage
@@ -90,7 +90,7 @@ def index(
         from groundwire_ingest.commands.progress import TerminalProgress
         from groundwire_ingest.repositories.indexing import Indexer
         from groundwire_ingest.repositories.repositories_file import SUFFIXES
-        from groundwire_ingest.repositories.repository import Repository as IndexedRepository
+        from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
         if source.suffix.lower() in SUFFIXES and not source.is_dir():
             given = (repository, branch, embedder, exclude, skip_dangling_edges)

@@ -17,7 +17,7 @@ from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.repositories.indexing import Indexer
-from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.repositories.repositories_file import Repository
 
 
 def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:

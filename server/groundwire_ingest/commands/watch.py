@@ -16,7 +16,7 @@ from groundwire_index.store.errors import VersionActiveError
 from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged
-from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
 
 if TYPE_CHECKING:

@@ -1,19 +1,37 @@
-"""What the texts of an index are embedded with: the int8 encoder of their model, or the model itself."""
+"""The space of an index's vectors, and what embeds its texts: the int8 encoder of their model, or the model itself."""
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, TextEmbedder
 from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.store.manifest import QueryEncoder, VectorSpace
 from groundwire_ingest.embedding.calibration import TEXTS
-from groundwire_ingest.embedding.convert import ConvertibleEmbedder
+from groundwire_ingest.embedding.convert import ConvertibleEmbedder, agreed_encoder
 
 _EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSpace, TextEmbedder]:
+    """The space, with the encoder by which servers shall embed its queries, and what embeds its texts.
+
+    The choice between encoder and model depends on the model alone: were it the texts', hidden ones would change the
+    scores of others. Raises what the embedder raises, and OSError.
+    """
+    agreed = agreed_encoder(EncoderStore(data), embedder)
+    space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
+    if agreed is None:
+        return space, text_embedder(embedder, None, threads)
+    encoder, agreement = agreed.encoder, agreed.agreement
+    queries = QueryEncoder(encoder.record.fingerprint, agreement.mean_cosine, agreement.min_cosine)
+    return replace(space, query_encoder=queries), text_embedder(embedder, encoder, threads)
 
 
 def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int) -> TextEmbedder:

@@ -10,7 +10,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.repositories.inputs import inputs_of
-from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.repositories.repositories_file import Repository
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder

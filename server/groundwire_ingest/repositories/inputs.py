@@ -14,7 +14,7 @@ from pathlib import Path
 from groundwire_index.store.files import sha256
 from groundwire_ingest.recognise import is_tree
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX, list_tree

@@ -1,6 +1,7 @@
-"""A YAML file of repositories to index; docs/indexing.md describes it."""
+"""A repository to index, and a YAML file of several; docs/indexing.md describes it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -11,7 +12,6 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
 from groundwire_index.yaml_file import STRICT, read_model
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.repositories.repository import Repository
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions
 
@@ -20,6 +20,26 @@ SUFFIXES = (".yaml", ".yml")
 
 _MAX_CLEARANCE_LEVEL = 2**31 - 1
 _EXAMPLE = "docs/indexing.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A source, the scope of its index, and how it is indexed.
+
+    `embedder` is the name or path of a model, or NO_EMBEDDER. `exclude` and `access` are for source trees only.
+    """
+
+    path: Path
+    scope: Scope
+    embedder: str = DEFAULT_MODEL
+    exclude: tuple[str, ...] = ()
+    access: tuple[AccessRule, ...] = ()
+    skip_dangling_edges: bool = False
+
+    @property
+    def name(self) -> str:
+        """Repository and branch, for messages."""
+        return f"{self.scope.repository} {self.scope.branch}"
 
 
 def read_repositories(file: Path) -> tuple[Repository, ...]:

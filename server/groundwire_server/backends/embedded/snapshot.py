@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.graph.neighbourhood import visible_neighbourhood
-from groundwire_server.backends.embedded.graph.related_nodes import adjacent_to, parents_of
+from groundwire_server.backends.embedded.graph.related_nodes import adjacent_to, parents_of, visible_neighbourhood
 from groundwire_server.backends.embedded.graph.selected_graph import EmbeddedGraph
 from groundwire_server.backends.embedded.graph.services import selected_service_contexts
 from groundwire_server.backends.embedded.pool import View

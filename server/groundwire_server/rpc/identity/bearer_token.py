@@ -1,13 +1,20 @@
-"""The bearer token of a call (RFC 6750), read from the call's metadata."""
+"""The bearer token of a call (RFC 6750), read from the call's metadata; and callers who need no more than that."""
+
+from hmac import compare_digest
+from typing import TypeVar
 
 import grpc.aio
 
+from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-from groundwire_server.rpc.identity.authenticator import refused
+from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 
 AUTHORIZATION_KEY = "authorization"
 MAX_TOKEN_BYTES = 16_384
 _SCHEME = "bearer"
+
+Request = TypeVar("Request")
+Response = TypeVar("Response")
 
 
 def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
@@ -26,3 +33,19 @@ def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
     if scheme.lower() != _SCHEME or not token:
         raise refused("malformed", f"the metadata {AUTHORIZATION_KEY} must be `Bearer <token>`")
     return token
+
+
+class HolderOfToken(Authenticator):
+    """A server for one program, which starts it and alone knows its token; it grants everything to whoever sends that.
+
+    Other users of this machine can connect, but do not know it.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token.encode()
+
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+        """Everything. Raises UnauthenticatedError."""
+        if not compare_digest(bearer_token(context.invocation_metadata()).encode(), self._token):
+            raise refused("signature", "the token is not the one of this server")
+        return ANYBODY

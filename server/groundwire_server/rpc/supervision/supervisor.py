@@ -25,14 +25,31 @@ from groundwire_server.rpc.serving.exit_codes import (
 )
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
 from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
-from groundwire_server.rpc.supervision.restart_delay import RestartDelay
 from groundwire_server.rpc.supervision.worker_process import WORKER_MODULE, WorkerProcess
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
 
 STOP_SECONDS = 5.0
+YOUNG_SECONDS = 10.0
+FIRST_DELAY_SECONDS = 0.25
+MAX_DELAY_SECONDS = 30.0
 # How a worker ends that was told to: by SIGTERM itself when it was still loading, and the last when told twice.
 _AS_TOLD = frozenset({EXIT_DRAINED, -signal.SIGTERM, exit_code(signal.SIGTERM)})
+
+
+class RestartDelay:
+    """How soon a worker that died is started again: at once after a life of some length, else twice as late as before."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def after(self, lived_seconds: float) -> float:
+        """How many seconds to wait after a life of `lived_seconds`, counted from its start."""
+        if lived_seconds >= YOUNG_SECONDS:
+            self._seconds = 0.0
+        else:
+            self._seconds = min(2 * self._seconds or FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS)
+        return self._seconds
 
 
 @dataclass(frozen=True, slots=True)

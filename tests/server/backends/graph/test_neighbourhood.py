@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph.graph import Graph
-from groundwire_server.backends.embedded.graph.neighbourhood import visible_neighbourhood
+from groundwire_server.backends.embedded.graph.related_nodes import visible_neighbourhood
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.domain.query.neighbourhood import CONFIDENT
 

@@ -13,7 +13,7 @@ from groundwire_ingest.build.build import BuildReport
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged
 from groundwire_ingest.repositories.inputs import inputs_of
-from groundwire_ingest.repositories.repository import Repository
+from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.access_rules import AccessRule
 from support.builds import Stages
 from support.program import write_jsonl

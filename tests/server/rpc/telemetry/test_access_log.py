@@ -1,5 +1,6 @@
-"""What a call's line in the log tells only where it is asked to."""
+"""What a call's line in the log tells only where it is asked to, and how refusals for load are told together."""
 
+import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
@@ -11,6 +12,7 @@ import structlog
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.errors import BackendUnavailableError
 from groundwire_server.domain.search.search import SearchResult
+from groundwire_server.rpc.telemetry.access_log import RefusedCalls
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Serving
@@ -89,3 +91,20 @@ async def test_how_what_holds_the_indexes_failed_is_told(
     (line,) = lines
     assert (line["log_level"], line["cause"]) == ("warning", "Milvus refused with code 8")
     assert "Milvus" not in str(caught.value.details())
+
+
+async def test_refusals_are_told_once_in_a_while_by_method() -> None:
+    refused = RefusedCalls(period_seconds=0.05)
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(3):
+            refused.note("a.A/Search")
+        refused.note("a.A/Fetch")
+        assert lines == []
+        await asyncio.sleep(0.2)
+        refused.note("a.A/Search")
+        await asyncio.sleep(0.2)
+    assert [(line["event"], line["method"], line["count"]) for line in lines] == [
+        ("calls refused", "a.A/Search", 3),
+        ("calls refused", "a.A/Fetch", 1),
+        ("calls refused", "a.A/Search", 1),
+    ]

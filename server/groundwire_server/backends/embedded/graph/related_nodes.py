@@ -1,10 +1,14 @@
-"""What stands around a node: the nodes that contain it, and the chunks before and after it in its document."""
+"""What stands around nodes: those that contain one, the chunks before and after it, and all that edges join to it."""
 
 import numpy as np
 
 from groundwire_index.nodes.node import CONTAINS
+from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
+from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.backends.shared.graph.neighbourhood import neighbourhood_of
 from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
 
 
 def parents_of(selection: RowSelection, rows: Positions) -> list[Positions]:
@@ -23,6 +27,17 @@ def adjacent_to(selection: RowSelection, rows: Positions) -> list[Positions]:
         np.concatenate((_held(selection, reading.before(row))[:1], _held(selection, reading.after(row))[:1]))
         for row in rows.tolist()
     ]
+
+
+def visible_neighbourhood(graph: Graph, visibility: Visibility, rows: Positions) -> Neighbourhood:
+    """See `Snapshot.neighbourhood`. Costs what the rows' edges do."""
+    sides = graph.outgoing, graph.incoming
+    read = [(side, *side.of(rows)) for side in sides]
+    places = np.concatenate([places for _, places, _ in read])
+    far = np.concatenate([side.ends.take(positions) for side, _, positions in read])
+    confidences = np.concatenate([side.edges.confidences.take(positions) for side, _, positions in read])
+    seen = np.flatnonzero(visibility.mask.take(far))
+    return neighbourhood_of(rows, places.take(seen), far.take(seen), confidences.take(seen), len(visibility.mask))
 
 
 def _containers(selection: RowSelection, row: int, contains: int) -> Rows:

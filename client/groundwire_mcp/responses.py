@@ -1,0 +1,186 @@
+"""Responses of the server as results of the tools."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
+
+from groundwire_client import (
+    ExpandDependencyTreeResponse,
+    FetchNodeTextsResponse,
+    FindPathsResponse,
+    IndexVersion,
+    NodeText,
+    PathNode,
+    QueryMatch,
+    QueryResponse,
+    ReachedNode,
+    Retriever,
+    SearchHit,
+    SearchNodesResponse,
+    SkipReason,
+)
+from groundwire_client import GraphEdge as ServerEdge
+from groundwire_client.cli import place
+from groundwire_mcp.results import (
+    Graph,
+    GraphEdge,
+    GraphNode,
+    Hit,
+    Hits,
+    LeftOut,
+    NodeLine,
+    Path,
+    Paths,
+    RepositoryLine,
+    Text,
+    Texts,
+)
+from groundwire_mcp.scopes import AllowedScope
+
+_RETRIEVER_WORDS = {Retriever.RETRIEVER_DENSE: "meaning", Retriever.RETRIEVER_BM25_CODE: "words"}
+_WALK_NOTES = {
+    "limit_reached": "There is more: raise max_nodes, or narrow by edge_types, direction or min_confidence.",
+    "response_limit": "There is more than fits: narrow by edge_types, direction or min_confidence.",
+    "depth_reached": "There is more beyond max_depth: raise it, or call again with the ids of the outermost nodes.",
+}
+_PATH_NOTES = {
+    "path_limit": "There may be more paths: raise max_paths.",
+    "limit_reached": "The search stopped early: narrow by edge_types or min_confidence, or lower max_hops.",
+    "response_limit": "There is more than fits: lower max_paths.",
+}
+_SKIP_WORDS = {
+    SkipReason.SKIP_REASON_OVER_BUDGET: "does not fit into budget_tokens",
+    SkipReason.SKIP_REASON_UNAVAILABLE: "no such node",
+    SkipReason.SKIP_REASON_RESPONSE_LIMIT: "does not fit into the response",
+}
+
+_Node = TypeVar("_Node", bound=NodeLine)
+
+
+def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
+    """The repository, as models choose it."""
+    searches = [
+        *(["hybrid"] if index.dimension and index.lexical else []),
+        *(["bm25"] if index.lexical else []),
+        *(["semantic"] if index.dimension else []),
+    ]
+    return RepositoryLine(
+        repository=scope.name,
+        index=index.version,
+        source=index.source,
+        nodes=index.node_count,
+        edges=index.edge_count,
+        search_types=searches,
+    )
+
+
+def hits_of(found: SearchNodesResponse) -> Hits:
+    """One line for each hit."""
+    note = "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions."
+    return Hits(hits=[_described(hit, Hit, why=_why_found(hit)) for hit in found.hits], note=note)
+
+
+def matches_of(found: QueryResponse) -> Texts:
+    """The texts of matches, and the matches whose texts did not fit."""
+    left_out = [
+        _described(match, LeftOut, tokens=match.token_count, why=_SKIP_WORDS[match.omit_reason])
+        for match in found.matches
+        if match.text_omitted
+    ]
+    texts = [
+        _described(match, Text, tokens=match.token_count, why=_why_matched(match), text=match.text)
+        for match in found.matches
+        if not match.text_omitted
+    ]
+    note = _left_out_note(left_out) if found.matches else "Nothing matches: try other words or fewer conditions."
+    return Texts(texts=texts, left_out=left_out, used_tokens=found.meta.used_tokens, note=note)
+
+
+def texts_of(found: FetchNodeTextsResponse) -> Texts:
+    """The texts of nodes, and why others are missing."""
+    texts = [text_of(text) for text in found.texts]
+    left_out = [LeftOut(id=skipped.id, why=_SKIP_WORDS[skipped.reason]) for skipped in found.skipped]
+    return Texts(texts=texts, left_out=left_out, used_tokens=found.used_tokens, note=_left_out_note(left_out))
+
+
+def text_of(text: NodeText) -> Text:
+    """A node with its text."""
+    return _described(text, Text, tokens=text.token_count, text=text.text)
+
+
+def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> Graph:
+    """The nodes and edges around those of the ids `starts`."""
+    numbers = {node.id: number for number, node in enumerate(walked.nodes, start=1)}
+    nodes = [_described(node, GraphNode, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
+    missing = len(set(starts)) - walked.debug.seed_count
+    notes = (
+        f"{missing} of the ids are no nodes that are there." if missing else "",
+        _WALK_NOTES.get(walked.debug.reason, ""),
+    )
+    return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(notes))
+
+
+def paths_of(found: FindPathsResponse) -> Paths:
+    """The paths, over nodes that are told once."""
+    numbers = {node.id: number for number, node in enumerate(found.nodes, start=1)}
+    nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in found.nodes]
+    paths = [
+        Path(nodes=[numbers[node_id] for node_id in path.node_ids], edges=[_edge(hop, numbers) for hop in path.hops])
+        for path in found.paths
+    ]
+    ends = (("from_ids", found.debug.from_count), ("to_ids", found.debug.to_count))
+    notes = [f"None of {name} is a node that is there." for name, count in ends if not count]
+    if not found.paths and not notes and not found.debug.truncated:
+        notes = ["There is no path: try direction both or incoming, or raise max_hops."]
+    return Paths(nodes=nodes, paths=paths, note=_joined([*notes, _PATH_NOTES.get(found.debug.reason, "")]))
+
+
+def _described(
+    node: SearchHit | QueryMatch | ReachedNode | PathNode | NodeText, kind: type[_Node], **more: object
+) -> _Node:
+    return kind.model_validate(
+        {
+            "id": node.id,
+            "place": place(node.location, ""),
+            "symbol": node.symbol,
+            "test": node.is_test,
+            "generated": node.is_generated,
+            **more,
+        }
+    )
+
+
+def _why_found(hit: SearchHit) -> str:
+    """Such as `meaning #2, words #1: create invoice`."""
+    ranks = ", ".join(f"{_RETRIEVER_WORDS[used.retriever]} #{used.rank}" for used in hit.retrievers)
+    return ": ".join(filter(None, (ranks, " ".join(hit.matched_tokens))))
+
+
+def _why_matched(match: QueryMatch) -> str:
+    """Such as `meaning 0.62, words, name`."""
+    scores = match.scores
+    parts = (
+        f"meaning {scores.dense:.2f}" if scores.dense > 0 else "",
+        "words" if scores.bm25_code > 0 or scores.bm25_prose > 0 else "",
+        "name" if scores.trigram > 0 else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _edge(edge: ServerEdge, numbers: dict[str, int]) -> GraphEdge:
+    return GraphEdge(
+        source=numbers[edge.from_id],
+        target=numbers[edge.to_id],
+        type=edge.edge_type,
+        line=edge.line,
+        confidence=round(edge.confidence, 2),
+    )
+
+
+def _left_out_note(left_out: Sequence[LeftOut]) -> str:
+    if any(left.why == _SKIP_WORDS[SkipReason.SKIP_REASON_OVER_BUDGET] for left in left_out):
+        return "Texts were left out: read_code with their ids, or a larger budget_tokens, returns them."
+    return ""
+
+
+def _joined(notes: Iterable[str]) -> str:
+    return " ".join(filter(None, notes))
