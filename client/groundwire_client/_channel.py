@@ -107,22 +107,24 @@ def is_loopback(address: str) -> bool:
     if address.startswith(("unix:", "unix-abstract:")):
         return True
     if address.startswith(("ipv4:", "ipv6:")):
-        return all(map(_is_loopback_host, address[len("ipv4:") :].split(",")))
+        return all(map(_is_loopback, address[len("ipv4:") :].split(",")))
     # `dns://SERVER/NAME` asks a name server of its own, so it stays as it is, which is no host.
-    return _is_loopback_host(address.removeprefix("dns:///").removeprefix("dns:"))
+    return _is_loopback(address.removeprefix("dns:///").removeprefix("dns:"))
 
 
-def _is_loopback_host(address: str) -> bool:
-    match = _ADDRESS.fullmatch(address)
-    if match is None:
-        return False
-    host = match["bracketed"] or match["host"]
+def is_loopback_host(host: str) -> bool:
+    """Whether a name or address, IPv6 without brackets, is of this machine for certain: `localhost` or loopback."""
     if host.lower() == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_loopback(address: str) -> bool:
+    match = _ADDRESS.fullmatch(address)
+    return match is not None and is_loopback_host(match["bracketed"] or match["host"])
 
 
 def _read(path: str | os.PathLike[str] | None) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The defaults that the clients' methods and the command line share: each stands here and nowhere else."""
+"""The defaults that methods, commands, page and tools of the clients share: each stands here and nowhere else."""
 
 from typing import Final
 

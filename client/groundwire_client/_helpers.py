@@ -1,4 +1,4 @@
-"""What goes beyond the generated messages: ids of responses, pinned scopes, names of enum values, citations, times."""
+"""What goes beyond the generated messages: ids of responses, scopes, names of enum values, citations, times."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +11,9 @@ from groundwire.v1.scope_pb2 import IndexScope
 
 if TYPE_CHECKING:  # generic to type checkers alone
     from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper  # pyright: ignore[reportPrivateUsage]
+
+SEPARATOR = "::"
+"""Between the parts of ids and of names of scopes; no part holds it."""
 
 _Value = TypeVar("_Value", bound=int)
 
@@ -25,6 +28,20 @@ def ids(response: SearchNodesResponse | QueryResponse) -> list[str]:
 def pinned(scope: IndexScope, index: str) -> IndexScope:
     """The scope at one index version: with the `index` of a response, the next call reads the same snapshot."""
     return IndexScope(repository=scope.repository, branch=scope.branch, active_index=index)
+
+
+def scope_name(repository: str, branch: str, version: str = "") -> str:
+    """`REPOSITORY::BRANCH`, or `REPOSITORY::BRANCH::VERSION`: how commands, pages and tools write a scope."""
+    return SEPARATOR.join(filter(None, (repository, branch, version)))
+
+
+def scope_named(name: str) -> IndexScope | None:
+    """The scope that `scope_name` writes so; None for anything else."""
+    parts = name.split(SEPARATOR)
+    if len(parts) not in (2, 3) or not all(parts):
+        return None
+    repository, branch, version = [*parts, ""][:3]
+    return IndexScope(repository=repository, branch=branch, active_index=version)
 
 
 def choices(enum: "EnumTypeWrapper[_Value]") -> dict[str, _Value]:

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
+from groundwire_client.cli import scope_name
 from groundwire_explore.neighbourhood import around
-from groundwire_explore.parameters import MODES, Neighbourhood, Place, Question, Search, index_scope, read, scope_name
+from groundwire_explore.parameters import MODES, Neighbourhood, Place, Question, Search, index_scope, read
 from groundwire_explore.problems import Problem, attempted, problem
 from groundwire_explore.results import Match, Results
 from groundwire_explore.run_steps import read_run

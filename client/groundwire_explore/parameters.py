@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from groundwire_client import EdgeDirection, FusionMode, IndexScope, NodeFilter, Retriever, SearchType, choices
+from groundwire_client.cli import BUDGET_TOKENS, scope_named
 
 if TYPE_CHECKING:  # generic to type checkers alone
     from google.protobuf.internal.enum_type_wrapper import (
@@ -73,7 +74,7 @@ class Search(BaseModel):
 
     mode: Annotated[str, _one_of(MODES)] = QUERY_MODE
     k: Annotated[int, Field(ge=1, le=_LARGEST_TOP_K)] = 10
-    budget: Annotated[int, Field(ge=1, le=10_000_000)] = 4_000
+    budget: Annotated[int, Field(ge=1, le=10_000_000)] = BUDGET_TOKENS
     retriever: tuple[Annotated[str, _named(Retriever)], ...] = ()
     fusion: Annotated[str, _one_of(["", *choices(FusionMode)])] = ""
     rerank: bool = False
@@ -142,18 +143,13 @@ def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = ""
     return model.model_validate({name: values if name == "retriever" else values[-1] for name, values in given.items()})
 
 
-def scope_name(repository: str, branch: str, version: str = "") -> str:
-    """The value of `Place.scope`. No name of the three contains `::`."""
-    return "::".join(filter(None, (repository, branch, version)))
-
-
 def index_scope(name: str) -> IndexScope:
     """The scope that a value of `Place.scope` names.
 
     Raises:
         ValueError: It names no repository and branch.
     """
-    repository, branch, version, *more = [*name.split("::"), "", ""]
-    if not repository or not branch or any(more):
+    scope = scope_named(name)
+    if scope is None:
         raise ValueError(f"scope: {name!r} must be repository::branch or repository::branch::version: choose an index")
-    return IndexScope(repository=repository, branch=branch, active_index=version)
+    return scope

@@ -4,9 +4,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from groundwire_client.cli import BUDGET_TOKENS
+
 MAX_BUDGET_TOKENS = 20_000
 """The largest budget of a call: agents cut longer results off, or refuse them."""
-DEFAULT_BUDGET_TOKENS = 4_000
 MAX_QUERY_CHARS = 8_192
 MAX_ID_CHARS = 2_048
 
@@ -86,7 +87,7 @@ class Ask(Arguments):
 
     query: Annotated[_Query, Field(description="The question, in words or with identifiers; one topic a call.")]
     repository: _Repository = ""
-    budget_tokens: _BudgetTokens = DEFAULT_BUDGET_TOKENS
+    budget_tokens: _BudgetTokens = BUDGET_TOKENS
     top_k: Annotated[int, Field(ge=1, le=50, description="The most texts.")] = 8
     path_prefixes: _PathPrefixes = []
     languages: _Languages = []
@@ -97,7 +98,7 @@ class ReadCode(Arguments):
     """Arguments of `read_code`."""
 
     ids: Annotated[_Ids, Field(description="Ids of nodes, most important first, all of one repository.")]
-    budget_tokens: _BudgetTokens = DEFAULT_BUDGET_TOKENS
+    budget_tokens: _BudgetTokens = BUDGET_TOKENS
 
 
 class ExpandGraph(Arguments):

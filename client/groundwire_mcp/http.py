@@ -3,7 +3,6 @@
 Every request is complete by itself: there are no sessions, so nothing of one caller is there for another.
 """
 
-import ipaddress
 import re
 import socket
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from groundwire_client.cli import is_loopback_host
 from groundwire_mcp.server import bearer_of
 
 PATH = "/mcp"
@@ -48,7 +48,7 @@ class HttpOptions:
     allowed_hosts: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if not (_is_loopback(self.host) or self.caller_tokens or self.expose):
+        if not (is_loopback_host(self.host) or self.caller_tokens or self.expose):
             raise ValueError(
                 f"--http {self.host}: other machines could ask with this server's access: add --caller-tokens, so that "
                 "each caller needs a token of its own, or listen at 127.0.0.1, or allow it with --expose"
@@ -102,7 +102,7 @@ class _RequiresToken:
 
 def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
     """Headers `Host` and `Origin` as a page of this address would send them: a rebound name is none of them."""
-    own = {"127.0.0.1", "localhost", "[::1]"} if _is_loopback(options.host) else {_in_url(options.host)}
+    own = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(options.host) else {_in_url(options.host)}
     hosts = [*sorted(f"{name}:{port}" for name in own), *options.allowed_hosts]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -113,12 +113,3 @@ def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
 
 def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

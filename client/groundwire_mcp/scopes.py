@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from groundwire_client import IndexScope
+from groundwire_client.cli import SEPARATOR, scope_name, scope_named
 from groundwire_mcp.errors import ToolError, not_available, shortened
-
-SEPARATOR = "::"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +20,15 @@ class AllowedScope:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Reads `REPOSITORY::BRANCH` or `REPOSITORY::BRANCH::VERSION`. Raises ValueError."""
-        parts = text.split(SEPARATOR)
-        if len(parts) not in (2, 3) or not all(parts):
+        scope = scope_named(text)
+        if scope is None:
             raise ValueError(f"{text!r}: must be REPOSITORY::BRANCH, or REPOSITORY::BRANCH::VERSION to pin a version")
-        return cls(*parts)
+        return cls(scope.repository, scope.branch, scope.active_index)
 
     @property
     def name(self) -> str:
         """How tools name it: `REPOSITORY::BRANCH`."""
-        return f"{self.repository}{SEPARATOR}{self.branch}"
+        return scope_name(self.repository, self.branch)
 
     @property
     def index_scope(self) -> IndexScope:

@@ -1,8 +1,10 @@
-"""The client's commands of `groundwire`: `query`, `search`, `expand`, `paths`, `fetch`."""
+"""The commands `query`, `search`, `expand`, `paths` and `fetch` of `groundwire`, and what others share with them."""
 
 import typer
 
-from groundwire_client._channel import SERVER_VARIABLE
+from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
+from groundwire_client._defaults import BUDGET_TOKENS
+from groundwire_client._helpers import SEPARATOR, scope_name, scope_named
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._filter_options import FilterOptions
@@ -13,18 +15,23 @@ from groundwire_client.cli._query_command import query
 from groundwire_client.cli._text import json_or_text, printable
 
 __all__ = [
+    "BUDGET_TOKENS",
+    "SEPARATOR",
     "SERVER_VARIABLE",
     "AccessOptions",
     "ConnectionOptions",
     "FilterOptions",
     "app",
     "in_panel",
+    "is_loopback_host",
     "json_or_text",
     "only",
     "place",
     "print_notes",
     "printable",
     "register",
+    "scope_name",
+    "scope_named",
     "unknown_names",
     "with_options",
 ]
