@@ -1,51 +1,16 @@
 """`groundwire run`, in this process against a server in this process."""
 
-import errno
 import json
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
 from groundwire.tokens import TokenCounter
 from groundwire.v1 import scope_pb2
 from groundwire_client.cli import printable
-from groundwire_pipelines.cli import register
-from support.openai_server import Reply, scripted_server
-from support.retrieval_server import WorldServer, serving
-from support.terminal import screen
-
-SCOPE = ("-r", "shop", "-b", "main")
-ASKS_A_MODEL = """
-pipeline:
-  name: asks
-  settings: {entry_step_id: ask, max_turn_loops: 0, repository: shop, branch: main}
-  steps:
-    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
-    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
-    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
-    - {id: end, action: finalize}
-"""
-ASKS_AGAIN = """
-pipeline:
-  name: again
-  settings: {entry_step_id: ask, repository: shop, branch: main, max_turn_loops: 1}
-  steps:
-    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [repository], next: read}
-    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
-    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
-    - {id: end, action: finalize}
-"""
-
-if sys.platform != "win32":
-    import pty
+from support.retrieval_server import WorldServer
+from support.run_command import SCOPE, run
 
 WALKS = """
 pipeline:
@@ -68,35 +33,6 @@ pipeline:
       next: end
     - {id: end, action: finalize}
 """
-
-app = typer.Typer()
-register(app)
-
-
-@pytest.fixture
-def world() -> WorldServer:
-    return WorldServer()
-
-
-@pytest.fixture
-def address(world: WorldServer) -> Iterator[str]:
-    with serving(world) as address:
-        yield address
-
-
-@pytest.fixture(autouse=True)
-def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("URL", "NAME", "KEY", "TIMEOUT_SECONDS"):
-        monkeypatch.delenv(f"GROUNDWIRE_MODEL_{name}", raising=False)
-
-
-def run(*arguments: str | Path, address: str | None = None, **environment: str) -> Result:
-    """Runs the command; what it raises but exits is the test's failure."""
-    server = {} if address is None else {"GROUNDWIRE_SERVER": address}
-    result = CliRunner().invoke(app, ["run", *map(str, arguments)], env={**server, **environment})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -> None:
@@ -310,84 +246,6 @@ def test_a_server_must_be_named() -> None:
     assert "--server" in result.stderr
 
 
-def test_a_pipeline_that_asks_a_model_says_how_to_name_one(tmp_path: Path, address: str) -> None:
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
-    (tmp_path / "asks.yaml").write_text(ASKS_A_MODEL, encoding="utf-8")
-    result = run(tmp_path / "asks.yaml", "tax", "--not-english", address=address)
-    assert result.exit_code == 1
-    assert "error: model-missing: step 'ask':" in result.stderr
-    assert "GROUNDWIRE_MODEL_URL" in result.stderr
-
-
-THOUGHT = "<think>a secret [Answer:] of mine</think>"
-ON_A_TERMINAL: list[tuple[list[Reply], str]] = [
-    ([Reply(f"{THOUGHT}[Answer:] VAT is\na tax.")], "VAT is\na tax.\n"),
-    ([Reply("[Requesting data on:] a secret"), Reply("[Answer:] VAT")], "VAT\n"),
-    ([Reply("[Answer:] a secret that breaks off", breaks_off=True)], "(the stream broke off)\n"),
-    ([Reply("[Answer:] a secret that is too long", finish="length")], "of its answer (length)\n"),
-    ([Reply("[Answer:] a secret\n[Answer:] twice")], "an answer must have exactly one prefix\n"),
-    ([Reply("a secret without its prefix")], "must start with [Answer:] or [Requesting data on:]\n"),
-    ([Reply(THOUGHT)], "the model answered with nothing\n"),
-]
-"""What a model replies in a run, and what the terminal is told last."""
-
-
-def test_a_terminal_gets_answers_and_never_what_is_refused(tmp_path: Path, address: str) -> None:
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
-    (tmp_path / "again.yaml").write_text(ASKS_AGAIN, encoding="utf-8")
-    with scripted_server([reply for replies, _ in ON_A_TERMINAL for reply in replies]) as server:
-        model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted"}
-        told = on_a_terminal(["run", str(tmp_path / "again.yaml"), "tax", "--server", address], model)
-    for (replies, last), run in zip(ON_A_TERMINAL, told, strict=True):
-        assert run.endswith(last)
-        lines = run.removesuffix(last).splitlines()
-        failed = lines[-1].startswith("error: ")
-        # Every line before is that of a step, whole: no answer, no moving line and no other step stands on it.
-        steps = [line.split()[1] for line in (lines[:-1] if failed else lines) if re.fullmatch(r"[+!] \S+ .* s", line)]
-        assert (steps.count("ask"), steps[0]) == (len(replies), "ask")
-        assert len(steps) == len(lines) - failed
-
-
-def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> list[str]:
-    """What a terminal, as standard output and error in one, shows after each run of the command.
-
-    Nothing that was told in between, and is not to be seen any more, may hold a secret either.
-    """
-    program = f"""
-import typer
-from groundwire_pipelines.cli import register
-app = typer.Typer()
-register(app)
-for _ in range({len(ON_A_TERMINAL)}):
-    app({arguments!r}, standalone_mode=False)
-    print("=====", flush=True)
-"""
-    leader, follower = pty.openpty()
-    path = os.pathsep.join(sys.path)
-    variables = {**os.environ, **environment, "TERM": "xterm", "COLUMNS": "250", "PYTHONPATH": path}
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=follower, stdout=follower, stderr=follower, env=variables
-    ) as process:
-        os.close(follower)
-        told = b"".join(iter(lambda: read_if_open(leader), b"")).decode()
-    os.close(leader)
-    assert process.returncode == 0, told
-    assert "secret" not in told
-    return "\n".join(screen(told)).split("=====\n")[:-1]
-
-
-def read_if_open(descriptor: int) -> bytes:
-    """The next bytes; none once the other side is closed, which Linux tells as an error."""
-    try:
-        return os.read(descriptor, 4096)
-    except OSError as error:
-        if error.errno == errno.EIO:
-            return b""
-        raise
-
-
 def test_a_terminal_is_not_steered_by_sources() -> None:
     assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"
 
@@ -400,34 +258,3 @@ def test_a_token_needs_tls_or_a_word_beyond_this_machine(tmp_path: Path) -> None
     assert refused.exit_code == 2
     assert "--plaintext-token" in refused.stderr
     assert run(*elsewhere, "--plaintext-token", address="192.0.2.1:1").exit_code == 1
-
-
-REMEMBERS = """
-pipeline:
-  name: remembers
-  settings: {entry_step_id: translate, max_turn_loops: 0, repository: shop, branch: main, max_history_tokens: 1000}
-  steps:
-    - {id: translate, action: translate_in_if_needed, prompt: translate, next: load}
-    - {id: load, action: load_conversation_history, prompt: shorten, next: ask}
-    - {id: ask, action: call_model, prompt: say, protocol: answer, output: answer, variables: [history], next: read}
-    - {id: read, action: handle_prefix, protocol: answer, on_answer: end, on_request: guard}
-    - {id: guard, action: loop_guard, on_continue: ask, on_limit: end}
-    - {id: end, action: persist_turn_and_finalize}
-"""
-
-
-def test_a_session_is_that_of_the_user_who_is_logged_in_unless_one_is_named(tmp_path: Path, address: str) -> None:
-    (tmp_path / "prompts").mkdir()
-    (tmp_path / "prompts" / "say.md").write_text("{{history}}", encoding="utf-8")
-    shorten = "{{question}} {{history}} {{max_tokens}} {{correction}}"
-    (tmp_path / "prompts" / "translate.md").write_text("{{question}}", encoding="utf-8")
-    (tmp_path / "prompts" / "shorten.md").write_text(shorten, encoding="utf-8")
-    (tmp_path / "remembers.yaml").write_text(REMEMBERS, encoding="utf-8")
-    talk = (tmp_path / "remembers.yaml", "what next?", "--session", "talk", "--history", tmp_path / "history.sqlite")
-    runs = [("ann", ()), ("bob", ()), ("ann", ()), ("bob", ("--user", "ann")), ("bob", ("--user", ""))]
-    with scripted_server([Reply(f"[Answer:] secret {number}") for number in range(len(runs))]) as server:
-        for login, flags in runs:
-            model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted", "LOGNAME": login}
-            assert run(*talk, *flags, address=address, **model).exit_code == 0
-        seen = [[number for number in range(5) if f"secret {number}" in prompt] for prompt in server.prompts]
-    assert seen == [[], [], [0], [0, 2], [1]]

@@ -1,7 +1,6 @@
 """The bundle source: both layouts say the same, every spelling is understood, and nothing is lost or guessed."""
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,33 +10,19 @@ from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
 from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
-
-BundleMaker = Callable[..., Path]
-
-CHUNKS = "regular_code_bundle/chunks.json"
-DEPENDENCIES = "regular_code_bundle/dependencies.json"
-BODIES = "sql_bundle/docs/sql_bodies.jsonl"
-NODES = "sql_bundle/graph/nodes.csv"
-EDGES = "sql_bundle/graph/edges.csv"
-
-
-def _read(path: Path) -> list[SourceRecord]:
-    return list(BundleSource(path).read())
-
-
-def _nodes(path: Path) -> dict[str, SourceNode]:
-    return {record.key: record for record in _read(path) if isinstance(record, SourceNode)}
-
-
-def _edges(path: Path) -> list[tuple[str, str, str]]:
-    return [
-        (record.from_key, record.to_key, record.edge_type) for record in _read(path) if isinstance(record, SourceEdge)
-    ]
-
-
-def _lines(*records: Mapping[str, object]) -> str:
-    return "".join(json.dumps(record) + "\n" for record in records)
+from groundwire_ingest.records import SourceNode, StatedAccess
+from support.bundle_records import (
+    BODIES,
+    CHUNKS,
+    DEPENDENCIES,
+    EDGES,
+    NODES,
+    BundleMaker,
+    edges_of,
+    json_lines,
+    nodes_of,
+    read_bundle,
+)
 
 
 @pytest.mark.parametrize("top", ["", "Release_1/"])
@@ -46,7 +31,7 @@ def test_both_layouts_and_packings_say_the_same(
     make_bundle: BundleMaker, both_halves: dict[str, object], tmp_path: Path, zipped: bool, top: str
 ) -> None:
     path = make_bundle(both_halves, zipped=zipped, top=top)
-    nodes = _nodes(path)
+    nodes = nodes_of(path)
     assert list(nodes) == [
         "cs::C0001",
         "cs::C0002",
@@ -78,20 +63,20 @@ def test_both_layouts_and_packings_say_the_same(
         corpus_type="CODE_LOGIC",
     )
     assert nodes["sql::dbo.Invoice|TABLE"].text == "CREATE TABLE dbo.Invoice (Id int)"
-    assert _edges(path) == [
+    assert edges_of(path) == [
         ("cs::C0001", "cs::C0002", "cs_dep"),
         ("cs::C0001", "sql::dbo.Invoice_Create|PROC", "cs_dep"),
         ("sql::dbo.Invoice_Create|PROC", "sql::dbo.Invoice|TABLE", "WritesTo"),
     ]
     assert BundleSource(path).description == f"RoslynIndexer bundle {path.name} (branch main, commit abc123)"
-    collected = collect(_read(path), Scope("shop", "main"), tmp_path, skip_dangling_edges=False)
+    collected = collect(read_bundle(path), Scope("shop", "main"), tmp_path, skip_dangling_edges=False)
     assert (len(collected.nodes), len(collected.edges), collected.skipped) == (4, 3, ())
 
 
 def test_one_half_is_enough(make_bundle: BundleMaker, both_halves: dict[str, object]) -> None:
     sql_only = {name: value for name, value in both_halves.items() if name.startswith("sql")}
     path = make_bundle(sql_only)
-    assert [node.kind for node in _nodes(path).values()] == ["sql", "sql"]
+    assert [node.kind for node in nodes_of(path).values()] == ["sql", "sql"]
     assert BundleSource(path).description == "RoslynIndexer bundle bundle"
 
 
@@ -124,10 +109,10 @@ def test_access_in_every_spelling(make_bundle: BundleMaker, fields: dict[str, ob
     path = make_bundle(
         {
             CHUNKS: [{"id": "C1", "text": "x", **fields}],
-            BODIES: _lines({"key": "dbo.T|TABLE", "body": "y", **fields}),
+            BODIES: json_lines({"key": "dbo.T|TABLE", "body": "y", **fields}),
         }
     )
-    nodes = _nodes(path)
+    nodes = nodes_of(path)
     assert nodes["cs::C1"].access == expected
     assert nodes["sql::dbo.T|TABLE"].access == expected
     assert nodes["cs::C1"].metadata == {}
@@ -159,7 +144,7 @@ def test_a_bad_chunk_is_refused_with_its_place(
 ) -> None:
     path = make_bundle({CHUNKS: [{"Id": "C0"}, {"Id": "C2", **fields}]})
     with pytest.raises(IngestError) as caught:
-        _read(path)
+        read_bundle(path)
     assert str(caught.value).startswith(f"{path / CHUNKS}[1]: {message}")
 
 
@@ -181,7 +166,7 @@ def test_unknown_fields_become_metadata(make_bundle: BundleMaker) -> None:
             ]
         }
     )
-    node = _nodes(path)["cs::17"]
+    node = nodes_of(path)["cs::17"]
     assert (node.path, node.symbol, node.signature, node.text) == ("src/A.cs", "A", "class A", "")
     assert node.metadata == {"file": "A.cs", "PartIndex": 1, "owner": "team", "security": {"warnings": ["w"]}}
 
@@ -200,129 +185,10 @@ def test_dependencies_in_every_form(make_bundle: BundleMaker, dependencies: obje
         {
             CHUNKS: [{"Id": 1}, {"Id": 2}],
             DEPENDENCIES: dependencies,
-            BODIES: _lines({"key": "SQL:dbo.T", "kind": "Table"}),
+            BODIES: json_lines({"key": "SQL:dbo.T", "kind": "Table"}),
         }
     )
-    assert _edges(path) == [("cs::1", "cs::2", "cs_dep"), ("cs::1", "sql::dbo.T|TABLE", "cs_dep")]
-
-
-@pytest.mark.parametrize(
-    ("key", "kind", "local_id"),
-    [
-        ("SQL:dbo.P", "Procedure", "dbo.P|PROC"),
-        ("dbo.P", "stored procedure", "dbo.P|PROC"),
-        ("dbo.P|PROC", "", "dbo.P|PROC"),
-        ("SQL:dbo.P|proc", "View", "dbo.P|PROC"),
-        ("dbo.V", "View", "dbo.V|VIEW"),
-        ("dbo.F", "Function", "dbo.F|FUNC"),
-        ("dbo.R", "Trigger", "dbo.R|TRIGGER"),
-        ("other.dbo.S", "Sequence", "other.dbo.S|SEQUENCE"),
-    ],
-)
-def test_sql_identities(make_bundle: BundleMaker, key: str, kind: str, local_id: str) -> None:
-    path = make_bundle({BODIES: _lines({"key": key, "kind": kind, "name": "another name"})})
-    (node,) = _nodes(path).values()
-    assert (node.kind, node.local_id, node.symbol) == ("sql", local_id, local_id.rpartition("|")[0])
-    assert node.metadata["name"] == "another name"
-
-
-def test_csharp_keys_of_the_sql_half_are_code(make_bundle: BundleMaker) -> None:
-    path = make_bundle(
-        {
-            NODES: "key,kind,file\ncsharp:Db.Invoices|DBSET,DBSET,Db.cs\ndbo.Invoice|TABLE,TABLE,\n",
-            EDGES: "from,to,relation\ncsharp:Db.Invoices|DBSET,dbo.Invoice|TABLE,MapsTo\n",
-        }
-    )
-    node = _nodes(path)["cs::Db.Invoices|DBSET"]
-    assert (node.language, node.data_type, node.symbol, node.text) == ("csharp", "regular_code", "Db.Invoices", "")
-    assert _edges(path) == [("cs::Db.Invoices|DBSET", "sql::dbo.Invoice|TABLE", "MapsTo")]
-
-
-@pytest.mark.parametrize("header", ["from,to,relation", "From,To,Kind", "from_id,to_id,edge_type", "FromId,ToId,Type"])
-def test_edge_headers(make_bundle: BundleMaker, header: str) -> None:
-    files = {BODIES: _lines({"key": "dbo.A|VIEW"}, {"key": "dbo.B|TABLE"}), CHUNKS: [{"Id": "C1"}]}
-    path = make_bundle({**files, EDGES: f"\ufeff{header}\r\ndbo.A|VIEW,dbo.B|TABLE,ReadsFrom\r\n\r\ndbo.B,C1,On\r\n"})
-    assert _edges(path) == [
-        ("sql::dbo.A|VIEW", "sql::dbo.B|TABLE", "ReadsFrom"),
-        ("sql::dbo.B|TABLE", "cs::C1", "On"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("spelled", "found"),
-    [
-        ("dbo.Invoice|TABLE", "sql::dbo.Invoice|TABLE"),
-        ("DBO.invoice|table", "sql::dbo.Invoice|TABLE"),
-        ("SQL:dbo.invoice", "sql::dbo.Invoice|TABLE"),
-        ("dbo.Invoice|TABLE_OR_VIEW", "sql::dbo.Invoice|TABLE"),
-        ("dbo.INVOICE|UNKNOWN", "sql::dbo.Invoice|TABLE"),
-        ("dbo.Other|UNKNOWN", "sql::dbo.Other|UNKNOWN"),
-        ("dbo.case|view", "sql::dbo.case|VIEW"),
-        ("dbo.CASE|view", "sql::dbo.CASE|VIEW"),
-        ("dbo.Invoice|VIEW", "sql::dbo.Invoice|VIEW"),
-        ("dbo.Nowhere", "sql::dbo.Nowhere"),
-        ("csharp:nowhere", "cs::nowhere"),
-    ],
-)
-def test_edges_find_their_object(make_bundle: BundleMaker, spelled: str, found: str) -> None:
-    keys = ("dbo.Invoice|TABLE", "dbo.Other|TABLE", "dbo.Other|UNKNOWN", "dbo.case|VIEW", "dbo.CASE|VIEW")
-    path = make_bundle(
-        {BODIES: _lines(*({"key": key} for key in keys)), EDGES: f"from,to,relation\n{keys[0]},{spelled},Uses\n"}
-    )
-    assert _edges(path) == [("sql::dbo.Invoice|TABLE", found, "Uses")]
-
-
-def test_a_name_that_could_be_several_objects_is_refused(make_bundle: BundleMaker) -> None:
-    path = make_bundle(
-        {
-            BODIES: _lines({"key": "dbo.T|TABLE"}, {"key": "dbo.T|TRIGGER"}),
-            EDGES: "from,to,relation\ndbo.T|TABLE,SQL:dbo.T,Uses\n",
-        }
-    )
-    with pytest.raises(IngestError, match=r"edges.csv:2: 'SQL:dbo.T' may be any of dbo.T\|TABLE, dbo.T\|TRIGGER"):
-        _read(path)
-
-
-def test_one_object_in_both_files_is_one_node(make_bundle: BundleMaker) -> None:
-    path = make_bundle(
-        {
-            BODIES: _lines({"key": "dbo.P|PROC", "body": "from jsonl", "AclTags": ["a"], "domain": "jsonl"}),
-            NODES: (
-                "key,kind,file,batch,domain,body_path\n"
-                "dbo.P|PROC,PROC,db\\p.sql,3,csv,docs/bodies/dbo.P.PROC.sql\n"
-                "dbo.T|TABLE,TABLE,,,(external),\n"
-            ),
-            "sql_bundle/docs/bodies/dbo.P.PROC.sql": "from file",
-            "sql_bundle/docs/bodies/dbo.T.TABLE.sql": "\ufefftable from file",
-            "sql_bundle/docs/bodies/dbo.Gone.VIEW.sql": "nobody's",
-        }
-    )
-    nodes = _nodes(path)
-    procedure = nodes["sql::dbo.P|PROC"]
-    assert (procedure.text, procedure.path) == ("from jsonl", "db/p.sql")
-    assert procedure.metadata == {"domain": "jsonl", "batch": "3", "kind": "PROC"}
-    assert procedure.access == StatedAccess(acl_tags=("a",))
-    assert nodes["sql::dbo.T|TABLE"].text == "table from file"
-    assert nodes["sql::dbo.T|TABLE"].metadata == {"domain": "(external)", "kind": "TABLE"}
-    assert [record for record in _read(path) if isinstance(record, SkippedFile)] == [
-        SkippedFile("sql_bundle/docs/bodies/dbo.Gone.VIEW.sql", "no SQL object of the bundle has this body")
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        ("", ()),
-        ("Finance", ("Finance",)),
-        ("Finance; Security", ("Finance", "Security")),
-        ('"[""a"",""b;c""]"', ("a", "b;c")),
-    ],
-)
-def test_access_names_in_csv(make_bundle: BundleMaker, cell: str, expected: tuple[str, ...]) -> None:
-    path = make_bundle({NODES: f"key,AclTags,clearance_level\ndbo.T|TABLE,{cell},2\ndbo.U|TABLE,,\n"})
-    nodes = _nodes(path)
-    assert nodes["sql::dbo.T|TABLE"].access == StatedAccess(acl_tags=expected, clearance_level=2)
-    assert nodes["sql::dbo.U|TABLE"].access == StatedAccess(acl_tags=(), clearance_level=0)
+    assert edges_of(path) == [("cs::1", "cs::2", "cs_dep"), ("cs::1", "sql::dbo.T|TABLE", "cs_dep")]
 
 
 @pytest.mark.parametrize(
@@ -338,12 +204,12 @@ def test_access_names_in_csv(make_bundle: BundleMaker, cell: str, expected: tupl
         ({CHUNKS: [], DEPENDENCIES: {"C1": [True]}}, r"dependencies.json\['C1'\]: names no chunk"),
         ({CHUNKS: [], DEPENDENCIES: [{"id": "C1"}]}, r"dependencies.json\[0\]: give the dependencies of a chunk"),
         ({CHUNKS: [], DEPENDENCIES: [{"to": "C1"}]}, r"dependencies.json\[0\]: field 'from' is null"),
-        ({BODIES: _lines({"key": "dbo.T"})}, "sql_bodies.jsonl:1: 'dbo.T' has no kind"),
-        ({BODIES: "\n" + _lines({"kind": "View"})}, "sql_bodies.jsonl:2: field 'key' is null"),
+        ({BODIES: json_lines({"key": "dbo.T"})}, "sql_bodies.jsonl:1: 'dbo.T' has no kind"),
+        ({BODIES: "\n" + json_lines({"kind": "View"})}, "sql_bodies.jsonl:2: field 'key' is null"),
         ({BODIES: "{}\n\n{"}, "sql_bodies.jsonl:1: field 'key' is null"),
         ({BODIES: b'{"key": "\xff"}'}, "sql_bodies.jsonl:1: is not UTF-8"),
         (
-            {BODIES: _lines({"key": "dbo.T|TABLE"}, {"key": "SQL:dbo.T", "kind": "Table"})},
+            {BODIES: json_lines({"key": "dbo.T|TABLE"}, {"key": "SQL:dbo.T", "kind": "Table"})},
             r"sql_bodies.jsonl:2: 'sql::dbo.T\|TABLE' was already named at .*:1; name it once",
         ),
         ({NODES: "key,kind\ndbo.T\n"}, "nodes.csv:2: has 1 cells where the header has 2"),
@@ -356,7 +222,7 @@ def test_access_names_in_csv(make_bundle: BundleMaker, cell: str, expected: tupl
         ({NODES: 'key,AclTags\ndbo.T|TABLE,"a,b"\n'}, "nodes.csv:2: column 'AclTags' is 'a,b'; separate names"),
         ({NODES: "key,user_level\ndbo.T|TABLE,high\n"}, "nodes.csv:2: field 'clearance_level' is \"high\""),
         (
-            {BODIES: _lines({"key": "dbo.T|TABLE", "AclTags": []}), NODES: "key,AclTags\ndbo.T|TABLE,a\n"},
+            {BODIES: json_lines({"key": "dbo.T|TABLE", "AclTags": []}), NODES: "key,AclTags\ndbo.T|TABLE,a\n"},
             "nodes.csv:2: states other access",
         ),
         ({BODIES: "", EDGES: "from,to,relation\ndbo.T|TABLE,,Uses\n"}, "edges.csv:2: field 'to' is \"\""),
@@ -367,7 +233,7 @@ def test_access_names_in_csv(make_bundle: BundleMaker, cell: str, expected: tupl
 def test_a_malformed_bundle_is_refused(make_bundle: BundleMaker, files: dict[str, object], message: str) -> None:
     path = make_bundle(files)
     with pytest.raises(IngestError, match=message):
-        _read(path)
+        read_bundle(path)
 
 
 def test_malformed_repository_data_is_refused(make_bundle: BundleMaker) -> None:
@@ -379,7 +245,7 @@ def test_malformed_repository_data_is_refused(make_bundle: BundleMaker) -> None:
 def test_marks_and_other_scripts_are_read(make_bundle: BundleMaker) -> None:
     chunk = json.dumps([{"Id": "C1", "Text": "punkt wejścia"}], ensure_ascii=False)
     path = make_bundle({CHUNKS: b"\xef\xbb\xbf" + chunk.encode()})
-    assert _nodes(path)["cs::C1"].text == "punkt wejścia"
+    assert nodes_of(path)["cs::C1"].text == "punkt wejścia"
 
 
 def test_a_folder_without_a_bundle_is_refused(tmp_path: Path) -> None:
