@@ -38,7 +38,7 @@ _AS_TOLD = frozenset({EXIT_DRAINED, -signal.SIGTERM, exit_code(signal.SIGTERM)})
 
 
 class RestartDelay:
-    """How soon a worker that died is started again: at once after a life of some length, else twice as late as before."""
+    """How soon a worker that died is started again: at once after a long enough life, else twice as late as before."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
