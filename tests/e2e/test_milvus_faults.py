@@ -4,13 +4,13 @@ Calls end by their deadlines, and never with a wrong answer or a part of one. Th
 without a restart. The token for Milvus is told nowhere.
 """
 
-import random
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,27 +20,30 @@ from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import retrieval_pb2 as messages
 from support.calls_in_outages import (
+    AT_ONCE_SECONDS,
+    OUTAGES,
     PATIENCE_SECONDS,
     SEARCH,
     TOKEN,
     Ended,
     Request,
     ask,
+    await_answers,
+    await_readiness,
     check_untold,
+    health,
     index_requests,
     reading_requests,
+    records,
 )
-from support.jsonl import edge, node
 from support.milvus_server import MilvusServer, milvus_server
 from support.program import Server, run_ok, write_jsonl
 from support.reply_cutter import reply_cutter
-from support.workers import await_ended, separate_channel
+from support.workers import await_ended, await_events, separate_channel, worker_pids
 
 pytestmark = pytest.mark.slow
 
 MILVUS_SECONDS = 2
-AT_ONCE_SECONDS = 10
-"""Much more than it takes to say what needs no Milvus."""
 CALLERS = 8
 AT_A_TIME = 14
 """Fewer calls than the server has threads."""
@@ -48,36 +51,6 @@ WAITING_SECONDS = 6 * MILVUS_SECONDS
 """More than calls take that wait for Milvus side by side, and less than if they waited one after another."""
 MANY = 40
 """More of them than it has threads."""
-OUTAGES = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
-WORDS = ("invoice", "tax", "order", "user", "total", "create", "find")
-
-
-def health(channel: grpc.Channel, service: str) -> int:
-    """The status that health tells now."""
-    check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-    request = health_pb2.HealthCheckRequest(service=service)
-    return health_pb2.HealthCheckResponse.FromString(check(request.SerializeToString(), timeout=AT_ONCE_SECONDS)).status
-
-
-def await_readiness(channel: grpc.Channel, status: int) -> None:
-    """Returns once `readiness` is told so."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while health(channel, "readiness") != status:
-        assert time.monotonic() < end
-        time.sleep(0.1)
-
-
-def await_answers(channel: grpc.Channel, requests: Sequence[Request]) -> list[bytes]:
-    """The answers to requests, each asked again for as long as Milvus is said to be away."""
-    answers: list[bytes] = []
-    end = time.monotonic() + PATIENCE_SECONDS
-    for request in requests:
-        while (ended := ask(channel, request)).answer is None:
-            assert ended.code in OUTAGES, ended
-            assert time.monotonic() < end, ended
-            time.sleep(0.1)
-        answers.append(ended.answer)
-    return answers
 
 
 @pytest.fixture(scope="module")
@@ -90,26 +63,9 @@ def milvus() -> Iterator[MilvusServer]:
 @pytest.fixture(scope="module")
 def folder(milvus: MilvusServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a token and of what a build leaves; the index lies in Milvus."""
-    folder, chance = tmp_path_factory.mktemp("faults"), random.Random(5)
+    folder = tmp_path_factory.mktemp("faults")
     (folder / "token").write_text(TOKEN + "\n", encoding="ascii")
-    nodes = [
-        node(
-            f"N{number:03}",
-            f"void {' '.join(chance.choices(WORDS, k=30))}",
-            [chance.gauss(0, 1) for _ in range(3)],
-            path=f"src/{number % 7}.cs",
-            acl_tags=["finance"] if number % 5 == 4 else [],
-            collection_id="red" if number % 3 == 0 else "",
-            service_name=f"service{number % 4}",
-        )
-        for number in range(120)
-    ]
-    edges = [
-        edge(f"cs::N{number:03}", f"cs::N{chance.randrange(120):03}", "Calls")
-        for number in range(120)
-        for _ in range(3)
-    ]
-    source = write_jsonl(folder / "source.jsonl", [*nodes, *edges])
+    source = write_jsonl(folder / "source.jsonl", records())
     where = ("--repository", "shop", "--branch", "main", "--version", "v1", "--data", folder / "data")
     told = {"GROUNDWIRE_BACKEND": "milvus", "GROUNDWIRE_MILVUS_URI": milvus.uri}
     run_ok("index", source, *where, "--embedder", "none", environment=told)
@@ -117,7 +73,7 @@ def folder(milvus: MilvusServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @contextmanager
-def serving(folder: Path, uri: str) -> Iterator[tuple[Server, grpc.Channel]]:
+def serving(folder: Path, uri: str, *flags: str) -> Iterator[tuple[Server, grpc.Channel]]:
     """A server over the Milvus at `uri`, which must live to the end, and whose log must not tell the token."""
     environment = {
         "GROUNDWIRE_BACKEND": "milvus",
@@ -126,7 +82,7 @@ def serving(folder: Path, uri: str) -> Iterator[tuple[Server, grpc.Channel]]:
         "GROUNDWIRE_LOG_LEVEL": "debug",
         "GROUNDWIRE_MILVUS_SECONDS": str(MILVUS_SECONDS),
     }
-    with Server(folder / "data", "--embedder", "none", "--allow-admin", environment=environment) as server:
+    with Server(folder / "data", "--embedder", "none", "--allow-admin", *flags, environment=environment) as server:
         with separate_channel(server.address) as channel:
             yield server, channel
         assert server.process.poll() is None
@@ -187,35 +143,74 @@ def _check(ended: Iterable[Ended], before: Sequence[bytes]) -> None:
         assert own.answer == expected if own.code is grpc.StatusCode.OK else own.code in OUTAGES, own
 
 
-def _ask_until(over: threading.Event, address: str, asked: Sequence[tuple[Request, bytes]]) -> Counter[str]:
+def _ask_until(over: threading.Event, channel: grpc.Channel, asked: Sequence[tuple[Request, bytes]]) -> Counter[str]:
     """Asks again and again, each answer being known; returns how many calls ended how."""
     ends = Counter[str]()
-    with separate_channel(address) as channel:
-        while not over.is_set():
-            for request, expected in asked:
-                ended = ask(channel, request)
-                _check([ended], [expected])
-                ends[ended.code.name] += 1
+    while not over.is_set():
+        for request, expected in asked:
+            ended = ask(channel, request)
+            _check([ended], [expected])
+            ends[ended.code.name] += 1
     return ends
+
+
+@contextmanager
+def _asked_all_the_while(channels: Sequence[grpc.Channel], pairs: list[tuple[Request, bytes]]) -> Iterator[None]:
+    """Callers ask over these channels, each one after another: some get answers, and some learn of outages."""
+    over = threading.Event()
+    with ThreadPoolExecutor(len(channels)) as pool:
+        orders = [pairs[number:] + pairs[:number] for number in range(len(channels))]
+        running = [pool.submit(_ask_until, over, *own) for own in zip(channels, orders, strict=True)]
+        try:
+            yield
+        finally:
+            over.set()
+        ends = sum((future.result() for future in running), Counter[str]())
+    assert min(ends["OK"], ends["UNAVAILABLE"]) > 0
 
 
 def test_killed_and_started_again_under_load(milvus: MilvusServer, folder: Path) -> None:
     requests = reading_requests()
-    with serving(folder, milvus.uri) as (server, channel):
+    with serving(folder, milvus.uri) as (server, channel), ExitStack() as stack:
         before = await_answers(channel, requests)
-        over, pairs = threading.Event(), list(zip(requests, before, strict=True))
-        with ThreadPoolExecutor(CALLERS) as pool:
-            orders = [pairs[number:] + pairs[:number] for number in range(CALLERS)]
-            running = [pool.submit(_ask_until, over, server.address, order) for order in orders]
-            try:
-                for _ in range(3):
-                    milvus.restart()
-                    await_answers(channel, requests)
-            finally:
-                over.set()
-            ends = sum((future.result() for future in running), Counter[str]())
-        assert min(ends["OK"], ends["UNAVAILABLE"]) > 0
+        channels = [stack.enter_context(separate_channel(server.address)) for _ in range(CALLERS)]
+        with _asked_all_the_while(channels, list(zip(requests, before, strict=True))):
+            for _ in range(3):
+                milvus.restart()
+                await_answers(channel, requests)
         assert await_answers(channel, requests) == before
+
+
+def _channels_by_worker(server: Server, stack: ExitStack, each: int) -> dict[int, list[grpc.Channel]]:
+    """`each` channels or more to each of two workers: the kernel chooses whose a connection is, and the log tells."""
+    found: dict[int, list[grpc.Channel]] = {1: [], 2: []}
+    while min(map(len, found.values())) < each:
+        channel, request_id = stack.enter_context(separate_channel(server.address)), uuid.uuid4().hex
+        method, message = reading_requests()[0]
+        called: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/{method}")
+        called(message.SerializeToString(), metadata=(("x-request-id", request_id),), timeout=PATIENCE_SECONDS)
+        (line,) = await_events(server, "call", 1, request_id=request_id)
+        found[line["worker"]].append(channel)
+    return found
+
+
+def test_each_worker_recovers(milvus: MilvusServer, folder: Path) -> None:
+    requests = reading_requests()[::4]
+    with serving(folder, milvus.uri, "--workers", "2") as (server, channel), ExitStack() as stack:
+        before, pids = await_answers(channel, requests), worker_pids(server)
+        for pid in (server.process.pid, *pids.values()):
+            check_untold(Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"))
+        workers = _channels_by_worker(server, stack, each=2)
+        with _asked_all_the_while([*workers[1], *workers[2]], list(zip(requests, before, strict=True))):
+            milvus.kill()
+            for own in workers.values():
+                await_readiness(own[0], health_pb2.HealthCheckResponse.NOT_SERVING)
+                assert health(own[0], "liveness") == health_pb2.HealthCheckResponse.SERVING
+            milvus.start()
+            for own in workers.values():
+                assert await_answers(own[0], requests) == before
+                await_readiness(own[0], health_pb2.HealthCheckResponse.SERVING)
+        assert worker_pids(server) == pids
 
 
 def test_replies_that_are_cut_off_are_never_taken_for_answers(milvus: MilvusServer, folder: Path) -> None:

@@ -1,23 +1,31 @@
 """Calls of every method while what holds the indexes fails: their answers in full, or how they ended."""
 
 import base64
+import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import grpc
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
+from support.jsonl import edge, node
 
 TOKEN = "reader:n0-0ne-may-see-this"
 _TOLD_AS = (TOKEN, TOKEN.partition(":")[2], base64.b64encode(TOKEN.encode()).decode())
 """The forms in which it might slip out."""
 SLACK_SECONDS = 20
 PATIENCE_SECONDS = 120
+AT_ONCE_SECONDS = 10
+"""Much more than it takes to say what needs no Milvus."""
+OUTAGES = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
+_WORDS = ("invoice", "tax", "order", "user", "total", "create", "find")
 _SCOPE = IndexScope(repository="shop", branch="main")
 QUERY = "groundwire.v1.QueryService/Query"
 SEARCH = "groundwire.v1.RetrievalService/SearchNodes"
@@ -38,6 +46,29 @@ Request = tuple[str, Message]
 
 def _ids(*numbers: int) -> list[str]:
     return [f"shop::main::cs::N{number:03}" for number in numbers]
+
+
+def records() -> list[dict[str, object]]:
+    """The nodes and edges that the requests ask for, as lines of JSONL with vectors."""
+    chance = random.Random(5)
+    nodes = [
+        node(
+            f"N{number:03}",
+            f"void {' '.join(chance.choices(_WORDS, k=30))}",
+            [chance.gauss(0, 1) for _ in range(3)],
+            path=f"src/{number % 7}.cs",
+            acl_tags=["finance"] if number % 5 == 4 else [],
+            collection_id="red" if number % 3 == 0 else "",
+            service_name=f"service{number % 4}",
+        )
+        for number in range(120)
+    ]
+    edges = [
+        edge(f"cs::N{number:03}", f"cs::N{chance.randrange(120):03}", "Calls")
+        for number in range(120)
+        for _ in range(3)
+    ]
+    return [*nodes, *edges]
 
 
 def reading_requests() -> list[Request]:
@@ -124,6 +155,34 @@ def ask(channel: grpc.Channel, request: Request, seconds: float = PATIENCE_SECON
         response.meta.ClearField("took_ms")
         answer = response.SerializeToString(deterministic=True)
     return Ended(code, answer)
+
+
+def health(channel: grpc.Channel, service: str) -> int:
+    """The status that health tells now."""
+    check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
+    request = health_pb2.HealthCheckRequest(service=service)
+    return health_pb2.HealthCheckResponse.FromString(check(request.SerializeToString(), timeout=AT_ONCE_SECONDS)).status
+
+
+def await_readiness(channel: grpc.Channel, status: int) -> None:
+    """Returns once `readiness` is told so."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while health(channel, "readiness") != status:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def await_answers(channel: grpc.Channel, requests: Sequence[Request]) -> list[bytes]:
+    """The answers to requests, each asked again for as long as Milvus is said to be away."""
+    answers: list[bytes] = []
+    end = time.monotonic() + PATIENCE_SECONDS
+    for request in requests:
+        while (ended := ask(channel, request)).answer is None:
+            assert ended.code in OUTAGES, ended
+            assert time.monotonic() < end, ended
+            time.sleep(0.1)
+        answers.append(ended.answer)
+    return answers
 
 
 def check_untold(text: str) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -89,7 +90,7 @@ def _storage(
         uri=_checked("--milvus-uri", check_uri, milvus_uri),
         database=milvus_database,
         token=token if milvus_token_file is None else _checked("--milvus-token-file", token_in, milvus_token_file),
-        ca=None if milvus_ca is None else _checked("--milvus-ca", check_ca, milvus_ca),
+        ca=None if milvus_ca is None else _checked("--milvus-ca", partial(check_ca, milvus_uri), milvus_ca),
         seconds=milvus_seconds,
     )
     return Storage(data, address)

@@ -1,6 +1,7 @@
 """Where Milvus is and how to speak to it, and the rules of the settings that say so."""
 
 import re
+import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -56,10 +57,14 @@ def token_in(file: Path) -> str:
     return content.decode("ascii")
 
 
-def check_ca(file: Path) -> str:
-    """The path of a file that can be read. Raises ValueError."""
+def check_ca(uri: str, file: Path) -> str:
+    """The path of a file of certificates, which are for https alone. Raises ValueError."""
+    if not uri.startswith("https:"):
+        raise ValueError("has no use with http://: milvus_uri must begin with https://, or leave it out")
     try:
-        file.open("rb").close()
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except ssl.SSLError:
+        raise ValueError("must hold certificates in PEM") from None
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
     return str(file)

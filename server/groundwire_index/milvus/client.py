@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import grpc
 
@@ -24,6 +25,15 @@ Client: TypeAlias = Any
 _MOST_MESSAGE = 300
 _MOST_PAUSE_MS = 1_000
 """Between two attempts to connect anew."""
+_ADVICE = {
+    "http": [("Socket closed", "milvus_uri must begin with https:// if Milvus expects TLS: ")],
+    "https": [
+        ("CERTIFICATE_VERIFY_FAILED", "milvus_ca must hold the authority that signed the certificate of Milvus: "),
+        ("Hostname Verification", "the certificate of Milvus must name the host of milvus_uri: "),
+        ("WRONG_VERSION_NUMBER", "milvus_uri must begin with http:// where Milvus does not expect TLS: "),
+    ],
+}
+"""What to do, by scheme and by what gRPC says of a connection that failed."""
 _importing = threading.Lock()
 
 
@@ -60,19 +70,40 @@ def _give_up(error: Exception) -> bool:
 
 
 @contextmanager
-def mapped_errors() -> Iterator[None]:
+def mapped_errors(address: MilvusAddress) -> Iterator[None]:
     """Turns what pymilvus raises into StorageUnavailableError, or RefusedError of that kind."""
     refused = _pymilvus().MilvusException
     try:
         yield
     except refused as error:
+        if isinstance(error.__cause__, grpc.Call):  # the first request of a connection failed
+            raise _unanswered(address, error.__cause__) from error
         # The code of an answer is a number, that of a lost connection one of gRPC's.
         if not isinstance(error.code, int):
             raise StorageUnavailableError(f"Milvus did not answer: {_on_one_line(error.message)}") from error
         raise RefusedError(f"Milvus: {_on_one_line(error.message)} (code {error.code})", int(error.code)) from error
     except grpc.RpcError as error:
-        status = error.code().name if isinstance(error, grpc.Call) else error
-        raise StorageUnavailableError(f"Milvus did not answer: {status}") from error
+        if isinstance(error, grpc.Call):
+            raise _unanswered(address, error) from error
+        raise StorageUnavailableError(f"Milvus did not answer: {error}") from error
+
+
+def _unanswered(address: MilvusAddress, call: grpc.Call) -> StorageUnavailableError:
+    """What to tell of a call that ended without an answer: what is wrong, and with which setting it is put right."""
+    if call.code() is grpc.StatusCode.UNAUTHENTICATED:
+        # Not in the words of who refuses: it was sent the token, and might repeat it.
+        return StorageUnavailableError(
+            f"Milvus at {address.uri} knows no such user: milvus_token_file or milvus_token must be user:password, or "
+            "an API key, as Milvus has it now"
+        )
+    if call.code() is grpc.StatusCode.PERMISSION_DENIED:
+        return StorageUnavailableError(
+            f"Milvus at {address.uri} denies this to the user of milvus_token_file or milvus_token, who must be "
+            f"allowed to make, read and drop collections and aliases of the database {address.database!r}"
+        )
+    told = f"{call.code().name} {_on_one_line(call.details())}"
+    advice = next((rule for words, rule in _ADVICE[urlsplit(address.uri).scheme] if words in told), "")
+    return StorageUnavailableError(f"Milvus at {address.uri} did not answer: {advice}{told}")
 
 
 @cache

@@ -54,7 +54,7 @@ class MilvusConnection:
     def ask(self, request: Callable[[Client, float], Result], seconds: float | None = None) -> Result:
         """Asks something; `seconds` is how long it may take, as long as what reads unless given."""
         limit = self.address.seconds if seconds is None else seconds
-        with mapped_errors():
+        with mapped_errors(self.address):
             return request(self._connected(limit), limit)
 
     def write(self, request: Callable[[Client, float], Result]) -> Result:

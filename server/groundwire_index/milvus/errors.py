@@ -8,7 +8,7 @@ class StorageUnavailableError(OperatorError):
 
 
 class RefusedError(StorageUnavailableError):
-    """Milvus answered, and refused with a code of its own; 2 also when pymilvus could not connect."""
+    """Milvus answered, and refused with a code of its own."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)

@@ -1,6 +1,7 @@
 """Where the indexes are."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -62,7 +63,7 @@ class StorageSettings(SettingsGroup):
             uri=self.milvus_uri,
             database=self.milvus_database,
             token=token if file is None else _usable("milvus_token_file", token_in, file),
-            ca=None if ca is None else _usable("milvus_ca", check_ca, ca),
+            ca=None if ca is None else _usable("milvus_ca", partial(check_ca, self.milvus_uri), ca),
             seconds=self.milvus_seconds,
         )
 

@@ -6,6 +6,7 @@ import pytest
 
 from groundwire_index.milvus.address import MilvusAddress
 from groundwire_server.config import SettingsError, load_settings
+from support.certificates import Authority
 
 MILVUS = {
     "milvus_uri": "http://milvus:19530",
@@ -47,14 +48,16 @@ def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> No
 
 
 def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
-    token, ca = tmp_path / "token", tmp_path / "ca.pem"
+    token, ca = tmp_path / "token", Authority.create(tmp_path).folder / "authority.crt"
     token.write_text("root:secret\n")
-    ca.write_text("a certificate")
-    settings = load_settings(
-        None,
-        **{**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca},
-    )
-    assert settings.milvus_address() == MilvusAddress("http://milvus:19530", "code", "root:secret", str(ca), 3)
+    uri = "https://milvus:19530"
+    own = {**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca}
+    settings = load_settings(None, **{**own, "milvus_uri": uri})
+    assert settings.milvus_address() == MilvusAddress(uri, "code", "root:secret", str(ca), 3)
+    with pytest.raises(SettingsError, match=r"milvus_ca: .* has no use with http://: milvus_uri must begin with https"):
+        load_settings(None, **own).milvus_address()
+    with pytest.raises(SettingsError, match=r"milvus_ca: .* must hold certificates in PEM"):
+        load_settings(None, **{**own, "milvus_uri": uri, "milvus_ca": token}).milvus_address()
     assert "secret" not in repr(settings.milvus_address())
     token.write_text("two words")
     with pytest.raises(SettingsError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):

@@ -98,6 +98,14 @@ def test_a_milvus_that_is_away_is_one_line(source: Path, environment: dict[str, 
             ("--milvus-uri", "https://milvus:19530", "--milvus-ca", "nowhere"),
             "--milvus-ca cannot be read: No such file or directory",
         ),
+        (
+            ("--milvus-uri", "https://milvus:19530", "--milvus-ca", __file__),
+            "--milvus-ca must hold certificates in PEM",
+        ),
+        (
+            ("--milvus-uri", "http://milvus:19530", "--milvus-ca", "ca.pem"),
+            "--milvus-ca has no use with http://: milvus_uri must begin with https://, or leave it out",
+        ),
     ],
 )
 def test_options_that_cannot_be_used_are_told(flags: tuple[str, ...], message: str) -> None:
