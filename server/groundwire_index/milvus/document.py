@@ -22,18 +22,16 @@ Value = TypeVar("Value")
 class ClassCounts:
     """A visibility class, and counts over its nodes.
 
-    `policy` is a place among the document's policies. Lengths are sums of tokens; those `in_documents` count only the
+    `policy` is a place among the document's policies. Lengths are sums of tokens; that `in_documents` counts only the
     nodes that belong to a document of the reading order.
     """
 
     policy: int
     deleted: bool
     nodes: int
-    nodes_with_vector: int
     code_length: int
     prose_length: int
     code_length_in_documents: int
-    prose_length_in_documents: int
 
 
 @dataclass(frozen=True, slots=True)

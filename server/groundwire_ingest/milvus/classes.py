@@ -32,16 +32,13 @@ class Classes:
     def counts(self) -> tuple[ClassCounts, ...]:
         """What is counted over the nodes of each class."""
         index = self._index
-        has_vector = np.zeros_like(self.of_rows) if index.vectors is None else index.vectors.present
         in_documents = index.reading_order.document != NO_DOCUMENT
         code, prose = lengths_of(index.lexical, len(self.of_rows)), lengths_of(index.prose, len(self.of_rows))
         columns = zip(
             self._sums(np.ones_like(self.of_rows)),
-            self._sums(has_vector),
             self._sums(code),
             self._sums(prose),
             self._sums(code * in_documents),
-            self._sums(prose * in_documents),
             strict=True,
         )
         return tuple(ClassCounts(*pair, *own) for pair, own in zip(self._pairs, columns, strict=True))

@@ -50,7 +50,7 @@ def red_caller(
     document = VersionDocument(
         manifest=replace(manifest, node_count=ROWS),
         policies=(NodeAccess(),),
-        classes=(ClassCounts(0, False, ROWS, 0, 0, 0, 0, 0),),
+        classes=(ClassCounts(0, False, ROWS, 0, 0, 0),),
         code_reference_length=1.0,
         prose_reference_length=1.0,
         dense_index=DenseIndex(),

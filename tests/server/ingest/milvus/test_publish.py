@@ -289,11 +289,9 @@ def test_the_document_counts_by_class(published: Published) -> None:
     for place, own in enumerate(document.classes):
         mask = classes == place
         assert own.nodes == mask.sum()
-        assert own.nodes_with_vector == index.vectors.present[mask].sum()
         assert own.code_length == index.lexical.lengths[mask].sum()
         assert own.prose_length == index.prose.lengths[mask].sum()
         assert own.code_length_in_documents == index.lexical.lengths[mask & in_documents].sum()
-        assert own.prose_length_in_documents == index.prose.lengths[mask & in_documents].sum()
     assert document.code_reference_length == index.lexical.lengths.mean()
     pairs = Counter(zip(classes[index.edges.from_rows].tolist(), classes[index.edges.to_rows].tolist(), strict=True))
     assert {(own.from_class, own.to_class): own.edges for own in document.edges} == pairs
