@@ -3,36 +3,27 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from groundwire_index.commands.options import (
-    DEFAULT_DATA,
-    EXIT_USAGE,
-    Branch,
-    Data,
-    Repository,
-    checked_scope,
-    fail,
-    reporting_failures,
-)
+from groundwire_index.commands.options import EXIT_USAGE, Branch, Repository, checked_scope, fail, reporting_failures
+from groundwire_index.commands.storage import Storage, with_storage
+from groundwire_index.commands.versions import opened, pinned_scope
 
 if TYPE_CHECKING:
     from groundwire_index.difference.difference import ChangeName, Difference
-    from groundwire_index.scope import Scope
-    from groundwire_index.store.loaded import LoadedIndex
 
 _PATHS_SHOWN = 20
 _NODES_SHOWN = 20
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 
+@with_storage
 def diff(
     repository: Repository,
     branch: Branch,
@@ -42,32 +33,23 @@ def diff(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line of JSON for each change, and one with the counts.")
     ] = False,
-    data: Data = DEFAULT_DATA,
+    *,
+    storage: Storage,
 ) -> None:
-    """Compare two index versions of a data folder, or two branches: nodes and edges, whatever their access."""
+    """Compare two index versions, or two branches: nodes and edges, whatever their access."""
     scopes = checked_scope(repository, branch, old), checked_scope(repository, to_branch or branch, new)
     with reporting_failures():
         from groundwire_index.difference.difference import Difference
 
-        before, after = (_opened(data, scope) for scope in scopes)
-        if before.scope == after.scope:
-            fail(f"both are {before.scope.active_index} of {repository} {branch}; name another OLD", EXIT_USAGE)
-        difference = Difference(before, after)
-    if as_json:
-        _print_json(difference)
-    else:
-        _print_text(difference)
-
-
-def _opened(data: Path, scope: "Scope") -> "LoadedIndex":
-    from groundwire_index.store.loaded import open_version
-    from groundwire_index.store.store import IndexStore
-
-    store = IndexStore(data)
-    pinned = replace(scope, active_index=scope.active_index or store.active(scope))
-    if not pinned.active_index:
-        fail(f"{scope.repository} {scope.branch} has no active version in {data}; name one")
-    return open_version(store.require(pinned), pinned)
+        older, newer = (pinned_scope(storage, scope) for scope in scopes)
+        if older == newer:
+            fail(f"both are {older.active_index} of {repository} {branch}; name another OLD", EXIT_USAGE)
+        with opened(storage, older) as before, opened(storage, newer) as after:
+            difference = Difference(before, after)
+            if as_json:
+                _print_json(difference)
+            else:
+                _print_text(difference)
 
 
 def _print_json(difference: "Difference") -> None:

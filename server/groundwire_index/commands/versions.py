@@ -1,6 +1,10 @@
-"""The versions in a data folder or in Milvus: `groundwire verify`, and what `indexes`, `activate` and `delete` do."""
+"""The versions in a data folder or in Milvus: `groundwire verify`, and what the other commands for versions do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +17,7 @@ from groundwire_index.store.version_entry import VersionEntry
 if TYPE_CHECKING:
     from groundwire_index.milvus.address import MilvusAddress
     from groundwire_index.milvus.catalogue import Catalogue
+    from groundwire_index.store.loaded import LoadedIndex
     from groundwire_index.store.store import IndexStore
 
 
@@ -53,14 +58,37 @@ def verify(
 ) -> None:
     """Read everything of a version, every file or every row, and compare its checksum."""
     with reporting_failures():
-        versions = _versions(storage)
-        scope = checked_scope(repository, branch, version)
-        pinned = replace(scope, active_index=version or versions.active(scope))
-        if not pinned.active_index:
-            where = storage.data if storage.milvus is None else storage.milvus.uri
-            fail(f"{repository} {branch} has no active version in {where}; name one with --version")
-        versions.verify(pinned)
+        pinned = pinned_scope(storage, checked_scope(repository, branch, version))
+        _versions(storage).verify(pinned)
     print(f"{pinned.active_index} is sound")
+
+
+@contextmanager
+def opened(storage: Storage, pinned: Scope) -> "Iterator[LoadedIndex]":
+    """The version that a scope pins, with its nodes and edges.
+
+    Of a version in Milvus it is a copy in a temporary folder, as `milvus.local_copy` says. Raises OperatorError and
+    OSError.
+    """
+    if storage.milvus is not None:
+        from groundwire_index.milvus.local_copy import local_copy
+
+        with TemporaryDirectory(prefix="groundwire-") as folder:
+            yield local_copy(catalogue_at(storage.milvus), pinned, Path(folder))
+    else:
+        from groundwire_index.store.loaded import open_version
+        from groundwire_index.store.store import IndexStore
+
+        yield open_version(IndexStore(storage.data).require(pinned), pinned)
+
+
+def pinned_scope(storage: Storage, scope: Scope) -> Scope:
+    """The scope with its active version unless it pins one; ends the command where it has none. Raises as `opened`."""
+    pinned = replace(scope, active_index=scope.active_index or _versions(storage).active(scope))
+    if not pinned.active_index:
+        where = storage.data if storage.milvus is None else storage.milvus.uri
+        fail(f"{scope.repository} {scope.branch} has no active version in {where}; name a version")
+    return pinned
 
 
 def catalogue_at(address: "MilvusAddress") -> "Catalogue":

@@ -1,11 +1,11 @@
 """Checks that the collections of a version hold what was written."""
 
 from collections.abc import Callable
-from itertools import pairwise
 
 from groundwire_index.milvus.checksum import RowChecksum
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.errors import CollectionMissingError
+from groundwire_index.milvus.pages import pages
 from groundwire_index.milvus.schema import (
     EDGES_SCHEMA,
     FACTS_SCHEMA,
@@ -52,16 +52,10 @@ def check_contents(
     total, done = sum(state.rows for _, _, state in states), 0
     for name, schema, state in states:
         checksum = RowChecksum(schema)
-        for first, end in pairwise((*state.pages, state.rows)):
-            found = store.query(
-                name,
-                f"{schema.order} >= {first} and {schema.order} < {end}",
-                schema.names,
-                seconds=store.address.writing_seconds,
-            )
-            for row in found.in_order(schema.order, range(first, end)):
+        for page in pages(store, name, schema.order, state, schema.names):
+            for row in page:
                 checksum.add(row)
-            done += end - first
+            done += len(page)
             report(done, total)
         if checksum.hexdigest() != state.sha256:
             raise IndexDamagedError(f"{name}: its content does not match the catalogue's checksum")

@@ -11,10 +11,8 @@ import typer
 from rich.console import Console
 
 from groundwire_index.commands.options import (
-    DEFAULT_DATA,
     EXIT_USAGE,
     Branch,
-    Data,
     Repository,
     checked_scope,
     fail,
@@ -22,7 +20,7 @@ from groundwire_index.commands.options import (
     reporting_failures,
 )
 from groundwire_index.commands.storage import Storage, with_storage
-from groundwire_index.commands.versions import catalogue_at
+from groundwire_index.commands.versions import catalogue_at, opened, pinned_scope
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.errors import OperatorError
 from groundwire_index.milvus.dense_index import DenseIndex, dense_index
@@ -175,17 +173,20 @@ def _index_all(
         fail(f"{len(failed)} of {len(repositories)} repositories failed: {', '.join(failed)}")
 
 
+@with_storage
 def export(
     repository: Repository,
     branch: Branch,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - for standard output.")],
     version: Annotated[str, typer.Option(help="The version; the active one unless given.")] = "",
-    data: Data = DEFAULT_DATA,
+    *,
+    storage: Storage,
 ) -> None:
     """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
     scope = checked_scope(repository, branch, version)
     with reporting_failures("index"):
         from groundwire_ingest.jsonl.export import export_index
 
-        count = export_index(data, scope, output)
+        with opened(storage, pinned_scope(storage, scope)) as exported:
+            count = export_index(exported, output)
     Console(stderr=True).print(f"{count:,} lines written to {output}")

@@ -24,7 +24,7 @@ def print_outcome(outcome: "BuildReport | Unchanged", storage: "Storage") -> Non
     from groundwire_index.store.store import IndexStore
     from groundwire_index.store.writer import SKIPPED_FILE
 
-    # In Milvus there is no such file.
+    # In Milvus there is no such file, so what this prints is the only list.
     in_folder = storage.milvus is None
     _print_report(outcome, IndexStore(storage.data).directory(outcome.scope) / SKIPPED_FILE if in_folder else None)
 
@@ -59,7 +59,8 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     for skipped in report.skipped:
         by_reason.setdefault(skipped.why, []).append(skipped.path)
     for why, paths in sorted(by_reason.items()):
-        named = ", ".join(paths[:_PATHS_SHOWN]) + (", ..." if len(paths) > _PATHS_SHOWN else "")
+        shown = len(paths) if skipped_file is None else _PATHS_SHOWN
+        named = ", ".join(paths[:shown]) + (", ..." if len(paths) > shown else "")
         console.print(f"skipped {len(paths):,}: {why}: {named}", highlight=False, soft_wrap=True)
     if report.skipped and skipped_file is not None:
         console.print(f"all of them, by name: {skipped_file}", highlight=False, soft_wrap=True)

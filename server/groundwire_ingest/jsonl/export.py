@@ -3,34 +3,25 @@
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.scope import SEPARATOR, Scope
-from groundwire_index.store.loaded import LoadedIndex, open_version
-from groundwire_index.store.store import IndexStore
-from groundwire_ingest.errors import IngestError
+from groundwire_index.scope import SEPARATOR
+from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.jsonl.jsonl_writing import jsonl_line
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
 
 STANDARD_OUTPUT = Path("-")
 
 
-def export_index(data: Path, scope: Scope, output: Path) -> int:
-    """Writes a version, the active one unless pinned, to a file or `-`; returns the number of lines.
+def export_index(index: LoadedIndex, output: Path) -> int:
+    """Writes a version to a file or `-`; returns the number of lines.
 
-    Vectors are written where the source had brought its own; others are made anew from the texts. Raises IngestError,
-    VersionNotFoundError, VersionDeletedError, IndexDamagedError.
+    Vectors are written where the source had brought its own; others are made anew from the texts.
     """
-    store = IndexStore(data)
-    pinned = replace(scope, active_index=scope.active_index or store.active(scope))
-    if not pinned.active_index:
-        raise IngestError(f"{scope.repository} {scope.branch} has no active version in {data}; name one with --version")
-    index = open_version(store.require(pinned), pinned)
     count = 0
     with nullcontext(sys.stdout) if output == STANDARD_OUTPUT else output.open("w", encoding="utf-8") as stream:
         records: Iterator[SourceNode | SourceEdge] = chain(_nodes(index), _edges(index))

@@ -9,6 +9,7 @@ import pytest
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.store import MilvusStore
 from support.builds import V1
+from support.calls_in_outages import records
 from support.milvus_server import MilvusServer
 from support.program import run, run_ok, write_jsonl
 
@@ -72,9 +73,44 @@ def test_versions_are_built_listed_activated_verified_and_deleted(
     assert re.fullmatch(r"error: \w+_nodes: has 1 rows; the catalogue says 2\n", damaged.stderr)
 
 
+def test_versions_are_compared_and_exported_as_in_a_folder(environment: dict[str, str], tmp_path: Path) -> None:
+    embedded = {**environment, "GROUNDWIRE_BACKEND": "embedded"}
+    lines = records()
+    for version, source in (("v1", lines), ("v2", [*lines[:100], *lines[120:121]])):
+        file = write_jsonl(tmp_path / f"{version}.jsonl", source)
+        for own in (environment, embedded):
+            build = ("index", file, *SCOPE, "--version", version, "--embedder", "none", "--skip-dangling-edges")
+            run_ok(*build, environment=own)
+    for command in (
+        ("diff", "v1", *SCOPE, "--json"),
+        ("diff", "v2", "v1", *SCOPE),
+        ("export", *SCOPE, "--version", "v1", "--output", "-"),
+        ("export", *SCOPE, "--output", "-"),
+    ):
+        assert run_ok(*command, environment=environment) == run_ok(*command, environment=embedded)
+    same = run("diff", "v2", *SCOPE, environment=environment)
+    assert (same.returncode, same.stderr) == (2, "error: both are v2 of shop main; name another OLD\n")
+
+
+def test_a_build_names_all_that_it_skipped(environment: dict[str, str], tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "shop.py").write_text("def total(): ...\n", encoding="utf-8")
+    names = [f"binary{number}.py" for number in range(5)]
+    for name in names:
+        (tree / name).write_bytes(b"\x00\xff")
+    told = run_ok("index", tree, *SCOPE, "--embedder", "none", environment=environment)
+    assert f": {', '.join(names)}\n" in told
+
+
 def test_a_milvus_that_is_away_is_one_line(source: Path, environment: dict[str, str]) -> None:
     away = {**environment, "GROUNDWIRE_MILVUS_URI": "http://127.0.0.1:1", "GROUNDWIRE_MILVUS_TOKEN": "root:SECRET"}
-    for command in (("indexes",), ("verify", *SCOPE), ("index", str(source), *SCOPE, "--embedder", "none")):
+    for command in (
+        ("indexes",),
+        ("verify", *SCOPE),
+        ("diff", "v1", *SCOPE),
+        ("index", str(source), *SCOPE, "--embedder", "none"),
+    ):
         ended = run(*command, environment=away)
         assert (ended.returncode, ended.stdout) == (1, "")
         assert re.fullmatch(r"error: Milvus.*127\.0\.0\.1:1.*\n", ended.stderr)

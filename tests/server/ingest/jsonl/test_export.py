@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError, VersionDeletedError, VersionNotFoundError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import FileEntry, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.errors import IngestError
-from groundwire_ingest.jsonl.export import STANDARD_OUTPUT, export_index
+from groundwire_ingest.jsonl.export import export_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import Source, SourceEdge, SourceNode, SourceRecord, StatedAccess
+from support.builds import index_of
+from support.program import run, run_ok
 
 SCOPE = Scope("shop", "main", "v1")
 AGAIN = replace(SCOPE, active_index="v2")
@@ -69,7 +69,7 @@ def build(data: Path, source: Source, scope: Scope, embedder: ConstantEmbedder |
 def exported_and_rebuilt(data: Path, records: Sequence[SourceRecord]) -> int:
     """Builds SCOPE from records, exports it, builds AGAIN from the export; returns the number of lines."""
     build(data, Records(records), SCOPE)
-    lines = export_index(data, SCOPE, data / "export.jsonl")
+    lines = export_index(index_of(data, SCOPE), data / "export.jsonl")
     build(data, JsonlSource(data / "export.jsonl"), AGAIN)
     return lines
 
@@ -159,7 +159,7 @@ def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scra
         manifest = Manifest.read(IndexStore(data).require(SCOPE))
         assert count == manifest.node_count + manifest.edge_count
         assert files_of(data, SCOPE) == files_of(data, AGAIN)
-        export_index(data, AGAIN, data / "again.jsonl")
+        export_index(index_of(data, AGAIN), data / "again.jsonl")
         assert (data / "again.jsonl").read_bytes() == (data / "export.jsonl").read_bytes()
 
 
@@ -176,7 +176,7 @@ def test_own_vectors_are_exported_bit_for_bit(vectors: list[list[float]], scratc
 
 def test_vectors_of_an_embedder_are_not_exported(tmp_path: Path) -> None:
     build(tmp_path, Records([SourceNode("cs", "a", "text", "x:1")]), SCOPE, ConstantEmbedder())
-    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    export_index(index_of(tmp_path, SCOPE), tmp_path / "export.jsonl")
     assert "vector" not in (tmp_path / "export.jsonl").read_text()
     build(tmp_path, JsonlSource(tmp_path / "export.jsonl"), AGAIN, ConstantEmbedder())
     assert files_of(tmp_path, SCOPE) == files_of(tmp_path, AGAIN)
@@ -191,7 +191,7 @@ PAIR: list[SourceRecord] = [
 
 def test_the_lines_are_canonical(tmp_path: Path) -> None:
     build(tmp_path, Records(PAIR), SCOPE)
-    assert export_index(tmp_path, SCOPE, tmp_path / "export.jsonl") == 3
+    assert export_index(index_of(tmp_path, SCOPE), tmp_path / "export.jsonl") == 3
     access = '"tenant_id": "", "acl_tags": [], "classification_labels": [], "clearance_level": 0'
     assert (tmp_path / "export.jsonl").read_text(encoding="utf-8").splitlines() == [
         '{"type": "node", "kind": "cs", "local_id": "a", "text": "text", ' + access + "}",
@@ -237,7 +237,7 @@ def test_every_field_is_exported(tmp_path: Path) -> None:
         metadata={"k": [1]},
     )
     build(tmp_path, Records([node]), SCOPE)
-    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    export_index(index_of(tmp_path, SCOPE), tmp_path / "export.jsonl")
     (exported,) = JsonlSource(tmp_path / "export.jsonl").read()
     assert isinstance(exported, SourceNode)
     assert exported == replace(node, origin=exported.origin, vector=exported.vector)
@@ -247,7 +247,7 @@ def test_every_field_is_exported(tmp_path: Path) -> None:
 
 def test_an_export_can_be_built_under_another_scope(tmp_path: Path) -> None:
     build(tmp_path, Records(PAIR), SCOPE)
-    export_index(tmp_path, SCOPE, tmp_path / "export.jsonl")
+    export_index(index_of(tmp_path, SCOPE), tmp_path / "export.jsonl")
     other = Scope("other: shop", "feature/x", "v1")
     build(tmp_path, JsonlSource(tmp_path / "export.jsonl"), other)
     index = LoadedIndex(IndexStore(tmp_path).require(other))
@@ -258,30 +258,32 @@ def test_an_export_can_be_built_under_another_scope(tmp_path: Path) -> None:
     assert {index.nodes.node(row, NodeAccess()).repo_name for row in range(2)} == {"other: shop"}
 
 
-def test_the_active_version_is_exported_unless_another_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def export(data: Path, *flags: str) -> str:
+    return run_ok("export", "-r", "shop", "-b", "main", "-o", "-", "--data", data, *flags)
+
+
+def test_the_active_version_is_exported_unless_another_is_named(tmp_path: Path) -> None:
     build(tmp_path, Records([SourceNode("cs", "a", "first", "x:1")]), SCOPE)
     build(tmp_path, Records([SourceNode("cs", "a", "second", "x:1")]), AGAIN)
-    export_index(tmp_path, Scope("shop", "main"), STANDARD_OUTPUT)
-    assert '"text": "second"' in capsys.readouterr().out
-    export_index(tmp_path, SCOPE, STANDARD_OUTPUT)
-    assert '"text": "first"' in capsys.readouterr().out
+    assert '"text": "second"' in export(tmp_path)
+    assert '"text": "first"' in export(tmp_path, "--version", "v1")
 
 
 def test_what_is_not_there_or_damaged_is_not_exported(tmp_path: Path) -> None:
     output = tmp_path / "export.jsonl"
-    with pytest.raises(IngestError, match="has no active version"):
-        export_index(tmp_path, Scope("shop", "main"), output)
+
+    def refusal(*flags: str) -> str:
+        ended = run("export", "-r", "shop", "-b", "main", "-o", output, "--data", tmp_path, *flags)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        return ended.stderr
+
+    assert f"shop main has no active version in {tmp_path}; name a version" in refusal()
     build(tmp_path, Records(PAIR), SCOPE)
     build(tmp_path, Records(PAIR), AGAIN)
-    with pytest.raises(VersionNotFoundError):
-        export_index(tmp_path, replace(SCOPE, active_index="v9"), output)
+    assert "there is no index 'v9' in this scope" in refusal("--version", "v9")
     store = IndexStore(tmp_path)
     store.delete(SCOPE)
-    with pytest.raises(VersionDeletedError):
-        export_index(tmp_path, SCOPE, output)
+    assert "index 'v1' was deleted" in refusal("--version", "v1")
     (store.directory(AGAIN) / "text.utf8").unlink()
-    with pytest.raises(IndexDamagedError):
-        export_index(tmp_path, AGAIN, output)
+    assert "text.utf8: is missing" in refusal()
     assert not output.exists()
