@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.manifest import Format, Manifest
 
 Value = TypeVar("Value")
 
@@ -94,8 +94,17 @@ class VersionDocument:
 
     @staticmethod
     def from_content(content: str) -> "VersionDocument":
-        """Reads a document. Raises IndexDamagedError."""
-        return _read(_DOCUMENT, content.partition("\n")[2])
+        """Reads a document. Raises IndexDamagedError, also for one of another format."""
+        own = content.partition("\n")[2]
+        _read(_FORMATTED, own).manifest.check(_DOCUMENT_NAME)
+        return _read(_DOCUMENT, own)
+
+
+@dataclass(frozen=True, slots=True)
+class _Formatted:
+    """What the document of every format has."""
+
+    manifest: Format
 
 
 def sealed_policies(policies: tuple[NodeAccess, ...]) -> str:
@@ -109,6 +118,8 @@ def policies_of(content: str) -> tuple[NodeAccess, ...]:
 
 
 _DOCUMENT: TypeAdapter[VersionDocument] = TypeAdapter(VersionDocument)
+_FORMATTED: TypeAdapter[_Formatted] = TypeAdapter(_Formatted)
+_DOCUMENT_NAME = "the catalogue's document"
 _POLICIES: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ...])
 
 
@@ -119,11 +130,11 @@ def _sealed(line: str) -> str:
 def _read(adapter: TypeAdapter[Value], content: str) -> Value:
     line = content.partition("\n")[0].partition(" ")[2]
     if not content.startswith(_sealed(line)):
-        raise IndexDamagedError("the catalogue's document does not match its checksum")
+        raise IndexDamagedError(f"{_DOCUMENT_NAME} does not match its checksum")
     try:
         return adapter.validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         raise IndexDamagedError(
-            f"the catalogue's document has {error.error_count()} errors, first: {first['loc']} {first['msg']}"
+            f"{_DOCUMENT_NAME} has {error.error_count()} errors, first: {first['loc']} {first['msg']}"
         ) from error

@@ -101,7 +101,7 @@ class Manifest:
             checksum = (directory / CHECKSUM_FILE).read_text(errors="replace")
         except OSError as error:
             raise IndexDamagedError(f"{directory.name}: not an index, {error.filename} is unreadable") from error
-        _check_format(content)
+        _parsed(content, _FORMAT_ADAPTER).check(MANIFEST_FILE)
         manifest = _parsed(content, _ADAPTER)
         if checksum != _checksum_line(content):
             raise IndexDamagedError(f"{MANIFEST_FILE}: its content does not match {CHECKSUM_FILE}")
@@ -120,20 +120,19 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Format:
+class Format:
     """The fields that every format version has, so that another version is told apart from damage."""
 
     format: str
     format_version: int
 
-
-def _check_format(content: bytes) -> None:
-    found = _parsed(content, _FORMAT_ADAPTER)
-    if (found.format, found.format_version) != (FORMAT, FORMAT_VERSION):
-        raise IndexDamagedError(
-            f"{MANIFEST_FILE}: format {found.format} {found.format_version}; this server reads "
-            f"{FORMAT} {FORMAT_VERSION}; build the index anew"
-        )
+    def check(self, where: str) -> None:
+        """Raises IndexDamagedError unless it is the format that is written and read here; `where` it was found."""
+        if (self.format, self.format_version) != (FORMAT, FORMAT_VERSION):
+            raise IndexDamagedError(
+                f"{where}: format {self.format} {self.format_version}; this server reads {FORMAT} {FORMAT_VERSION}; "
+                "build the index anew"
+            )
 
 
 def _parsed(content: bytes, adapter: TypeAdapter[Parsed]) -> Parsed:
@@ -148,4 +147,4 @@ def _checksum_line(content: bytes) -> str:
 
 
 _ADAPTER: TypeAdapter[Manifest] = TypeAdapter(Manifest)
-_FORMAT_ADAPTER: TypeAdapter[_Format] = TypeAdapter(_Format)
+_FORMAT_ADAPTER: TypeAdapter[Format] = TypeAdapter(Format)

@@ -35,6 +35,7 @@ from groundwire_index.milvus.schema import (
 from groundwire_index.milvus.store import among
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
+from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import node_names, trigrams
 from groundwire_ingest.build.build import BuildOptions, build_index
@@ -310,6 +311,14 @@ def test_an_index_without_vectors_and_edges_can_be_published(milvus: MilvusServe
     document = catalogue.document(catalogue.require(V1))
     assert (document.manifest.vector_space, document.nodes_state.rows, document.edges_state.rows) == (None, 1, 0)
     assert catalogue.active(V1) == "v1"
+
+
+def test_a_document_of_another_format_is_refused_for_it(published: Published) -> None:
+    document = published.document
+    assert VersionDocument.from_content(document.to_content()) == document
+    newer = replace(document, manifest=replace(document.manifest, format_version=7)).to_content()
+    with pytest.raises(IndexDamagedError, match=r"document: format groundwire-index 7; .* build the index anew"):
+        VersionDocument.from_content(newer)
 
 
 def test_a_node_that_milvus_cannot_hold_is_refused_and_nothing_is_left(milvus: MilvusServer, tmp_path: Path) -> None:
