@@ -127,6 +127,16 @@ def test_a_command_tells_a_mistake_and_the_setting(place: Place, mistake: str) -
     check_untold(ended.stderr)
 
 
+def test_a_command_tells_what_the_user_must_be_allowed(place: Place) -> None:
+    place.gate.denied = "/Query"
+    try:
+        ended = run("verify", *SCOPE, environment=place.environment)
+    finally:
+        place.gate.denied = ""
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "denies this to the user of milvus_token_file or milvus_token, who must be allowed to" in ended.stderr
+
+
 @pytest.mark.parametrize("mistake", ["a wrong authority", "no encryption", "another host"])
 def test_a_server_tells_its_log_a_mistake_and_callers_an_outage(place: Place, mistake: str) -> None:
     changed, rule = MISTAKES[mistake]

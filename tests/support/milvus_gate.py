@@ -1,6 +1,6 @@
 """A proxy that gives a milvus-lite what it lacks: an encrypted port, and callers that it knows by their token.
 
-It refuses as the proxy of Milvus does (internal/proxy/authentication_interceptor.go there).
+It refuses as the proxy of Milvus does (`internal/proxy` there: the interceptors of authentication and privilege).
 """
 
 import base64
@@ -8,6 +8,7 @@ import binascii
 from collections.abc import Iterator
 from concurrent import futures
 from contextlib import contextmanager
+from functools import partial
 
 import grpc
 
@@ -24,6 +25,8 @@ class MilvusGate(grpc.GenericRpcHandler):
     def __init__(self, milvus_port: int, token: str, identity: Certificate | None) -> None:
         """Listens on a free port of loopback; without `identity` the port is not encrypted."""
         self.token = token
+        self.denied = ""
+        """The method that the user may not call, by the end of its name."""
         self.calls = 0
         """How many calls were passed on."""
         self._milvus = grpc.insecure_channel(f"127.0.0.1:{milvus_port}", _UNLIMITED)
@@ -37,8 +40,7 @@ class MilvusGate(grpc.GenericRpcHandler):
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes]":
         """Any method is handled."""
-        method = handler_call_details.method
-        return grpc.unary_unary_rpc_method_handler(lambda request, context: self._answer(method, request, context))
+        return grpc.unary_unary_rpc_method_handler(partial(self._answer, handler_call_details.method))
 
     def close(self) -> None:
         """Ends the server at once."""
@@ -50,6 +52,8 @@ class MilvusGate(grpc.GenericRpcHandler):
         refusal = self._refusal(dict(metadata).get("authorization"))
         if refusal:
             context.abort(grpc.StatusCode.UNAUTHENTICATED, refusal)
+        if self.denied and method.endswith(self.denied):
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, "permission deny to reader in the `default` database")
         self.calls += 1
         called: grpc.UnaryUnaryMultiCallable[bytes, bytes] = self._milvus.unary_unary(method)
         passed = tuple((key, value) for key, value in metadata if not key.startswith(_OF_GRPC))
