@@ -47,7 +47,6 @@ from groundwire_client._defaults import (
     MAX_NODES,
     MAX_NODES_BETWEEN,
     MAX_PATHS,
-    SEARCH_TYPE,
     TOP_K,
 )
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
@@ -65,7 +64,7 @@ class GroundwireClient(Transport):
         scope: IndexScope,
         query: str = "",
         *,
-        search_type: SearchType.ValueType = SEARCH_TYPE,
+        search_type: SearchType.ValueType = SearchType.SEARCH_TYPE_UNSPECIFIED,
         top_k: int = TOP_K,
         filter: Filter | None = None,
         query_vector: Sequence[float] = (),
@@ -234,6 +233,7 @@ class GroundwireClient(Transport):
         not_found_when_empty: bool = False,
         query_vector: Sequence[float] = (),
         budget_tokens: int | None = None,
+        cap_top_k: bool = False,
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> QueryResponse:
@@ -266,6 +266,7 @@ class GroundwireClient(Transport):
             query_vector=query_vector,
             budget_tokens=budget_tokens,
             ranking=ranking,
+            cap_top_k=cap_top_k,
         )
         return self._call(self._queries.Query, request, timeout)
 
@@ -291,7 +292,7 @@ class GroundwireClient(Transport):
             scope: Where to look.
             question: Natural language, code, names or paths.
             budget_tokens: The most tokens of all texts together.
-            top_k: How many matches compete for the budget.
+            top_k: How many matches compete for the budget; as many as the server allows where that is less.
             filter: Narrows the question.
             lifecycle: Which nodes it is about.
             access: What the caller may see; the client's own where it is None.
@@ -302,6 +303,7 @@ class GroundwireClient(Transport):
             scope,
             question,
             top_k=top_k,
+            cap_top_k=True,
             filter=narrowing,
             lifecycle=lifecycle,
             include_parents=False,

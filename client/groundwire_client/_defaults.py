@@ -2,9 +2,6 @@
 
 from typing import Final
 
-from groundwire.v1.retrieval_pb2 import SearchType
-
-SEARCH_TYPE: Final = SearchType.SEARCH_TYPE_HYBRID
 TOP_K: Final = 10
 """Hits of a search."""
 MAX_DEPTH: Final = 2

@@ -60,12 +60,12 @@ class Answers:
             found = await client.search(
                 scope.index_scope,
                 asked.query,
-                search_type=choices(SearchType)[asked.search_type],
+                search_type=choices(SearchType).get(asked.search_type, SearchType.SEARCH_TYPE_UNSPECIFIED),
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
                 explain=True,
             )
-        return hits_of(found)
+        return hits_of(found, asked.search_type)
 
     async def ask(self, asked: Ask) -> Texts:
         """The texts that match best, within the budget."""
@@ -77,6 +77,7 @@ class Answers:
                 asked.query,
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
+                cap_top_k=True,
                 include_parents=False,
                 budget_tokens=asked.budget_tokens,
             )
@@ -127,7 +128,7 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return paths_of(found)
+        return paths_of(found, asked.direction)
 
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""

@@ -70,12 +70,12 @@ class SearchCode(Arguments):
     query: Annotated[_Query, Field(description="Words, identifiers, a path, or a question.")]
     repository: _Repository = ""
     search_type: Annotated[
-        Literal["hybrid", "bm25", "semantic"],
+        Literal["auto", "hybrid", "bm25", "semantic"],
         Field(
-            description="`hybrid`: by meaning and by words, best for most. `bm25`: by words and identifiers alone. "
-            "`semantic`: by meaning alone."
+            description="`auto`: `hybrid`, or what the index has data for. `hybrid`: by meaning and by words. `bm25`: "
+            "by words and identifiers alone. `semantic`: by meaning alone."
         ),
-    ] = "hybrid"
+    ] = "auto"
     top_k: Annotated[int, Field(ge=1, le=50, description="The most hits.")] = 10
     path_prefixes: _PathPrefixes = []
     languages: _Languages = []

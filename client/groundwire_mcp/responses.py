@@ -16,6 +16,7 @@ from groundwire_client import (
     Retriever,
     SearchHit,
     SearchNodesResponse,
+    SearchType,
     SkipReason,
 )
 from groundwire_client import GraphEdge as ServerEdge
@@ -37,10 +38,21 @@ from groundwire_mcp.results import (
 from groundwire_mcp.scopes import AllowedScope
 
 _RETRIEVER_WORDS = {Retriever.RETRIEVER_DENSE: "meaning", Retriever.RETRIEVER_BM25_CODE: "words"}
+_AUTO_NOTES = {
+    SearchType.SEARCH_TYPE_BM25: "Searched by words alone: the index has no embeddings, or not yet.",
+    SearchType.SEARCH_TYPE_SEMANTIC: "Searched by meaning alone: the index has no word statistics.",
+}
 _WALK_NOTES = {
     "limit_reached": "There is more: raise max_nodes, or narrow by edge_types, direction or min_confidence.",
     "response_limit": "There is more than fits: narrow by edge_types, direction or min_confidence.",
     "depth_reached": "There is more beyond max_depth: raise it, or call again with the ids of the outermost nodes.",
+}
+_NO_PATH = {
+    "outgoing": "No path leads from from_ids to to_ids: direction incoming asks the reverse, both follows edges either "
+    "way; or raise max_hops.",
+    "incoming": "No path leads from to_ids to from_ids: direction outgoing asks the reverse, both follows edges either "
+    "way; or raise max_hops.",
+    "both": "No path connects from_ids and to_ids, whichever way edges are followed: raise max_hops.",
 }
 _PATH_NOTES = {
     "path_limit": "There may be more paths: raise max_paths.",
@@ -73,10 +85,13 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: SearchNodesResponse) -> Hits:
-    """One line for each hit."""
-    note = "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions."
-    return Hits(hits=[_described(hit, Hit, why=_why_found(hit)) for hit in found.hits], note=note)
+def hits_of(found: SearchNodesResponse, search_type: str) -> Hits:
+    """One line for each hit of a search of the type that was asked for."""
+    notes = (
+        "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions.",
+        _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" else "",
+    )
+    return Hits(hits=[_described(hit, Hit, why=_why_found(hit)) for hit in found.hits], note=_joined(notes))
 
 
 def matches_of(found: QueryResponse) -> Texts:
@@ -119,8 +134,8 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> G
     return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(notes))
 
 
-def paths_of(found: FindPathsResponse) -> Paths:
-    """The paths, over nodes that are told once."""
+def paths_of(found: FindPathsResponse, direction: str) -> Paths:
+    """The paths, over nodes that are told once; `direction` is the one that was asked for."""
     numbers = {node.id: number for number, node in enumerate(found.nodes, start=1)}
     nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in found.nodes]
     paths = [
@@ -130,7 +145,7 @@ def paths_of(found: FindPathsResponse) -> Paths:
     ends = (("from_ids", found.debug.from_count), ("to_ids", found.debug.to_count))
     notes = [f"None of {name} is a node that is there." for name, count in ends if not count]
     if not found.paths and not notes and not found.debug.truncated:
-        notes = ["There is no path: try direction both or incoming, or raise max_hops."]
+        notes = [_NO_PATH[direction]]
     return Paths(nodes=nodes, paths=paths, note=_joined([*notes, _PATH_NOTES.get(found.debug.reason, "")]))
 
 

@@ -61,11 +61,11 @@ def test_search(server: FakeServer, call: Caller) -> None:
     assert not request.HasField("access")
 
 
-def test_a_search_is_hybrid_for_ten_hits_unless_told(server: FakeServer, call: Caller) -> None:
+def test_a_search_is_for_ten_hits_by_what_the_index_has_unless_told(server: FakeServer, call: Caller) -> None:
     call(server.target, lambda client: client.search(SCOPE, "vat"))
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.SearchNodesRequest)
-    assert (request.search_type, request.top_k) == (retrieval_pb2.SEARCH_TYPE_HYBRID, 10)
+    assert (request.search_type, request.top_k) == (retrieval_pb2.SEARCH_TYPE_UNSPECIFIED, 10)
     assert request.rerank == retrieval_pb2.RERANK_UNSPECIFIED
 
 

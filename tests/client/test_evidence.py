@@ -89,6 +89,7 @@ def test_evidence_is_one_query_and_fetches_what_its_response_had_no_room_for(
             query="vat?",
             filter=narrowing,
             top_k=7,
+            cap_top_k=True,
             lifecycle=Lifecycle.LIFECYCLE_ALL,
             include_parents=False,
             budget_tokens=100,

@@ -60,6 +60,18 @@ def test_hybrid_fuses_by_reciprocal_rank_with_the_given_constant(retrieval: Retr
     assert response.debug.rrf_k == 1
 
 
+@pytest.mark.parametrize(
+    ("branch", "vector", "means"), [("main", [1, 0, 0, 0], "HYBRID"), ("texts", [], "BM25")], ids=["vectors", "words"]
+)
+def test_a_search_without_a_type_is_what_the_index_has_data_for(
+    retrieval: Retrieval, branch: str, vector: list[float], means: str
+) -> None:
+    scope = IndexScope(repository="shop", branch=branch)
+    told = _search(retrieval, "UNSPECIFIED", scope=scope, query="invoice create", query_vector=vector)
+    assert told == _search(retrieval, means, scope=scope, query="invoice create", query_vector=vector)
+    assert (told.search_type, bool(told.hits)) == (messages.SearchType.Value(f"SEARCH_TYPE_{means}"), True)
+
+
 @pytest.mark.parametrize("search_type", ["SEMANTIC", "BM25"])
 def test_fewer_hits_are_the_first_of_more(retrieval: Retrieval, search_type: str) -> None:
     vector = [] if search_type == "BM25" else [0.6, 0.8, 0.0, 0.0]

@@ -175,7 +175,6 @@ def _scope_rows() -> list[Row]:
 
 
 SEARCH_ROWS = [
-    Row("search type is required", search(search_type=None), INVALID, "FIELD_REQUIRED", "search_type"),
     Row("search type is known", search(search_type=99), INVALID, "VALUE_UNKNOWN", "search_type"),
     Row("query is required", search(query=None), INVALID, "FIELD_REQUIRED", "query"),
     Row("query is not blank", search(query=" \n\t"), INVALID, "FIELD_REQUIRED", "query"),
@@ -202,6 +201,8 @@ SEARCH_ROWS = [
     Row("semantic without the embedder", semantic(query_vector=None), FAILED, "EMBEDDER_MISMATCH"),
     Row("semantic without vectors", semantic(scope=TEXTS), FAILED, "VECTORS_MISSING"),
     Row("hybrid without vectors", semantic(scope=TEXTS, search_type=messages.SEARCH_TYPE_HYBRID), FAILED, "VECTORS_MISSING"),
+    Row("query vector without a type or vectors", semantic(scope=TEXTS, search_type=None), FAILED, "VECTORS_MISSING"),
+    Row("rerank without a type", search(search_type=None, rerank=messages.RERANK_KEYWORD), INVALID, "FIELDS_CONFLICT", "rerank"),
 ]  # fmt: skip
 
 EXPAND_ROWS = [

@@ -134,6 +134,15 @@ def test_zero_switches_freshness_off(platform: Platform, off: dict[str, float]) 
     assert [match for match in platform.ask("checkout latency", INCIDENT).matches if match.scores.HasField("freshness")]
 
 
+def test_a_top_k_above_the_maximum_is_lowered_for_who_asks_for_it(platform: Platform) -> None:
+    for asked in ({"top_k": 1_001}, {"hybrid": HybridParameters(top_k=1_001)}):
+        response = platform.ask("order", ORDERS, cap_top_k=True, **asked)
+        assert timeless(response) == timeless(platform.ask("order", ORDERS, top_k=1_000))
+        assert response.meta.top_k_effective == 1_000
+    assert platform.ask("order", ORDERS, cap_top_k=True, top_k=2).meta.top_k_effective == 2
+    assert platform.ask("order", ORDERS, cap_top_k=True).meta.top_k_effective == 5
+
+
 def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
     response = platform.ask("order", ORDERS, hybrid=HybridParameters(top_k=4), top_k=2)
     assert (len(response.matches), response.meta.top_k_effective) == (2, 2)

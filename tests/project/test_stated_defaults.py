@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import SearchType, choice
 from groundwire_client import _defaults as client
 from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, QueryDefaults
 from groundwire_server.domain.query.ranking_parameters import BY_WORDS
@@ -60,7 +59,7 @@ def test_the_table_of_settings_states_the_default(settings: str, stated: str) ->
 @pytest.mark.parametrize(
     "stated",
     [
-        f"is {choice(SearchType, client.SEARCH_TYPE)} and returns {client.TOP_K} hits",
+        f"and returns {client.TOP_K} hits",
         f"walks {client.MAX_DEPTH} edges, {client.MAX_NODES} nodes",
         f"returns {client.MAX_PATHS} paths of at most {client.MAX_HOPS} hops",
         f"reaches {client.MAX_NODES_BETWEEN:,} nodes between the ends",

@@ -1,5 +1,6 @@
 """`search`, `expand`, `paths` and `fetch`: parse, one call, print."""
 
+import functools
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Annotated
@@ -8,7 +9,7 @@ import typer
 
 from groundwire.v1.retrieval_pb2 import EdgeDirection, PrioritizationMode, Rerank, SearchType
 from groundwire_client import _defaults as defaults
-from groundwire_client._helpers import choice, choices
+from groundwire_client._helpers import choices
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
@@ -28,9 +29,15 @@ def search(
     narrowing: FilterOptions,
     options: CallOptions,
     query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
-    search_type: Annotated[str, typer.Option("--type", help="How to search.", **names_of(SearchType))] = choice(
-        SearchType, defaults.SEARCH_TYPE
-    ),
+    search_type: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            help="How to search.",
+            show_default="hybrid, or bm25 where the index has no vectors",
+            **names_of(SearchType),
+        ),
+    ] = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = defaults.TOP_K,
     rerank: Annotated[str, typer.Option(help="Reorders a semantic search.", **names_of(Rerank))] = "none",
     rrf_k: Annotated[
@@ -43,7 +50,7 @@ def search(
         lambda client: client.search(
             options.scope,
             query,
-            search_type=choices(SearchType)[search_type],
+            search_type=choices(SearchType)[search_type] if search_type else SearchType.SEARCH_TYPE_UNSPECIFIED,
             top_k=top_k,
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
@@ -116,7 +123,7 @@ def paths(
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         ),
-        print_paths,
+        functools.partial(print_paths, direction=direction),
         narrowing.filter,
         edge_type or (),
     )

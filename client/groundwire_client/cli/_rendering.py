@@ -27,6 +27,7 @@ from groundwire.v1.retrieval_pb2 import (
     SearchHit,
     SearchNodesResponse,
     SearchPath,
+    SearchType,
     SkippedNode,
     SkipReason,
 )
@@ -36,6 +37,13 @@ from groundwire_client.cli._parts import footer, node_id, origin, place, show, t
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
+
+
+_NO_PATH = {
+    "outgoing": "no path leads from --from to --to; --direction incoming asks the reverse, both goes either way",
+    "incoming": "no path leads from --to to --from; --direction outgoing asks the reverse, both goes either way",
+    "both": "no path connects --from and --to, whichever way edges are followed; --max-hops allows longer ones",
+}
 
 
 def print_json(response: Message) -> None:
@@ -49,7 +57,8 @@ def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
     parts: list[RenderableType] = [_hits_table(scope, result)]
     if result.HasField("debug"):
         parts.append(_search_summary(result.debug))
-    parts.append(footer(f"hits: {len(result.hits)}", result.index, "" if result.exact else "approximate"))
+    counts = f"hits: {len(result.hits)}; search type: {choice(SearchType, result.search_type)}"
+    parts.append(footer(counts, result.index, "" if result.exact else "approximate"))
     show(parts)
 
 
@@ -64,8 +73,11 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> 
     show(parts)
 
 
-def print_paths(scope: IndexScope, result: FindPathsResponse) -> None:
-    """For each path its nodes in order, below each the edge to the next; says which end no id given stands for."""
+def print_paths(scope: IndexScope, result: FindPathsResponse, *, direction: str) -> None:
+    """For each path its nodes in order, below each the edge to the next.
+
+    Where there is none, it says which end no id given stands for, or which way was asked; `direction` is that way.
+    """
     nodes = {node.id: node for node in result.nodes}
     parts: list[RenderableType] = [
         _path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1)
@@ -76,6 +88,8 @@ def print_paths(scope: IndexScope, result: FindPathsResponse) -> None:
     ends = (("--from", debug.from_count), ("--to", debug.to_count))
     if unknown := " and ".join(name for name, count in ends if not count):
         remark = f"no node found for {unknown}: give whole ids, as `groundwire search` prints them"
+    elif not (result.paths or debug.truncated):
+        remark = _NO_PATH[direction]
     parts.append(footer(counts, result.index, remark))
     show(parts)
 

@@ -306,6 +306,7 @@ class QueryRequest(_message.Message):
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     RANKING_FIELD_NUMBER: _builtins.int
+    CAP_TOP_K_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
@@ -357,6 +358,10 @@ class QueryRequest(_message.Message):
     text that fits into the budget but not into the response is omitted too; its tokens are taken from the budget
     nevertheless, so that FetchNodeTexts with the budget less `used_tokens` can return it. A text that the response has
     several times counts once. Absent: as many texts as fit into the response.
+    """
+    cap_top_k: _builtins.bool
+    """Lowers a `top_k` above the server's maximum to this maximum, instead of refusing the request: for callers that want
+    many matches and do not know the maximum. `meta.top_k_effective` has what was used.
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
@@ -422,10 +427,11 @@ class QueryRequest(_message.Message):
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         budget_tokens: _builtins.int | None = ...,
         ranking: Global___RankingParameters | None = ...,
+        cap_top_k: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015

@@ -27,7 +27,9 @@ class _SearchType:
 class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEARCH_TYPE_UNSPECIFIED: _SearchType.ValueType  # 0
-    """Refused: a search type is required."""
+    """What the index version has data for: HYBRID; BM25 where it has no vectors, unless the request has a `query_vector`;
+    SEMANTIC where it has no data of BM25. The response says which.
+    """
     SEARCH_TYPE_SEMANTIC: _SearchType.ValueType  # 1
     """Cosine similarity of embeddings: the dense retriever alone."""
     SEARCH_TYPE_BM25: _SearchType.ValueType  # 2
@@ -39,7 +41,9 @@ class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
     """How SearchNodes looks for nodes."""
 
 SEARCH_TYPE_UNSPECIFIED: SearchType.ValueType  # 0
-"""Refused: a search type is required."""
+"""What the index version has data for: HYBRID; BM25 where it has no vectors, unless the request has a `query_vector`;
+SEMANTIC where it has no data of BM25. The response says which.
+"""
 SEARCH_TYPE_SEMANTIC: SearchType.ValueType  # 1
 """Cosine similarity of embeddings: the dense retriever alone."""
 SEARCH_TYPE_BM25: SearchType.ValueType  # 2
@@ -262,7 +266,7 @@ class SearchNodesRequest(_message.Message):
     EXPLAIN_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
     search_type: Global___SearchType.ValueType
-    """How to search. Required."""
+    """How to search. Unspecified: as the index version allows; see SEARCH_TYPE_UNSPECIFIED."""
     query: _builtins.str
     """What to look for: natural language, code or identifiers; at most 8,192 characters. Required and not blank,
     except for a semantic search with `query_vector` and without rerank.
@@ -274,7 +278,7 @@ class SearchNodesRequest(_message.Message):
     types other than hybrid.
     """
     rerank: Global___Rerank.ValueType
-    """Reorders a semantic search; refused for the others. It reads `top_k` times 6 candidates (the server's setting
+    """Reorders a search whose `search_type` is SEMANTIC; refused for the others. It reads `top_k` times 6 candidates (the server's setting
     `widen_factor`). Unspecified: none.
     """
     explain: _builtins.bool
@@ -514,10 +518,13 @@ class SearchNodesResponse(_message.Message):
     INDEX_FIELD_NUMBER: _builtins.int
     EXACT_FIELD_NUMBER: _builtins.int
     DEBUG_FIELD_NUMBER: _builtins.int
+    SEARCH_TYPE_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index version that answered."""
     exact: _builtins.bool
     """False when the dense retriever may have missed a hit: see SEARCH_PATH_APPROXIMATE."""
+    search_type: Global___SearchType.ValueType
+    """The search type that was used: that of the request, or what UNSPECIFIED meant for this index version."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchHit]:
         """At most `top_k`; fewer when fewer match, or when more would make the response larger than 4 MiB. Ordered by score
@@ -536,10 +543,11 @@ class SearchNodesResponse(_message.Message):
         index: _builtins.str = ...,
         exact: _builtins.bool = ...,
         debug: Global___SearchDebug | None = ...,
+        search_type: Global___SearchType.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "search_type", b"search_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -14,7 +14,12 @@ from groundwire_server.domain.query.applied_parameters import applied_parameters
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
-from groundwire_server.domain.query.query_parameters import EffectiveParameters, QueryDefaults, effective_parameters
+from groundwire_server.domain.query.query_parameters import (
+    EffectiveParameters,
+    QueryDefaults,
+    effective_parameters,
+    with_capped_top_k,
+)
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.query_validation import check_query
 from groundwire_server.domain.query.ranking_parameters import Ranking, Traits, effective_ranking
@@ -115,6 +120,8 @@ async def run_query(
 
 
 def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, limits: Limits) -> _Plan:
+    if request.cap_top_k:
+        request = with_capped_top_k(request, limits.max_top_k)
     rule = rule_for(request, settings.routing)
     fusion = settled_fusion(request, rule)
     check_query(request, fusion, limits)

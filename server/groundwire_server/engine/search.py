@@ -63,8 +63,10 @@ async def search_nodes(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
     what the call's checkpoint raises.
     """
-    retrievers = _RETRIEVERS[check_search(request, limits)]
+    check_search(request, limits)
     snapshot = await indexes.open(request, call)
+    search_type = _search_type(request, snapshot)
+    retrievers = _RETRIEVERS[search_type]
     reranker = _reranker(request.rerank, rerankers)
     check_held(snapshot, retrievers, _ADVICE)
     vector = await vector_of(request, snapshot, query_vectors, call) if Retriever.DENSE in retrievers else None
@@ -77,18 +79,28 @@ async def search_nodes(
         return _fused(candidates, request.rrf_k, depth)
 
     if reranker is None:
-        return await call.compute(lambda: _result(request, found(), snapshot))
+        return await call.compute(lambda: _result(request, search_type, found(), snapshot))
     ranked = await call.compute(found)
     rerank = partial(_reranked, request.query, ranked, snapshot, reranker, call.checkpoint)
     reranked = await (call.compute(rerank) if request.rerank is Rerank.KEYWORD else call.ask_model(rerank))
-    return await call.compute(lambda: _result(request, reranked, snapshot))
+    return await call.compute(lambda: _result(request, search_type, reranked, snapshot))
 
 
-def _result(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> SearchResult:
+def _search_type(request: SearchRequest, snapshot: Snapshot) -> SearchType:
+    """The type that is asked for; else HYBRID, or what the index has data for. A vector asks for what uses it."""
+    if request.search_type is not None:
+        return request.search_type
+    if Retriever.BM25_CODE not in snapshot.retrievers:
+        return SearchType.SEMANTIC
+    has_vectors = Retriever.DENSE in snapshot.retrievers
+    return SearchType.HYBRID if has_vectors or request.query_vector else SearchType.BM25
+
+
+def _result(request: SearchRequest, search_type: SearchType, ranked: _Ranked, snapshot: Snapshot) -> SearchResult:
     ranked = replace(ranked, order=ranked.order[: request.top_k])
     hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
     debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
-    return SearchResult(tuple(hits), snapshot.index, ranked.candidates.exact, debug)
+    return SearchResult(tuple(hits), snapshot.index, ranked.candidates.exact, debug, search_type)
 
 
 def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:

@@ -156,7 +156,11 @@ def answers(server: FakeServer) -> None:
         query_tokens=["invoice"],
         rrf_k=60,
     )
-    server.answer(retrieval_pb2.SearchNodesResponse(hits=hits, index="v1", exact=True, debug=debug))
+    server.answer(
+        retrieval_pb2.SearchNodesResponse(
+            hits=hits, index="v1", exact=True, debug=debug, search_type=retrieval_pb2.SEARCH_TYPE_HYBRID
+        )
+    )
     nodes = [
         retrieval_pb2.ReachedNode(id=SEED),
         retrieval_pb2.ReachedNode(id=TABLE, depth=1, parent_id=SEED, is_test=True, is_generated=True),

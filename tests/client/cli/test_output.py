@@ -35,7 +35,7 @@ def test_search_prints_a_table(run: Run) -> None:
     assert f"{TABLE}  generated" in second
     assert first.count("━") == 10
     assert second.count("━") == 5
-    assert "hits: 2; index: v1" in output.stdout
+    assert "hits: 2; search type: hybrid; index: v1" in output.stdout
 
 
 @pytest.mark.usefixtures("answers")
@@ -48,11 +48,11 @@ def test_an_explained_search_prints_lists_and_tokens(run: Run) -> None:
 
 def test_a_search_without_explanation_has_no_columns_for_it(server: FakeServer, run: Run) -> None:
     hit = retrieval_pb2.SearchHit(id=SEED, score=-0.5, rank=1)
-    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1", search_type=retrieval_pb2.SEARCH_TYPE_BM25))
     printed = run("search", "vat").stdout
     assert "matched tokens" not in printed
     assert "-0.5000" in printed
-    assert "hits: 1; index: v1; approximate" in printed
+    assert "hits: 1; search type: bm25; index: v1; approximate" in printed
 
 
 def test_a_search_may_find_nothing(run: Run) -> None:
@@ -96,6 +96,21 @@ def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> No
     server.answer(retrieval_pb2.FindPathsResponse(debug=retrieval_pb2.FindPathsDebug(from_count=1), index="v1"))
     printed = run("paths", "--from", SEED, "--to", "Invoice").stdout
     assert "no node found for --to: give whole ids, as `groundwire search` prints them" in printed
+
+
+@pytest.mark.parametrize(
+    ("direction", "said"),
+    [
+        ("outgoing", "no path leads from --from to --to; --direction incoming asks the reverse"),
+        ("incoming", "no path leads from --to to --from; --direction outgoing asks the reverse"),
+        ("both", "no path connects --from and --to, whichever way edges are followed; --max-hops"),
+    ],
+)
+def test_paths_says_which_way_it_found_none(server: FakeServer, run: Run, direction: str, said: str) -> None:
+    searched = retrieval_pb2.FindPathsDebug(from_count=1, to_count=1, reason="ok")
+    server.answer(retrieval_pb2.FindPathsResponse(debug=searched, index="v1"))
+    printed = " ".join(run("paths", "--from", SEED, "--to", TABLE, "--direction", direction).stdout.split())
+    assert said in printed
 
 
 def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
@@ -148,7 +163,7 @@ def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: 
 @pytest.mark.usefixtures("answers")
 def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
     found = json.loads(run("search", "vat", "--json").stdout)
-    assert set(found) == {"hits", "index", "exact", "debug"}
+    assert set(found) == {"hits", "index", "exact", "debug", "search_type"}
     assert set(found["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location"}
     assert found["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
     graph = json.loads(run("expand", SEED, "--json").stdout)

@@ -98,6 +98,13 @@ def test_ask_gives_texts_with_file_and_lines_within_the_budget(shopper: Agent) -
     assert "return price() # invoice total" in told.text
 
 
+def test_a_search_says_that_the_index_has_words_alone(shopper: Agent) -> None:
+    told = shopper.call("search_code", query="invoice total")
+    assert told.structured["hits"]
+    assert told.structured["note"] == "Searched by words alone: the index has no embeddings, or not yet."
+    assert "note" not in shopper.call("search_code", query="invoice total", **BM25).structured
+
+
 def test_a_walk_numbers_its_nodes(shopper: Agent) -> None:
     told = shopper.call("expand_graph", ids=[PRICE], direction="both")
     assert [(node["n"], node["id"], node.get("depth", 0)) for node in told.structured["nodes"]] == [
@@ -121,7 +128,21 @@ def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
     told = shopper.call("find_paths", from_ids=[TAX], to_ids=[ORDER], direction="incoming")
     assert [path["nodes"] for path in told.structured["paths"]] == [[1, 2, 3]]
     assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in told.text
-    assert "try direction" in shopper.call("find_paths", from_ids=[TAX], to_ids=[ORDER]).text
+
+
+@pytest.mark.parametrize(
+    ("ends", "direction", "said"),
+    [
+        ((TAX, ORDER), "outgoing", "No path leads from from_ids to to_ids: direction incoming asks the reverse"),
+        ((ORDER, TAX), "incoming", "No path leads from to_ids to from_ids: direction outgoing asks the reverse"),
+    ],
+)
+def test_no_path_is_told_with_the_way_that_was_asked(
+    shopper: Agent, ends: tuple[str, str], direction: str, said: str
+) -> None:
+    told = shopper.call("find_paths", from_ids=[ends[0]], to_ids=[ends[1]], direction=direction)
+    assert told.structured["paths"] == []
+    assert said in told.structured["note"]
 
 
 def test_a_node_is_a_resource(shopper: Agent) -> None:
@@ -151,7 +172,7 @@ def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> N
         ("search_code", {"query": "x", "top_k": 10**30}, "top_k"),
         ("search_code", {"query": "x", "top_k": -1}, "top_k"),
         ("search_code", {"query": "x", "search_type": "magic"}, "'hybrid', 'bm25' or 'semantic'"),
-        ("search_code", {"query": "x"}, "use search_type bm25"),
+        ("search_code", {"query": "x", "search_type": "hybrid"}, "use search_type bm25"),
         ("ask", {"query": "x", "budget_tokens": 20_001}, "budget_tokens"),
         ("ask", {"query": "x", "budget_tokens": 0}, "budget_tokens"),
         ("read_code", {"ids": []}, "ids"),

@@ -140,7 +140,9 @@ def test_filter_rules(name: str, request_: Request) -> None:
 VECTOR = (1.0, 0.0)
 
 BROKEN: list[tuple[str, Request, str, Reason]] = [
-    ("search type absent", search(search_type=None), "search_type", REQUIRED),
+    ("rrf_k 0 without a search type", search(search_type=None, rrf_k=0), "rrf_k", RANGE),
+    ("no query without a search type", search(search_type=None, query="", query_vector=VECTOR), "query", REQUIRED),
+    ("rerank without a search type", search(search_type=None, rerank=Rerank.KEYWORD), "rerank", CONFLICT),
     ("top_k 0", search(top_k=0), "top_k", RANGE),
     ("top_k negative", search(top_k=-1), "top_k", RANGE),
     ("top_k above the maximum", search(top_k=101), "top_k", RANGE),
@@ -228,7 +230,7 @@ BROKEN: list[tuple[str, Request, str, Reason]] = [
 ]
 
 KEPT: list[tuple[str, Request]] = [
-    *((f"{kind.value} search", search(search_type=kind)) for kind in SearchType),
+    *((f"{kind} search", search(search_type=kind)) for kind in (None, *SearchType)),
     ("top_k 1", search(top_k=1)),
     ("greatest top_k", search(top_k=100)),
     ("rrf_k 1", search(search_type=SearchType.HYBRID, rrf_k=1)),
@@ -284,8 +286,7 @@ def test_a_request_within_the_bounds_passes(request_: Request) -> None:
     check(request_)
 
 
-def test_the_checks_return_what_is_then_known_to_be_given() -> None:
-    assert check_search(SEARCH, LIMITS) is SearchType.SEMANTIC
+def test_the_check_of_a_walk_returns_the_depth_that_is_then_known_to_be_given() -> None:
     assert check_expand(expand(max_depth=0), LIMITS) == 0
 
 

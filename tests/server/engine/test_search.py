@@ -249,6 +249,18 @@ def test_an_index_without_vectors_refuses_what_needs_them(
         asked = replace(SEARCH, search_type=search_type)
         assert refusal(engine, asked) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
         assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.BM25)).hits) == ["A"]
+        anyhow = ask(engine, replace(SEARCH, search_type=None, query_vector=()))
+        assert (anyhow.search_type, ids_of(anyhow.hits)) == (SearchType.BM25, ["A"])
+        assert refusal(engine, replace(SEARCH, search_type=None)) == (Reason.VECTORS_MISSING, {"active_index": "v1"})
+
+
+def test_what_a_search_without_a_type_means_does_not_depend_on_hidden_vectors(
+    make_node: MakeNode, open_backend: OpenBackend
+) -> None:
+    nodes = [make_node("A", "tax"), make_node("B", "tax", access=HIDDEN)]
+    with open_backend(nodes, vectors=[None, (1, 0)]) as backend:
+        found = ask(engine_over(backend), replace(SEARCH, search_type=None))
+        assert (found.search_type, ids_of(found.hits)) == (SearchType.HYBRID, ["A"])
 
 
 @pytest.mark.parametrize("search_type", [SearchType.BM25, SearchType.HYBRID])
@@ -259,7 +271,9 @@ def test_an_index_without_words_refuses_what_needs_them(
         engine = engine_over(backend)
         asked = replace(SEARCH, search_type=search_type)
         assert refusal(engine, asked) == (Reason.LEXICAL_MISSING, {"active_index": "v1"})
-        assert ids_of(ask(engine, replace(SEARCH, search_type=SearchType.SEMANTIC)).hits) == ["A"]
+        for works in (SearchType.SEMANTIC, None):
+            found = ask(engine, replace(SEARCH, search_type=works))
+            assert (found.search_type, ids_of(found.hits)) == (SearchType.SEMANTIC, ["A"])
 
 
 def test_vectors_that_the_source_brought_need_a_query_vector(engine: PlainEngine) -> None:

@@ -83,6 +83,7 @@ class QueryRequest:
     `freshness_half_life_days` and `freshness_weight` take the server's defaults where they are None. `process`,
     `doc_class` and `workflow_id` choose a rule of the server's routing and do nothing else. `not_found_when_empty`
     turns a result without matches into NotFoundError. `budget_tokens` bounds the texts of the answer; None is no bound.
+    `cap_top_k` lowers a `top_k` above the server's maximum to it; without it that is refused.
     """
 
     scope: Scope
@@ -109,3 +110,4 @@ class QueryRequest:
     expand_graph: bool = False
     not_found_when_empty: bool = False
     budget_tokens: int | None = None
+    cap_top_k: bool = False

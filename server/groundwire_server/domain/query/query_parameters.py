@@ -1,6 +1,6 @@
 """The parameters of a query that are in effect, from what the caller gave and the server's defaults."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from groundwire_server.domain.query.query import Freshness, FusionMode, HybridParameters, QueryRequest
@@ -61,6 +61,12 @@ def given_limits(hybrid: HybridParameters, top_k: int | None = None) -> dict[str
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
+def with_capped_top_k(request: QueryRequest, highest: int) -> QueryRequest:
+    """The request with its `top_k`, and the one in `hybrid`, lowered to `highest` where they are more."""
+    hybrid = replace(request.hybrid, top_k=_at_most(request.hybrid.top_k, highest))
+    return replace(request, top_k=_at_most(request.top_k, highest), hybrid=hybrid)
+
+
 def effective_parameters(request: QueryRequest, defaults: QueryDefaults) -> EffectiveParameters:
     """Fills the gaps of a request; its own `top_k` overrides the one in `hybrid`.
 
@@ -86,6 +92,10 @@ def effective_parameters(request: QueryRequest, defaults: QueryDefaults) -> Effe
             _given(request.freshness_weight, defaults.freshness.weight),
         ),
     )
+
+
+def _at_most(value: int | None, highest: int) -> int | None:
+    return None if value is None else min(value, highest)
 
 
 def _given(value: Number | None, default: Number) -> Number:

@@ -117,7 +117,7 @@ FILTERED_FLAGS: Final = ("is_latest", "is_test", "is_generated")
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search for nodes, as the caller asked it; `search_type` None means unspecified and is refused.
+    """A search for nodes, as the caller asked it; `search_type` None means what the index has data for.
 
     `query_vector` has the index's dimension and any length but zero; empty means that the backend embeds `query`.
     """
@@ -189,9 +189,10 @@ class SearchDebug:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the index version that answered, and whether the semantic list was exact."""
+    """Hits, best first, the index version that answered, whether the semantic list was exact, and the type used."""
 
     hits: tuple[SearchHit, ...]
     index: str
     exact: bool = True
     debug: SearchDebug | None = None
+    search_type: SearchType = SearchType.HYBRID

@@ -7,23 +7,19 @@ from groundwire_server.domain.search.search import Rerank, SearchRequest, Search
 from groundwire_server.domain.validation import Violations, check_scope
 
 
-def check_search(request: SearchRequest, bounds: Limits) -> SearchType:
-    """Checks a search and returns its type, which is then known to be given."""
+def check_search(request: SearchRequest, bounds: Limits) -> None:
+    """Checks a search; one without a type has the rules of HYBRID."""
     violations = Violations()
     check_scope(request.scope, violations)
     check_filter(request.filter, violations)
-    if request.search_type is None:
-        violations.require("search_type", "give SEMANTIC, BM25 or HYBRID")
     violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
-    if request.search_type is SearchType.HYBRID:
+    if request.search_type in (SearchType.HYBRID, None):
         violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
     _check_query(request, bounds, violations)
     _check_query_vector(request, violations)
-    if request.rerank is not Rerank.NONE and request.search_type not in (SearchType.SEMANTIC, None):
+    if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
     violations.raise_any()
-    assert request.search_type is not None
-    return request.search_type
 
 
 def _check_query(request: SearchRequest, bounds: Limits, violations: Violations) -> None:

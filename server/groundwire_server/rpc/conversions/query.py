@@ -60,6 +60,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         expand_graph=request.expand_graph,
         not_found_when_empty=request.not_found_when_empty,
         budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
+        cap_top_k=request.cap_top_k,
     )
     violations.raise_any()
     return decoded

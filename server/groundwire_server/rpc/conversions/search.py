@@ -24,11 +24,14 @@ from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycl
 
 _HIT_OVERHEAD_BYTES = 5
 """The tag and length of a hit within a response."""
+_WIRE_SEARCH_TYPES: Mapping[SearchType, retrieval_pb2.SearchType.ValueType] = {
+    SearchType.SEMANTIC: retrieval_pb2.SEARCH_TYPE_SEMANTIC,
+    SearchType.BM25: retrieval_pb2.SEARCH_TYPE_BM25,
+    SearchType.HYBRID: retrieval_pb2.SEARCH_TYPE_HYBRID,
+}
 _SEARCH_TYPES: Mapping[int, SearchType | None] = {
     retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
-    retrieval_pb2.SEARCH_TYPE_SEMANTIC: SearchType.SEMANTIC,
-    retrieval_pb2.SEARCH_TYPE_BM25: SearchType.BM25,
-    retrieval_pb2.SEARCH_TYPE_HYBRID: SearchType.HYBRID,
+    **{wire: search_type for search_type, wire in _WIRE_SEARCH_TYPES.items()},
 }
 _RERANKS: Mapping[int, Rerank] = {
     retrieval_pb2.RERANK_UNSPECIFIED: Rerank.NONE,
@@ -74,7 +77,10 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
 def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
     """The first hits that a response has room for, and the debug part when the result has one."""
     response = retrieval_pb2.SearchNodesResponse(
-        index=result.index, exact=result.exact, debug=None if result.debug is None else _encode_debug(result.debug)
+        index=result.index,
+        exact=result.exact,
+        debug=None if result.debug is None else _encode_debug(result.debug),
+        search_type=_WIRE_SEARCH_TYPES[result.search_type],
     )
     response.hits.extend(_fitting(map(_encode_hit, result.hits), RESPONSE_BYTES - response.ByteSize()))
     return response

@@ -131,6 +131,7 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
             query_tokens=name_tuples,
             rrf_k=counts,
         ),
+        search_type=st.sampled_from(SearchType),
     )
 )
 def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
@@ -164,4 +165,5 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
         )
         for hit in message.hits
     )
-    assert SearchResult(hits, message.index, message.exact, debug) == result
+    used = SearchType[retrieval_pb2.SearchType.Name(message.search_type).removeprefix("SEARCH_TYPE_")]
+    assert SearchResult(hits, message.index, message.exact, debug, used) == result
