@@ -95,7 +95,14 @@ class SkippedFile:
     why: str
 
 
-SourceRecord: TypeAlias = SourceNode | SourceEdge | SkippedFile
+@dataclass(frozen=True, slots=True)
+class UnusedPattern:
+    """A pattern of paths to exclude, as the operator wrote it, that no path of the source matches."""
+
+    text: str
+
+
+SourceRecord: TypeAlias = SourceNode | SourceEdge | SkippedFile | UnusedPattern
 
 
 class Source(Protocol):
@@ -107,5 +114,5 @@ class Source(Protocol):
         ...
 
     def read(self) -> Iterator[SourceRecord]:
-        """Yields nodes, edges and skipped files in a deterministic order; keys are unique."""
+        """Yields nodes, edges, skipped files and unused patterns in a deterministic order; keys are unique."""
         ...

@@ -116,6 +116,7 @@ class BuildReport:
     kinds: tuple[tuple[str, int], ...]
     edge_types: tuple[tuple[str, int], ...]
     skipped: tuple[SkippedFile, ...]
+    unused_patterns: tuple[str, ...]
     dropped_edges: int
     embedded: int
     reused: int
@@ -168,6 +169,7 @@ def _report(
         kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
         edge_types=_counts(collected.edges.edge_types, collected.edges.types),
         skipped=collected.skipped,
+        unused_patterns=collected.unused_patterns,
         dropped_edges=collected.dropped_edges,
         embedded=vectors.embedded,
         reused=vectors.reused,

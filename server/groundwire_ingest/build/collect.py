@@ -18,7 +18,7 @@ from groundwire_ingest.build.edge_columns import EdgeColumns
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 
 ACCESS_FIELDS = ("tenant_id", "acl_tags", "classification_labels", "clearance_level")
 
@@ -35,6 +35,7 @@ class Collected:
     nodes: SpooledNodes
     edges: EdgeTable
     skipped: tuple[SkippedFile, ...]
+    unused_patterns: tuple[str, ...]
     dropped_edges: int
     dimension: int | None
 
@@ -60,6 +61,7 @@ class _Reading:
         self._keys: dict[str, int] = {}
         self._places = array("q")
         self._skipped: list[SkippedFile] = []
+        self._unused_patterns: list[str] = []
         self._access = _StatedAccess()
         self._id_problem = ""
         self._dimension: int | None = None
@@ -70,6 +72,8 @@ class _Reading:
             self._edges.add(record, self._number(record.from_key), self._number(record.to_key))
         elif isinstance(record, SkippedFile):
             self._skipped.append(record)
+        elif isinstance(record, UnusedPattern):
+            self._unused_patterns.append(record.text)
         else:
             whole, *others = in_parts(record)
             self._add_node(whole)
@@ -93,7 +97,8 @@ class _Reading:
         rows[order] = np.arange(len(order), dtype=np.int32)
         edges, dropped = self._edges.table(rows, keys, skip_dangling=skip_dangling_edges)
         nodes = self._spool.finish(places[order])
-        return Collected(nodes, edges, tuple(self._skipped), dropped, self._dimension)
+        skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
+        return Collected(nodes, edges, skipped, unused, dropped, self._dimension)
 
     def _add_node(self, node: SourceNode) -> None:
         key = node.key

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -156,10 +155,11 @@ def _index_all(
 ) -> None:
     """Indexes one after the other; ends the command with an error once all were tried, if any of them failed."""
     from groundwire_ingest.commands.report import print_outcome
+    from groundwire_ingest.repositories.own_versions import version_name
 
     failed: list[str] = []
     for each in repositories:
-        name = version or datetime.now(UTC).strftime("%Y-%m-%d_%H%M%S")
+        name = version or version_name()
         try:
             outcome = indexer.index(each, name, always=bool(version), activate=activate)
         except (OperatorError, OSError) as error:

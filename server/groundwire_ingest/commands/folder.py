@@ -7,8 +7,6 @@ import fcntl
 import os
 import sys
 import threading
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from groundwire_index.commands.options import EXIT_FAILED, reporting_failures
@@ -17,6 +15,7 @@ from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.repositories.indexing import Indexer
+from groundwire_ingest.repositories.own_versions import own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 
 
@@ -24,7 +23,7 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
     """Builds and activates a version of the folder unless the active one is what a build would make.
 
     Where there is none yet, one without vectors comes first: embedding takes most of the time, and words can be
-    searched meanwhile. Earlier versions are deleted. Processes that refresh the same scope wait for one another. Raises
+    searched meanwhile. Older versions are deleted, as `own_versions` says. Processes that refresh the same scope wait for one another. Raises
     OperatorError and OSError as a build does.
     """
     store = IndexStore(data)
@@ -33,9 +32,8 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
     with lock_file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for embedder in (model,) if store.active(scope) else (NO_EMBEDDER, model):
-            indexer.index(Repository(folder, scope, embedder), f"{datetime.now(UTC):%Y-%m-%d_%H%M%S_%f}")
-            for earlier in set(store.versions(scope)) - {store.active(scope)}:
-                store.delete(replace(scope, active_index=earlier))
+            indexer.index(Repository(folder, scope, embedder), own_version_name())
+            remove_older(store, scope)
 
 
 def _end_with_standard_input() -> None:

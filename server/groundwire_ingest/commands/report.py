@@ -55,6 +55,8 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     table.add_row("embeddings reused", f"{report.reused:,}")
     table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
     console.print(table)
+    for pattern in report.unused_patterns:
+        console.print(f"--exclude {pattern}: no path matches this pattern", highlight=False, soft_wrap=True)
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
         by_reason.setdefault(skipped.why, []).append(skipped.path)

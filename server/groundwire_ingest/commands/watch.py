@@ -3,8 +3,6 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,20 +10,16 @@ from watchfiles import Change, watch
 
 from groundwire_index.commands.options import message_of
 from groundwire_index.errors import OperatorError
-from groundwire_index.store.errors import VersionActiveError
 from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged
+from groundwire_ingest.repositories.own_versions import own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
 
 if TYPE_CHECKING:
     from groundwire_ingest.build.build import BuildReport, Destination
 
-VERSIONS_KEPT = 3
-"""How many versions of a watch a branch has: the active one, and two for calls that have pinned one before."""
-
-_PREFIX = "watch-"
 _QUIET_MILLISECONDS = 300
 """Changes are indexed once there was none for so long, so that a checkout or a save in many files is one change."""
 _MOST_MILLISECONDS = 3_000
@@ -37,7 +31,7 @@ def watch_repositories(
     repositories: Sequence[Repository], indexer: Indexer, destination: "Destination", data: Path
 ) -> None:
     """Indexes the repositories, and those that change again, until Ctrl-C. What fails is told, and tried again at the
-    next change. Of the versions that watches have built the newest VERSIONS_KEPT of a branch are kept.
+    next change. Older versions that no operator has built are removed, as `own_versions` says.
 
     `data` is the folder of the indexes, in which no change is looked for. Raises IngestError unless all are folders.
     """
@@ -68,12 +62,11 @@ class _Watching:
     def index(self, repository: Repository) -> None:
         """Indexes a repository if it has changed; tells what came of it, but not again and again that it has not."""
         began = time.monotonic()
-        version = f"{_PREFIX}{datetime.now(UTC):%Y-%m-%d_%H%M%S.%f}"
         try:
-            outcome = self._indexer.index(repository, version)
+            outcome = self._indexer.index(repository, own_version_name())
             if not isinstance(outcome, Unchanged):
                 print(_line(outcome, time.monotonic() - began), flush=True)
-                self._remove_older(repository)
+                remove_older(self._destination, repository.scope)
             elif repository not in self._well:
                 print(unchanged_line(outcome), flush=True)
             self._well.add(repository)
@@ -81,14 +74,6 @@ class _Watching:
             self._well.discard(repository)
             message = f"error: {repository.name}: {message_of(error)}; it is tried again at the next change"
             print(message, file=sys.stderr, flush=True)
-
-    def _remove_older(self, repository: Repository) -> None:
-        built = [name for name in self._destination.versions(repository.scope) if name.startswith(_PREFIX)]
-        for version in sorted(built)[:-VERSIONS_KEPT]:
-            try:
-                self._destination.delete(replace(repository.scope, active_index=version))
-            except VersionActiveError:
-                continue  # an operator has gone back to it
 
 
 def _changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:

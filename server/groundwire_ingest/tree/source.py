@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.build.spool import NodeSpool
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.decoding import read_source
@@ -45,11 +45,11 @@ class TreeSource:
         return f"source tree {self._root.resolve().name}"
 
     def read(self) -> Iterator[SourceRecord]:
-        """Skipped files, then nodes, then edges between nodes that have been yielded."""
+        """Skipped files, unused patterns, then nodes, then edges between nodes that have been yielded."""
         listed = list_tree(self._root, self._exclusions)
         self._access.decide(item.path for item in listed)
         yield from (item for item in listed if isinstance(item, SkippedFile))
-        yield from (SkippedFile(text, "no path matches this pattern to exclude") for text in self._exclusions.unused)
+        yield from (UnusedPattern(text) for text in self._exclusions.unused)
         files = [item for item in listed if isinstance(item, ListedFile)]
         deployments = self._deployments(files)
         services = _Services(self._access, deployments, files)

@@ -132,17 +132,24 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
         yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
         return
     yield from (replace(note, path=_printable(note.path)) for note in notes)
-    is_chart = any(entry.name == CHART_FILE for entry in entries)
-    for entry in entries:
+    kept = [entry for entry in entries if _is_kept(folder.path, entry, rules, exclusions)]
+    is_chart = any(entry.name == CHART_FILE for entry in kept)
+    for entry in kept:
         path = folder.path + entry.name
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if exclusions.excludes(path + "/" if is_folder else path):
-            continue
-        if is_folder:
-            if entry.name not in VERSION_CONTROL_FOLDERS and not (rules and rules.ignores(path + "/")):
-                yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
-        elif entry.name.endswith(COMPILER_INDEX_SUFFIX) or not (rules and rules.ignores(path)):
+        if entry.is_dir(follow_symlinks=False):
+            yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
+        else:
             yield _listing_of(path, entry, folder.in_chart)
+
+
+def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, exclusions: Exclusions) -> bool:
+    """Whether neither a .gitignore nor the operator leaves out a file or folder, and it is not of version control."""
+    is_folder = entry.is_dir(follow_symlinks=False)
+    path = f"{folder}{entry.name}/" if is_folder else folder + entry.name
+    if exclusions.excludes(path) or (is_folder and entry.name in VERSION_CONTROL_FOLDERS):
+        return False
+    is_compiler_index = not is_folder and entry.name.endswith(COMPILER_INDEX_SUFFIX)
+    return is_compiler_index or not (rules and rules.ignores(path))
 
 
 def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:

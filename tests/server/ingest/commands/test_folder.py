@@ -11,6 +11,10 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.listing import list_versions
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.folder import refresh
+from groundwire_ingest.commands.progress import TerminalProgress
+from groundwire_ingest.repositories.indexing import Indexer
+from groundwire_ingest.repositories.own_versions import VERSIONS_KEPT
+from groundwire_ingest.repositories.repositories_file import Repository
 
 SCOPE = Scope("shop", "12345678")
 
@@ -30,15 +34,30 @@ def data(tmp_path: Path) -> Path:
     return made
 
 
-def test_one_version_is_kept_and_made_anew_for_other_files(folder: Path, data: Path) -> None:
+def test_a_version_is_made_anew_for_other_files_and_the_newest_are_kept(folder: Path, data: Path) -> None:
     store = IndexStore(data)
     refresh(folder, data, SCOPE, NO_EMBEDDER)
     first = store.active(SCOPE)
     refresh(folder, data, SCOPE, NO_EMBEDDER)
     assert store.versions(SCOPE) == [first]
-    (folder / "b.py").write_text("def b(): pass\n", encoding="utf-8")
+    made = [first]
+    for name in ("b", "c", "d"):
+        (folder / f"{name}.py").write_text(f"def {name}(): pass\n", encoding="utf-8")
+        refresh(folder, data, SCOPE, NO_EMBEDDER)
+        made.append(store.active(SCOPE))
+    assert store.versions(SCOPE) == made[-VERSIONS_KEPT:]
+    assert len(set(made)) == 4
+
+
+def test_versions_that_an_operator_has_named_are_kept(folder: Path, data: Path) -> None:
+    store = IndexStore(data)
     refresh(folder, data, SCOPE, NO_EMBEDDER)
-    assert store.versions(SCOPE) == [store.active(SCOPE)] != [first]
+    Indexer(data, store, TerminalProgress()).index(Repository(folder, SCOPE, NO_EMBEDDER), "0-mine", always=True)
+    for name in ("b", "c", "d", "e"):
+        (folder / f"{name}.py").write_text(f"def {name}(): pass\n", encoding="utf-8")
+        refresh(folder, data, SCOPE, NO_EMBEDDER)
+    assert store.versions(SCOPE)[0] == "0-mine"
+    assert len(store.versions(SCOPE)) == 1 + VERSIONS_KEPT
 
 
 def test_words_can_be_searched_before_all_is_embedded(
@@ -50,4 +69,4 @@ def test_words_can_be_searched_before_all_is_embedded(
     assert [(entry.active, entry.dimension) for entry in list_versions(data)] == [(True, 0)]
     monkeypatch.undo()
     refresh(folder, data, SCOPE, DEFAULT_MODEL)
-    assert [(entry.active, entry.dimension) for entry in list_versions(data)] == [(True, 384)]
+    assert [(entry.active, entry.dimension) for entry in list_versions(data)] == [(False, 0), (True, 384)]

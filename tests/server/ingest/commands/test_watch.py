@@ -28,16 +28,16 @@ def test_changes_are_indexed_until_it_is_interrupted(tmp_path: Path) -> None:
     assert process.stderr is not None
     with process.stdout, process.stderr:
         lines, errors = iter(process.stdout), iter(process.stderr)
-        next_line(lines, r"shop main watch-\S+ \(active\): 2 nodes")
+        next_line(lines, r"shop main auto-\S+ \(active\): 2 nodes")
         next_line(lines, "^watching .*shop; Ctrl-C ends it")
         for number in range(3, 6):
             with file.open("a") as stream:
                 stream.write(f"def function{number}():\n    return {number}\n")
-            next_line(lines, rf"shop main watch-\S+ \(active\): {number} nodes")
+            next_line(lines, rf"shop main auto-\S+ \(active\): {number} nodes")
         file.rename(tmp_path / "shop.py")
         assert "the source holds no nodes" in next_line(errors, "tried again at the next change")
         (tmp_path / "shop.py").rename(file)
-        next_line(lines, r"shop main: unchanged, watch-\S+ stays active")
+        next_line(lines, r"shop main: unchanged, auto-\S+ stays active")
         process.send_signal(signal.SIGINT)
         assert next_line(lines, "ended") == "the watch has ended; the active versions stay\n"
         assert process.wait(60) == 0

@@ -6,6 +6,7 @@ import pytest
 
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
@@ -167,6 +168,16 @@ def test_yaml_in_a_charts_templates_is_helm(make_tree: TreeMaker) -> None:
         "chart/values.yaml": "yaml",
         "other/templates/x.yaml": "yaml",
     }
+
+
+def test_a_chart_file_that_is_left_out_makes_no_chart(make_tree: TreeMaker) -> None:
+    files = {"chart/Chart.yaml": "a: 1", "chart/templates/web.yaml": "a: 1"}
+    excluded = list_tree(make_tree(files), Exclusions(["Chart.yaml"]))
+    ignored = list_tree(make_tree({".gitignore": "Chart.yaml\n"}))
+    for listed in (excluded, ignored):
+        languages = {item.path: item.language for item in listed if isinstance(item, ListedFile)}
+        assert "chart/Chart.yaml" not in languages
+        assert languages["chart/templates/web.yaml"] == "yaml"
 
 
 def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
