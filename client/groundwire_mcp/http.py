@@ -17,11 +17,14 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire_client.cli import is_loopback_host
+from groundwire_mcp.arrival import TimedH11Protocol
 from groundwire_mcp.server import bearer_of
 
 PATH = "/mcp"
 _MAX_REQUEST_BYTES = 1 << 20
 _MAX_CONNECTIONS = 256
+_REQUEST_SECONDS = 10
+"""How long a request may take to arrive, and a connection may be idle."""
 _NO_TOKEN = "send one header Authorization: Bearer TOKEN\n"
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{1,16384}=*")
 
@@ -79,7 +82,13 @@ async def serve_http(server: Server[Any], options: HttpOptions, announce: Callab
             app = _RequiresToken(app)
         # Its own log has addresses and paths of every request.
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, limit_concurrency=_MAX_CONNECTIONS
+            app,
+            http=TimedH11Protocol,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_MAX_CONNECTIONS,
+            timeout_keep_alive=_REQUEST_SECONDS,
         )
         announce(f"http://{_in_url(options.host)}:{port}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listener])

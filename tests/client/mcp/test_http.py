@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import select
+import socket
+import time
+from contextlib import ExitStack, suppress
 
 import grpc
 import httpx2
@@ -15,6 +19,9 @@ from groundwire_mcp.http import HttpOptions
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.serving import serve_scopes
 
+CONNECTIONS = 300
+"""More than the transport admits."""
+REQUEST_SECONDS = 10
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -85,13 +92,54 @@ def test_a_request_that_is_too_large_is_refused(front: Front) -> None:
     assert post(front, {**CALL, "padding": "x" * (1 << 20)}).status_code == 413
 
 
+def is_open(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(65_536) != b""
+    except ConnectionResetError:
+        return False
+
+
+@pytest.mark.slow
+def test_connections_whose_requests_do_not_arrive_are_closed(front: Front) -> None:
+    """Silent ones, and such as send a byte now and then: of a head, of a body, and of a second request."""
+    address = httpx2.URL(front.url)
+    head = f"POST /mcp HTTP/1.1\r\nHost: {address.host}:{address.port}\r\n"
+    token = f"Authorization: Bearer {front.site.token('shop')}\r\n"
+    body = f"{head}{token}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"
+    refused = f"{head}Content-Length: 0\r\n\r\n"
+    with ExitStack() as opened:
+        attackers = [
+            opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            for _ in range(CONNECTIONS)
+        ]
+        for number, attacker in enumerate(attackers):
+            attacker.sendall(("", head, body, refused + head)[number % 4].encode())
+        began = time.monotonic()
+        while attackers:
+            assert time.monotonic() < began + 6 * REQUEST_SECONDS
+            readable, _, _ = select.select(attackers, [], [], 0.5)
+            attackers = [each for each in attackers if each not in readable or is_open(each)]
+            for attacker in attackers[:8]:
+                with suppress(OSError):
+                    attacker.send(b"x")
+    assert post(front).status_code == 200
+
+
+def test_a_connection_may_wait_between_two_requests(front: Front) -> None:
+    with httpx2.Client(verify=False) as client:
+        token = {"Authorization": f"Bearer {front.site.token('shop')}"}
+        for _ in range(3):
+            assert client.post(front.url, content=json.dumps(CALL), headers={**ACCEPT, **token}).status_code == 200
+
+
 @pytest.mark.parametrize("character", ["\\ud800", "\\u0000"])
-def test_characters_that_cannot_be_sent_are_told(front: Front, character: str) -> None:
+def test_characters_that_cannot_be_sent_are_told_and_others_match_nothing(front: Front, character: str) -> None:
     call = json.dumps({**CALL, "params": {"name": "search_code", "arguments": {"query": "X"}}}).replace("X", character)
     headers = {**ACCEPT, "Authorization": f"Bearer {front.site.token('shop')}"}
     answer = httpx2.post(front.url, verify=False, content=call, headers=headers)
     assert answer.status_code in (200, 400)
-    assert "result" not in answer.json() or answer.json()["result"]["isError"]
+    result = answer.json().get("result", {"isError": True})
+    assert result["isError"] or (character == "\\u0000" and result["structuredContent"]["hits"] == [])
 
 
 def test_tokens_of_callers_need_a_server_that_checks_them(server: FakeServer) -> None:
