@@ -16,9 +16,8 @@ from groundwire_client.cli import AccessOptions, ConnectionOptions, printable, w
 from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
 from groundwire_index.commands.storage import STORAGE_OPTIONS, Storage, with_storage
 from groundwire_index.commands.versions import activated, delete_version, listed
+from groundwire_index.scope import Scope
 from groundwire_index.store.version_entry import VersionEntry
-
-Version = Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
 
 _AT_A_SERVER = tuple(
     field.name for group in (AccessOptions, ConnectionOptions) for field in fields(group) if field.name != "server"
@@ -60,6 +59,20 @@ class ServerOptions(ConnectionOptions):
         return bool(self.server)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _VersionOptions(ServerOptions):
+    """One version, and where it is: what commands that change a version take."""
+
+    version: Annotated[str, typer.Argument(help="The index version, as `groundwire indexes` lists it.")]
+    repository: Repository
+    branch: Branch
+
+    @property
+    def scope(self) -> Scope:
+        """The version's scope. Ends the command for a name that is none."""
+        return checked_scope(self.repository, self.branch, self.version)
+
+
 @with_storage
 @with_options(AccessOptions, ServerOptions)
 def indexes(
@@ -91,52 +104,36 @@ def indexes(
 
 
 @with_storage
-@with_options(ServerOptions)
-def activate(
-    at: ServerOptions,
-    context: typer.Context,
-    version: Version,
-    repository: Repository,
-    branch: Branch,
-    storage: Storage,
-) -> None:
+@with_options(_VersionOptions)
+def activate(of: _VersionOptions, context: typer.Context, storage: Storage) -> None:
     """Let VERSION answer calls that pin none. It is checked first: its files, or in Milvus its counts of rows.
 
     A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
     """
-    scope = checked_scope(repository, branch, version)
-    if at.are_given(context):
-        wire = IndexScope(repository=repository, branch=branch, active_index=version)
-        told = at.called(lambda client: client.activate_index(wire), timeout=at.timeout)
+    scope = of.scope
+    if of.are_given(context):
+        told = of.called(lambda client: client.activate_index(IndexScope(**scope.names)), timeout=of.timeout)
         previous = told.previous_version
     else:
         with reporting_failures():
             previous = activated(storage, scope)
-    print(f"{version} is active" + (f"; before it was {previous}" if previous not in ("", version) else ""))
+    print(f"{of.version} is active" + (f"; before it was {previous}" if previous not in ("", of.version) else ""))
 
 
 @with_storage
-@with_options(ServerOptions)
-def delete(
-    at: ServerOptions,
-    context: typer.Context,
-    version: Version,
-    repository: Repository,
-    branch: Branch,
-    storage: Storage,
-) -> None:
+@with_options(_VersionOptions)
+def delete(of: _VersionOptions, context: typer.Context, storage: Storage) -> None:
     """Delete VERSION, which must not be active. Its name is not used again.
 
     A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
     """
-    scope = checked_scope(repository, branch, version)
-    if at.are_given(context):
-        wire = IndexScope(repository=repository, branch=branch, active_index=version)
-        at.called(lambda client: client.delete_index(wire), timeout=at.timeout)
+    scope = of.scope
+    if of.are_given(context):
+        of.called(lambda client: client.delete_index(IndexScope(**scope.names)), timeout=of.timeout)
     else:
         with reporting_failures():
             delete_version(storage, scope)
-    print(f"{version} is deleted")
+    print(f"{of.version} is deleted")
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
