@@ -324,6 +324,8 @@ class GroundwireClient(Transport):
                 access=access,
                 timeout=timeout,
             )
+            if not more.texts:
+                break
             fetched += more.texts
             used += more.used_tokens
         return evidence_of(pinned(scope, answer.index), question, answer, fetched)

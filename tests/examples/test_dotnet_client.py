@@ -87,6 +87,24 @@ def test_filters_are_those_of_the_python_client(checks: Sequence[str | Path]) ->
             assert first in line or "metadata" in line
 
 
+def test_evidence_fetches_what_its_response_had_no_room_for_and_cites_texts(checks: Sequence[str | Path]) -> None:
+    *requests, told = (json.loads(line) for line in lines_of([*checks, "evidence"]))
+    common = {"filter": {"languages": ["csharp"]}}
+    query = {"scope": {"repository": "shop", "branch": "main"}, "query": "vat?", "topK": 60, "capTopK": True}
+    pinned = {"repository": "shop", "branch": "main", "activeIndex": "v1"}
+    fetch = {"scope": pinned, "prioritizationMode": "PRIORITIZATION_MODE_SEED_FIRST", **common}
+    assert requests == [
+        {**query, **common, "includeParents": False, "budgetTokens": 100},
+        {**fetch, "seedIds": ["b", "d"], "budgetTokens": 90},
+        {**fetch, "seedIds": ["d"], "budgetTokens": 70},
+    ]
+    found = [(text["Id"], text["Rank"], text["Text"], text["Symbol"], text["Citation"]) for text in told["Texts"]]
+    assert found == [("a", 1, "A", "A.f", "a.cs:3-9"), ("b", 2, "B", "", "b"), ("d", 4, "D", "", "d")]
+    skipped = [(text["Id"], text["Rank"], text["Symbol"], text["Citation"]) for text in told["Skipped"]]
+    assert skipped == [("c", 3, "Tax > Rates", "c.md:3-9")]
+    assert (told["Citations"], told["UsedTokens"], told["Index"]) == (["a.cs:3-9", "b", "d"], 50, "v1")
+
+
 def test_a_cancelled_call_throws_what_cancellation_throws(checks: Sequence[str | Path]) -> None:
     assert lines_of([*checks, "cancel"]) == ["OperationCanceledException"]
 

@@ -1,24 +1,46 @@
+using System.Collections.Generic;
 using System.Linq;
 using Groundwire.V1;
 
 namespace Groundwire.Client;
 
-/// <summary>Makes records of a response to a query.</summary>
+/// <summary>Makes records of a response to a query, and of the texts that it had no room for.</summary>
 internal static class EvidenceReader
 {
     private static readonly SourceLocation Unknown = new();
 
-    public static Evidence Read(QueryResponse response) => new(
-        response.Matches.Where(match => !match.TextOmitted).Select(ReadText).ToList(),
-        response.Matches.Where(match => match.TextOmitted).Select(ReadSkipped).ToList(),
-        response.Meta?.UsedTokens ?? 0,
-        response.Index);
+    /// <summary>The ids of texts that fit the budget but not the response, without those fetched since.</summary>
+    public static List<string> TextsLeft(QueryResponse answer, IReadOnlyDictionary<string, string> fetched) =>
+        answer.Matches
+            .Where(match => match.OmitReason == SkipReason.ResponseLimit && !fetched.ContainsKey(match.Id))
+            .Select(match => match.Id)
+            .ToList();
 
-    private static EvidenceText ReadText(QueryMatch match)
+    public static Evidence Read(QueryResponse answer, IReadOnlyDictionary<string, string> fetched)
+    {
+        var texts = answer.Matches
+            .Where(match => !match.TextOmitted || fetched.ContainsKey(match.Id))
+            .Select(match => ReadText(match, match.TextOmitted ? fetched[match.Id] : match.Text))
+            .ToList();
+        var skipped = answer.Matches
+            .Where(match => match.TextOmitted && !fetched.ContainsKey(match.Id))
+            .Select(ReadSkipped)
+            .ToList();
+        return new Evidence(texts, skipped, texts.Sum(text => (long)text.TokenCount), answer.Index);
+    }
+
+    public static string Citation(string id, string path, int startLine, int endLine)
+    {
+        var first = startLine > 0 ? $":{startLine}" : "";
+        var last = endLine > startLine ? $"-{endLine}" : "";
+        return (path.Length > 0 ? path : id) + first + last;
+    }
+
+    private static EvidenceText ReadText(QueryMatch match, string text)
     {
         var place = match.Location ?? Unknown;
         return new EvidenceText(
-            match.Id, match.Text, place.Path, place.StartLine, place.EndLine, match.Symbol, match.TokenCount,
+            match.Id, match.Rank, text, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
             match.Score);
     }
 
@@ -26,6 +48,9 @@ internal static class EvidenceReader
     {
         var place = match.Location ?? Unknown;
         return new SkippedText(
-            match.Id, place.Path, place.StartLine, place.EndLine, match.TokenCount, match.OmitReason);
+            match.Id, match.Rank, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
+            match.OmitReason);
     }
+
+    private static string Name(QueryMatch match) => match.Symbol.Length > 0 ? match.Symbol : match.SectionPath;
 }

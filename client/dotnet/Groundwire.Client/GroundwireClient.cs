@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
 using Groundwire.V1;
@@ -60,17 +61,23 @@ public sealed class GroundwireClient
     /// <summary>The repository and branch of the options, at the version that is active when it is read.</summary>
     public IndexScope Scope => new() { Repository = options.Repository, Branch = options.Branch };
 
-    /// <summary>The texts that answer a question best, as records.</summary>
+    /// <summary>The whole texts that answer a question best, as many as fit the budget, as records.</summary>
+    /// <remarks>
+    /// One query; texts that fit the budget but not into its response are fetched from the same index version, in as
+    /// many calls as that takes.
+    /// </remarks>
     /// <param name="question">The question, a name or a quotation.</param>
     /// <param name="filter">Conditions that texts must meet, such as those of <see cref="NodeFilters.From"/>.</param>
     /// <param name="access">What the call may see; null takes the options' access.</param>
     /// <param name="budgetTokens">The most tokens of all texts; null takes the options' budget.</param>
-    /// <param name="topK">How many matches compete for the budget; null takes 60.</param>
+    /// <param name="topK">
+    /// How many matches compete for the budget, null takes 60; as many as the server allows where that is less.
+    /// </param>
     /// <param name="scope">The repository, branch and version; null takes the options', at the active version.</param>
-    /// <param name="timeout">How long the call may take, its retries included; null takes the options' timeout.</param>
+    /// <param name="timeout">How long each call may take, its retries included; null takes the options' timeout.</param>
     /// <param name="cancellationToken">Ends the call, on the server too.</param>
     /// <returns>The texts; none when nothing matches.</returns>
-    /// <exception cref="GroundwireException">The call failed.</exception>
+    /// <exception cref="GroundwireException">A call failed.</exception>
     /// <exception cref="OperationCanceledException">The cancellation token ended the call.</exception>
     public async Task<Evidence> EvidenceAsync(
         string question,
@@ -92,8 +99,11 @@ public sealed class GroundwireClient
             // The texts of parents repeat those of matches.
             IncludeParents = false,
             TopK = topK ?? EvidenceTopK,
+            CapTopK = true,
         };
-        return EvidenceReader.Read(await QueryAsync(request, timeout, cancellationToken).ConfigureAwait(false));
+        var answer = await QueryAsync(request, timeout, cancellationToken).ConfigureAwait(false);
+        var fetched = await TextsLeftAsync(request, answer, timeout, cancellationToken).ConfigureAwait(false);
+        return EvidenceReader.Read(answer, fetched);
     }
 
     /// <summary>Answers a question with the texts that match it best, with every score and parameter.</summary>
@@ -134,6 +144,41 @@ public sealed class GroundwireClient
     public Task<GetIndexResponse> GetIndexAsync(
         GetIndexRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         CallAsync("GetIndex", indexes.GetIndexAsync, request, timeout, cancellationToken);
+
+    /// <summary>The texts, by id, that fit the budget of the request but not into its response.</summary>
+    private async Task<IReadOnlyDictionary<string, string>> TextsLeftAsync(
+        QueryRequest asked, QueryResponse answer, TimeSpan? timeout, CancellationToken cancellation)
+    {
+        var fetched = new Dictionary<string, string>();
+        var used = answer.Meta?.UsedTokens ?? 0;
+        var scope = asked.Scope.Clone();
+        scope.ActiveIndex = answer.Index;
+        for (var left = EvidenceReader.TextsLeft(answer, fetched);
+            left.Count > 0;
+            left = EvidenceReader.TextsLeft(answer, fetched))
+        {
+            var request = new FetchNodeTextsRequest
+            {
+                Scope = scope,
+                Access = asked.Access,
+                Filter = asked.Filter,
+                SeedIds = { left },
+                BudgetTokens = (int)(asked.BudgetTokens - used),
+                PrioritizationMode = PrioritizationMode.SeedFirst,
+            };
+            var more = await FetchNodeTextsAsync(request, timeout, cancellation).ConfigureAwait(false);
+            if (more.Texts.Count == 0)
+            {
+                break;
+            }
+            foreach (var text in more.Texts)
+            {
+                fetched[text.Id] = text.Text;
+            }
+            used += more.UsedTokens;
+        }
+        return fetched;
+    }
 
     private async Task<TResponse> CallAsync<TRequest, TResponse>(
         string method,

@@ -1,5 +1,5 @@
 // What tests ask of Groundwire.Client itself: `filters` reads a line of JSON for each case and prints the filter or the
-// refusal; `cancel` prints what a cancelled call throws; `options` what options that break rules are told.
+// refusal; `evidence` prints the requests that evidence sends, and what it makes of the answers; `cancel` prints what a cancelled call throws; `options` what options that break rules are told.
 
 using System;
 using System.Collections.Generic;
@@ -21,6 +21,22 @@ switch (args[0])
             var given = JsonSerializer.Deserialize<Dictionary<string, object?>[]>(line)!;
             Console.WriteLine(Outcome(() => JsonFormatter.Default.Format(NodeFilters.From(given[0], given[1]))));
         }
+        break;
+    case "evidence":
+        var answering = new Answering();
+        var asking = new GroundwireClient(
+            answering,
+            Options.Create(new GroundwireOptions
+            {
+                Address = new Uri("http://localhost"), Repository = "shop", Branch = "main", BudgetTokens = 100,
+            }),
+            NullLogger<GroundwireClient>.Instance);
+        var evidence = await asking.EvidenceAsync("vat?", new NodeFilter { Languages = { "csharp" } });
+        foreach (var request in answering.Requests)
+        {
+            Console.WriteLine(JsonFormatter.Default.Format(request));
+        }
+        Console.WriteLine(JsonSerializer.Serialize(evidence));
         break;
     case "cancel":
         var client = new GroundwireClient(
@@ -71,6 +87,45 @@ static string Outcome(Func<string> make)
     {
         return $"refused: {error.Message}";
     }
+}
+
+/// <summary>Answers a query with texts, one that had no room and one that is too large; then fetches in two calls.</summary>
+internal sealed class Answering : CallInvoker
+{
+    public List<IMessage> Requests { get; } = new();
+
+    public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
+        Method<TRequest, TResponse> method, string? host, CallOptions options, TRequest request)
+    {
+        Requests.Add(request as IMessage ?? throw new InvalidCastException());
+        IMessage response = request is QueryRequest ? Answer() : Fetched(Requests.Count == 2 ? "b" : "d");
+        return new(Task.FromResult((TResponse)response));
+    }
+
+    private static QueryResponse Answer() => new()
+    {
+        Index = "v1",
+        Meta = new RetrieveMeta { UsedTokens = 10 },
+        Matches =
+        {
+            new QueryMatch { Id = "a", Rank = 1, Score = 2, Text = "A", TokenCount = 10, Symbol = "A.f", Location = At("a.cs") },
+            new QueryMatch { Id = "b", Rank = 2, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20 },
+            new QueryMatch
+            {
+                Id = "c", Rank = 3, TextOmitted = true, OmitReason = SkipReason.OverBudget, TokenCount = 5_000,
+                SectionPath = "Tax > Rates", Location = At("c.md"),
+            },
+            new QueryMatch { Id = "d", Rank = 4, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20 },
+        },
+    };
+
+    private static SourceLocation At(string path) => new() { Path = path, StartLine = 3, EndLine = 9 };
+
+    private static FetchNodeTextsResponse Fetched(string id) => new()
+    {
+        Texts = { new NodeText { Id = id, Text = id.ToUpperInvariant(), TokenCount = 20 } },
+        UsedTokens = 20,
+    };
 }
 
 /// <summary>Calls that last until they are cancelled, and then end as gRPC ends them.</summary>
