@@ -85,6 +85,7 @@ def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> list[str
 import typer
 from groundwire_pipelines.cli import register
 app = typer.Typer()
+register(app)
 for _ in range({len(ON_A_TERMINAL)}):
     app({arguments!r}, standalone_mode=False)
     print("=====", flush=True)
