@@ -1,12 +1,32 @@
-"""What all tests share: a Milvus, where indexes are kept, and a collector that leaves alone what loading them made."""
+"""What all tests share: a Milvus, where indexes are kept, and a collector that leaves alone what loading them made.
+
+Of several test processes, each takes a file of tests at a time, but for those of the contract.
+"""
 
 import gc
 from collections.abc import Generator, Iterator
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from support.milvus_server import MilvusServer, milvus_server
 from support.storage import NewStorage, Storage, in_database_of
+
+
+class _ByFileOrStorage(LoadFileScheduling):  # type: ignore[misc]
+    """Files of tests, but for the contract: its tests share indexes and servers of each kind of storage."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if not nodeid.startswith("tests/contract/"):
+            return str(super()._split_scope(nodeid))
+        _, _, parameters = nodeid.partition("[")
+        return "contract, milvus" if "milvus" in parameters.rstrip("]").split("-") else "contract"
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Which process runs which tests, under `--dist loadfile`."""
+    return _ByFileOrStorage(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
