@@ -46,15 +46,16 @@ test: $(INSTALLED)
 $(BIN)/helm: $(INSTALLED) deploy/install_programs.py
 	$(BIN)/python deploy/install_programs.py $(BIN)
 
-# Where the tests with a mark are, type checkers first, which take longest: to collect all tests takes each process 15 s.
-marked = $(shell grep -rl --include='*.py' 'mark\.$(1)' tests | sed 's:/conftest.py$$::' | sort)
+# Where tests name something, type checkers first, which take longest: to collect all tests takes each process 15 s. Not
+# tests/conftest.py, which names it for all; what asks Milvus is slow as well.
+where = $(shell grep -rlE --include='*.py' '$(1)' tests | sed 's:/conftest.py$$::' | grep -vx tests | sort)
 first = $(filter tests/project/%,$(1)) $(filter-out tests/project/%,$(1))
 
 # One process more than processors, since tests wait for servers and packages.
 test-slow: $(INSTALLED) $(BIN)/helm
-	$(BIN)/python -m pytest $(call first,$(call marked,slow)) -m "slow and not alone" --dist loadfile \
-	    --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
-	$(BIN)/python -m pytest $(call marked,alone) -m alone
+	$(BIN)/python -m pytest $(call first,$(call where,mark\.slow|milvus|new_storage)) -m "slow and not alone" \
+	    --dist loadfile --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+	$(BIN)/python -m pytest $(call where,mark\.alone) -m alone
 
 # Node with npm is needed as well. Prometheus is not installed, which would start it: only its checker is taken out.
 toolchains:
