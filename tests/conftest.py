@@ -4,6 +4,7 @@ Of several test processes, each takes a file of tests at a time, but for those o
 """
 
 import gc
+import sys
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -12,6 +13,10 @@ from xdist.scheduler import LoadFileScheduling
 
 from support.milvus_server import MilvusServer, milvus_server
 from support.storage import NewStorage, Storage, in_database_of
+
+# jsonschema loads it wherever it is installed, which a tool of these tests sees to, and every process of tests would
+# compile its grammar for seconds. It checks addresses of other alphabets, which no schema here asks for.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 
 class _ByFileOrStorage(LoadFileScheduling):  # type: ignore[misc]

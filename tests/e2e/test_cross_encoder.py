@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sentence_transformers import CrossEncoder
 
 from groundwire_client import GroundwireClient, IndexScope, Rerank, SearchType
 from support.program import Server, run_ok, write_jsonl
@@ -37,6 +36,8 @@ def client(tmp_path_factory: pytest.TempPathFactory, cross_encoder: Path) -> Ite
 def test_the_model_decides_the_order_among_the_widened_candidates(
     client: GroundwireClient, cross_encoder: Path
 ) -> None:
+    from sentence_transformers import CrossEncoder  # here, because it takes seconds to import
+
     result = client.search(
         SCOPE,
         QUERY,

@@ -6,6 +6,7 @@ wrong, one over an index that never held them. Both are built as `groundwire ind
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grpc
 import pytest
@@ -13,12 +14,14 @@ import pytest
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import LEAST_COSINE, convert
-from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_ingest.records import SourceRecord, StatedAccess
 from support.builds import V1, Records, build, index_of, node
 from support.platform import timeless, timestamp
 from support.storage import NewStorage
 from support.tiny_bert import write_tiny_bert
+
+if TYPE_CHECKING:
+    from groundwire_ingest.embedding.own_model import OwnModel
 
 STRAYING = "7m"
 """A text that the model's int8 encoder gives another direction than the model does."""
@@ -34,14 +37,16 @@ QUERIES = ["who pays", "user", "circle of 7 ids"]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> OwnModel:
+def model(tmp_path_factory: pytest.TempPathFactory) -> "OwnModel":
     """A model from which int8 strays for a few texts alone."""
+    from groundwire_ingest.embedding.own_model import OwnModel  # here, because it takes seconds to import
+
     return OwnModel(str(write_tiny_bert(tmp_path_factory.mktemp("tiny"), seed=6, spread=0.7)))
 
 
 @pytest.fixture(scope="module")
 def channels(
-    new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory, model: OwnModel
+    new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory, model: "OwnModel"
 ) -> Iterator[tuple[grpc.Channel, grpc.Channel]]:
     """A channel to the server over the whole index, and one to that over the index of the visible nodes."""
     folder = tmp_path_factory.mktemp("encoders")
@@ -57,7 +62,7 @@ def channels(
         yield one, other
 
 
-def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(tmp_path: Path, model: OwnModel) -> None:
+def test_the_hidden_texts_are_such_as_an_encoder_would_be_turned_down_for(tmp_path: Path, model: "OwnModel") -> None:
     encoder = convert(EncoderStore(tmp_path), model)
     assert encoder is not None
     assert encoder.embed_query(STRAYING) @ model.embed_query(STRAYING) < LEAST_COSINE

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sentence_transformers import CrossEncoder
 
 from groundwire_client import (
     FailedPreconditionError,
@@ -51,6 +50,8 @@ def client(data: Path, cross_encoder: Path) -> Iterator[GroundwireClient]:
 @pytest.fixture(scope="module")
 def scores(cross_encoder: Path) -> dict[str, float]:
     """What the model says of each text, asked outside the server."""
+    from sentence_transformers import CrossEncoder  # here, because it takes seconds to import
+
     model = CrossEncoder(str(cross_encoder), device="cpu")
     return {
         f"shop::main::md::T{place:02}": float(model.predict([(QUERY, text)])[0]) for place, text in enumerate(TEXTS)

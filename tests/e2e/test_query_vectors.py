@@ -6,7 +6,6 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
-from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_server.query_embedding.vector_cache import MAX_VECTORS
 from support.builds import RECORDS, build
 from support.program import Server
@@ -50,6 +49,8 @@ class Asked:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    from groundwire_ingest.embedding.own_model import OwnModel  # here, because it takes seconds to import
+
     folder = tmp_path_factory.mktemp("query-vectors")
     model = str(write_tiny_bert(folder))
     build(folder / "data", RECORDS, embedder=OwnModel(model))

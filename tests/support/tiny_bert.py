@@ -2,11 +2,6 @@
 
 from pathlib import Path
 
-import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-from transformers import BertConfig, BertModel, BertTokenizer
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789:"
 _VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
 WIDTH = 32
@@ -29,6 +24,12 @@ def write_tiny_bert(
     With `pools_prompts` off, the tokens of prompts have no part in a vector. `spread` is the standard deviation of its
     weights; from a wide one int8 strays, for some texts more than for others.
     """
+    # Here, because they take seconds to import, and tests are collected by every process.
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
     transformer = folder / "transformer"
     transformer.mkdir(parents=True)
     vocabulary = transformer / "vocab.txt"
