@@ -53,6 +53,7 @@ def test_a_build_publishes_activates_and_reports(tmp_path: Path) -> None:
         kinds=(("cs", 3),),
         edge_types=(("Calls", 1), ("FK", 1)),
         skipped=(SkippedFile("src/x.bin", "is binary"),),
+        unused_patterns=(),
         dropped_edges=0,
         embedded=0,
         reused=0,
