@@ -60,6 +60,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             process=step.process,
             doc_class=step.doc_class,
             workflow_id=step.workflow_id,
+            cap_top_k=step.cap_top_k,
             budget_tokens=budget,
             access=state.retrieval_access,
         )

@@ -105,6 +105,8 @@ class QuerySettings(HybridSettings):
     """Whether to return the nodes that contain a match as well, after the matches, as the budget allows."""
     include_neighbors: bool = False
     """Whether to return the chunks before and after a match as well."""
+    cap_top_k: bool = False
+    """Whether a top_k above the server's maximum is lowered to it; else the server refuses it."""
     budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     expand_graph: bool = False

@@ -71,6 +71,7 @@ def test_asks_once_and_keeps_what_a_search_and_a_fetch_would() -> None:
         "process": "",
         "doc_class": "",
         "workflow_id": "",
+        "cap_top_k": False,
         "budget_tokens": 700,
         "access": ACCESS,
     }

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundwire.tokens import TokenCounter
-from groundwire.v1 import scope_pb2
+from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_client.cli import printable
 from support.retrieval_server import WorldServer
 from support.run_command import SCOPE, run
@@ -140,6 +140,14 @@ def test_at_300_tokens_as_much_is_shown_as_fits(address: str, pipeline: str) -> 
     assert 150 < TokenCounter().count(answer) <= 300
     assert "def source_of" in answer
     assert " more were found" in answer
+
+
+@pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence"])
+def test_evidence_is_content_with_the_matches_that_a_server_gives(
+    world: WorldServer, address: str, pipeline: str
+) -> None:
+    assert run(pipeline, "tax", *SCOPE, address=address).exit_code == 0
+    assert [request.cap_top_k for request in world.requests if isinstance(request, query_pb2.QueryRequest)] == [True]
 
 
 def test_nothing_found_is_said(address: str) -> None:
