@@ -29,6 +29,7 @@ class _ByFileOrStorage(LoadFileScheduling):  # type: ignore[misc]
         return "contract, milvus" if "milvus" in parameters.rstrip("]").split("-") else "contract"
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
     """Which process runs which tests, under `--dist loadfile`."""
     return _ByFileOrStorage(config, log) if config.getoption("dist") == "loadfile" else None

@@ -1,10 +1,8 @@
 """`groundwire index --watch`: indexes repositories again whenever files in them change, until it is interrupted."""
 
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,42 +77,23 @@ class _Watching:
 
 
 def _changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
-    """The paths that have changed, each time that some have; None when others begin to be noticed.
-
-    Each folder is watched by itself, because a watch of whole trees would follow links.
-    """
+    """The paths that have changed, each time that some have; first None, once changes are being noticed."""
 
     def is_watched(_: Change, path: str) -> bool:
         return not Path(path).is_relative_to(data) and VERSION_CONTROL_FOLDERS.isdisjoint(Path(path).parts)
 
-    while True:
-        folders, begun = set(_folders(roots, data)), False
-        # One may have gone since it was listed.
-        with suppress(FileNotFoundError):
-            for found in watch(
-                *folders,
-                watch_filter=is_watched,
-                debounce=_MOST_MILLISECONDS,
-                step=_QUIET_MILLISECONDS,
-                rust_timeout=_LOOK_MILLISECONDS,
-                yield_on_timeout=True,
-                recursive=False,
-                ignore_permission_denied=True,
-            ):
-                if found or not begun:
-                    yield {Path(path) for _, path in found} if begun else None
-                    begun = True
-                if found and folders != set(_folders(roots, data)):
-                    break
-
-
-def _folders(roots: Iterable[Path], data: Path) -> Iterator[Path]:
-    """The roots, and the folders below them that a build may read."""
-    for root in roots:
-        for name, below, _ in os.walk(root):
-            folder = Path(name)
-            below[:] = [each for each in below if each not in VERSION_CONTROL_FOLDERS and folder / each != data]
-            yield folder
+    yielded = False
+    for found in watch(
+        *roots,
+        watch_filter=is_watched,
+        debounce=_MOST_MILLISECONDS,
+        step=_QUIET_MILLISECONDS,
+        rust_timeout=_LOOK_MILLISECONDS,
+        yield_on_timeout=True,
+    ):
+        if not yielded or found:
+            yield {Path(path) for _, path in found} if yielded else None
+            yielded = True
 
 
 def _line(report: "BuildReport", seconds: float) -> str:
