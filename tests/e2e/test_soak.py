@@ -116,14 +116,15 @@ def made(plans: Sequence[Plan], calls: int) -> Counter[str]:
 
 def test_what_a_process_keeps_shows() -> None:
     before = held()
-    kept = [bytes(300) for _ in range(1_000)]
+    kept = [bytes(300) for _ in range(10_000)]
     small = held()
     kept += [bytes(3_000) for _ in range(1_000)]
     large = held()
-    assert 1_000 <= small.python_blocks - before.python_blocks < 1_100
+    # Other threads of this process keep and free a few hundred blocks in between.
+    assert 9_000 <= small.python_blocks - before.python_blocks < 11_000
     assert 3_000_000 <= large.native_bytes - small.native_bytes < 3_300_000
     del kept
-    assert held().python_blocks < small.python_blocks - 900
+    assert held().python_blocks < small.python_blocks - 9_000
     assert held().native_bytes < large.native_bytes - 2_900_000
 
 
