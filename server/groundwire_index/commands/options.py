@@ -46,6 +46,8 @@ def reporting_failures(extra: str = "server") -> Iterator[None]:
     except ModuleNotFoundError as error:
         extras = f"{extra},milvus" if error.name == "pymilvus" else extra
         fail(f'{error.name} is not installed; pip install "groundwire[{extras}]"', EXIT_USAGE)
+    except BrokenPipeError:
+        raise  # who read the output has gone, as `head` does: Typer ends the command without a word
     except (OperatorError, OSError) as error:
         fail(message_of(error))
 

@@ -23,7 +23,7 @@ from groundwire_ingest.jsonl.export import export_index
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import Source, SourceEdge, SourceNode, SourceRecord, StatedAccess
 from support.builds import index_of
-from support.program import run, run_ok
+from support.program import run, run_ok, start
 
 SCOPE = Scope("shop", "main", "v1")
 AGAIN = replace(SCOPE, active_index="v2")
@@ -267,6 +267,16 @@ def test_the_active_version_is_exported_unless_another_is_named(tmp_path: Path) 
     build(tmp_path, Records([SourceNode("cs", "a", "second", "x:1")]), AGAIN)
     assert '"text": "second"' in export(tmp_path)
     assert '"text": "first"' in export(tmp_path, "--version", "v1")
+
+
+def test_a_reader_that_goes_early_is_told_of_no_error(tmp_path: Path) -> None:
+    build(tmp_path, Records([SourceNode("cs", f"node{number}", "x" * 1_000, "x:1") for number in range(50)]), SCOPE)
+    process = start("export", "-r", "shop", "-b", "main", "-o", "-", "--data", tmp_path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    with process.stderr:
+        assert (process.stderr.read(), process.wait(60)) == ("", 1)
 
 
 def test_what_is_not_there_or_damaged_is_not_exported(tmp_path: Path) -> None:
