@@ -17,7 +17,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
 from groundwire_server.rpc.serving.server import Engine, GroundwireServer
@@ -46,7 +46,7 @@ def shown() -> Scrape:
         observer().embedded_batch(1)
         observer().saw_nodes(1)
         observer().opened_indexes(1)
-        return SearchResult(hits=(), index="v1")
+        return SearchResult(hits=(), index="v1", search_type=SearchType.BM25)
 
     async def run() -> Scrape:
         engine = create_autospec(Engine, instance=True)

@@ -100,7 +100,7 @@ def _result(request: SearchRequest, search_type: SearchType, ranked: _Ranked, sn
     ranked = replace(ranked, order=ranked.order[: request.top_k])
     hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
     debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
-    return SearchResult(tuple(hits), snapshot.index, ranked.candidates.exact, debug, search_type)
+    return SearchResult(tuple(hits), snapshot.index, search_type, ranked.candidates.exact, debug)
 
 
 def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:

@@ -24,7 +24,7 @@ from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
-from groundwire_server.domain.search.search import SearchHit, SearchResult
+from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
 from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.serving.server import Engine, GroundwireServer
@@ -73,7 +73,9 @@ def engine() -> Mock:
     """An engine with one answer for each action."""
     mock: Mock = create_autospec(Engine, instance=True)
     mock.search.return_value = SearchResult(
-        hits=(SearchHit("shop::main::cs::A", 0.5, 1, "A", Location("a.cs", 1, 2, "0" * 64)),), index="v1"
+        hits=(SearchHit("shop::main::cs::A", 0.5, 1, "A", Location("a.cs", 1, 2, "0" * 64)),),
+        index="v1",
+        search_type=SearchType.HYBRID,
     )
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")

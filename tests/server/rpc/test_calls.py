@@ -15,7 +15,7 @@ from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from support.calls import as_part
 
@@ -29,7 +29,7 @@ Search: TypeAlias = (
 
 LONG_SECONDS = 20.0
 SOON_SECONDS = 5.0
-ANSWER = SearchResult((), "v1")
+ANSWER = SearchResult((), "v1", SearchType.BM25)
 
 
 class Work:

@@ -12,7 +12,7 @@ import pytest
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.running_call import RunningCall
 from support.calls import as_part
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from server.rpc.conftest import Serving
 
 pytestmark = pytest.mark.asyncio
-ANSWER = SearchResult((), "v1")
+ANSWER = SearchResult((), "v1", SearchType.BM25)
 EXPANSION = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
 OTHERS_SECONDS = 0.5
 SOON_SECONDS = 10.0

@@ -189,10 +189,10 @@ class SearchDebug:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the index version that answered, whether the semantic list was exact, and the type used."""
+    """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact."""
 
     hits: tuple[SearchHit, ...]
     index: str
+    search_type: SearchType
     exact: bool = True
     debug: SearchDebug | None = None
-    search_type: SearchType = SearchType.HYBRID

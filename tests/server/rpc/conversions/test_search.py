@@ -85,7 +85,7 @@ def test_a_vector_that_is_not_finite_reaches_the_engine_as_it_is() -> None:
 def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
     dense = RetrieverScore(Retriever.DENSE, 3, 0.25)
     hit = SearchHit("A", 0.75, 1, "A", Location("a.cs", 1, 2, "00"), retrievers=(dense,))
-    (told,) = encode_search(SearchResult((hit,), "v1")).hits
+    (told,) = encode_search(SearchResult((hit,), "v1", SearchType.BM25)).hits
     assert (told.score, told.rank) == (0.75, 1)
     assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
         (retrieval_pb2.RETRIEVER_DENSE, 3, 0.25)
@@ -97,7 +97,9 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
         SearchHit(f"shop::main::cs::{rank}", 1 / rank, rank, "s" * 50_000, Location("p" * 50_000, 1, 2, "0" * 64))
         for rank in range(1, 61)
     )
-    response = encode_search(SearchResult(hits, "v1", debug=SearchDebug(None, False, 60, 0, 60, ("t" * 8_000,), 0)))
+    response = encode_search(
+        SearchResult(hits, "v1", SearchType.BM25, debug=SearchDebug(None, False, 60, 0, 60, ("t" * 8_000,), 0))
+    )
     assert RESPONSE_BYTES - 2 * 100_000 < response.ByteSize() <= RESPONSE_BYTES
     assert [hit.rank for hit in response.hits] == list(range(1, len(response.hits) + 1))
 
@@ -166,4 +168,4 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
         for hit in message.hits
     )
     used = SearchType[retrieval_pb2.SearchType.Name(message.search_type).removeprefix("SEARCH_TYPE_")]
-    assert SearchResult(hits, message.index, message.exact, debug, used) == result
+    assert SearchResult(hits, message.index, used, message.exact, debug) == result

@@ -18,7 +18,7 @@ SCRIPT = """
 import asyncio, sys, time
 from unittest.mock import Mock
 from groundwire_server.config import Settings
-from groundwire_server.domain.search.search import SearchResult
+from groundwire_server.domain.search.search import SearchResult, SearchType
 from groundwire_server.rpc.serving import serve
 from groundwire_server.rpc.telemetry.logs import configure_logging
 
@@ -33,7 +33,7 @@ def found(request, checkpoint):
     while time.monotonic() < end:
         checkpoint()
         time.sleep(0.005)
-    return SearchResult((), "v1")
+    return SearchResult((), "v1", SearchType.BM25)
 
 def serve_mocks(settings, announce):
     def announce_twice(server):

@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from support.calls import as_part
 
@@ -91,7 +91,7 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
         started.set()
         while not release.wait(0.01):
             checkpoint()
-        return SearchResult((), "v1")
+        return SearchResult((), "v1", SearchType.BM25)
 
     engine.search.side_effect = as_part(slow_search)
     settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 1, "drain_grace_seconds": 20}

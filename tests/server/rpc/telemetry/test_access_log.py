@@ -11,7 +11,7 @@ import structlog
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.errors import BackendUnavailableError
-from groundwire_server.domain.search.search import SearchResult
+from groundwire_server.domain.search.search import SearchResult, SearchType
 from groundwire_server.rpc.telemetry.access_log import RefusedCalls
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def test_the_query_is_told_when_asked_for_on_one_line(
     serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     search_request.query = 'where\n{"event": "call"}\x1b[31m'
-    engine.search.return_value = SearchResult(hits=(), index="v1")
+    engine.search.return_value = SearchResult(hits=(), index="v1", search_type=SearchType.BM25)
     line = await line_of(serving, search_request, log_queries=True)
     assert line["query"] == search_request.query
     rendered = structlog.processors.JSONRenderer(ensure_ascii=False)(None, "", line)

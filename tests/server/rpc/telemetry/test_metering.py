@@ -15,7 +15,7 @@ from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.limits import request_memory
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer, stage
 from groundwire_server.rpc.serving.server import GroundwireServer
@@ -79,7 +79,7 @@ async def test_what_a_call_tells_of_itself_is_counted(
         observer().looked_up_vector(known=True)
         observer().saw_nodes(5_000)
         observer().opened_indexes(2)
-        return SearchResult(hits=(), index="v1")
+        return SearchResult(hits=(), index="v1", search_type=SearchType.BM25)
 
     engine.search.side_effect = as_part(answer)
     async with serving(**METRICS) as server:
@@ -104,7 +104,7 @@ async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
 
     def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
         release.wait(20)
-        return SearchResult((), "v1")
+        return SearchResult((), "v1", SearchType.BM25)
 
     engine.search.side_effect = as_part(answer)
     async with (
@@ -132,7 +132,7 @@ async def test_no_series_tells_what_was_asked_or_by_whom(
 ) -> None:
     needle = "needle7f3a"
     search_request.query = search_request.scope.repository = search_request.access.tenant_id = needle
-    engine.search.return_value = SearchResult(hits=(), index=needle)
+    engine.search.return_value = SearchResult(hits=(), index=needle, search_type=SearchType.BM25)
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         await stub.SearchNodes(search_request, metadata=(("x-request-id", needle),))

@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_tra
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.errors import NotFoundError, Reason
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
+from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.rpc.telemetry import otlp
@@ -88,7 +88,7 @@ async def test_stages_are_spans_below_what_they_are_a_part_of(
                 pass
             with stage("semantic"):
                 pass
-        return SearchResult(hits=(), index="v1")
+        return SearchResult(hits=(), index="v1", search_type=SearchType.BM25)
 
     engine.search.side_effect = as_part(answer)
     spans = {span.name: span for span in await spans_of(serving, exporter, search_request, SAMPLED)}
