@@ -48,7 +48,7 @@ $(BIN)/helm: $(INSTALLED) deploy/install_programs.py
 
 # Where tests name something, type checkers first, which take longest: to collect all tests takes each process 15 s. Not
 # tests/conftest.py, which names it for all; what asks Milvus is slow as well.
-where = $(shell grep -rlE --include='*.py' '$(1)' tests | sed 's:/conftest.py$$::' | grep -vx tests | sort)
+where = $(shell grep -rlE --include='test_*.py' --include=conftest.py '$(1)' tests | sed 's:/conftest.py$$::' | grep -vx tests | sort)
 first = $(filter tests/project/%,$(1)) $(filter-out tests/project/%,$(1))
 
 # One process more than processors, since tests wait for servers and packages.
