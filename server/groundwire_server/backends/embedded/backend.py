@@ -16,11 +16,9 @@ from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import NO_FILTER, Filter
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
-
-_NO_FILTER = Filter()
 
 
 class EmbeddedBackend:
@@ -35,7 +33,7 @@ class EmbeddedBackend:
         scope: Scope,
         access: AccessContext,
         lifecycle: Lifecycle = Lifecycle.ACTIVE,
-        filter_: Filter = _NO_FILTER,
+        filter_: Filter = NO_FILTER,
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
         return _snapshot(self._pool.view(scope, access, lifecycle), filter_)

@@ -18,11 +18,9 @@ from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PreconditionError
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import NO_FILTER, Filter
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
-
-_NO_FILTER = Filter()
 
 
 class MilvusBackend:
@@ -41,7 +39,7 @@ class MilvusBackend:
         scope: Scope,
         access: AccessContext,
         lifecycle: Lifecycle = Lifecycle.ACTIVE,
-        filter_: Filter = _NO_FILTER,
+        filter_: Filter = NO_FILTER,
     ) -> MilvusSnapshot:
         """See `Backend.open`."""
         with outages_told():

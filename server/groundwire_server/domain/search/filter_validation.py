@@ -13,6 +13,8 @@ _LISTS = tuple(field.name for field in fields(Filter) if field.name not in _NO_L
 
 def check_filter(filter_: Filter, violations: Violations) -> None:
     """Checks the numbers and lengths of a filter's values."""
+    if not filter_.narrows:
+        return
     for name in _LISTS:
         values: tuple[str, ...] = getattr(filter_, name)
         violations.bound_count(f"filter.{name}", values, MAX_FILTER_VALUES)

@@ -1,7 +1,7 @@
 """SearchNodes: what is asked and what is answered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
@@ -93,9 +93,10 @@ class Filter:
     @property
     def narrows(self) -> bool:
         """True when at least one field filters."""
-        return any(getattr(self, field.name) not in ((), None) for field in fields(self))
+        return self != NO_FILTER
 
 
+NO_FILTER: Final = Filter()
 FILTERED_STRINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "kinds": "kind",

@@ -8,7 +8,7 @@ from google.protobuf import struct_pb2
 from groundwire.v1 import scope_pb2
 from groundwire_index.nodes.node import MetadataScalar
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.search.search import Filter, MetadataCondition
+from groundwire_server.domain.search.search import NO_FILTER, Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 
 _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"
@@ -16,6 +16,8 @@ _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one 
 
 def decode_filter(message: scope_pb2.NodeFilter, violations: Violations) -> Filter:
     """The filter as given, its metadata by key; metadata that no filter can express is noted in `violations`."""
+    if not message.ListFields():
+        return NO_FILTER
     return Filter(
         kinds=tuple(message.kinds),
         data_types=tuple(message.data_types),

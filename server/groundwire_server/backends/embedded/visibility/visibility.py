@@ -106,7 +106,7 @@ class CallerVisibility:
         self._bounds = bounds
         self._known: dict[Lifecycle, Visibility] = {}
 
-    @property
+    @cached_property
     def sees_any(self) -> bool:
         """True when the caller sees a node, deleted or not."""
         if not self._bounds.bind:
