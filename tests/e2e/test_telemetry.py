@@ -79,17 +79,24 @@ def search(server: Server, times: int) -> None:
             client.search(SCOPE, "invoice", search_type=SearchType.SEARCH_TYPE_BM25)
 
 
+def search_until_both_workers_answered(server: Server) -> int:
+    """How many searches it took: a client may be given the connection of the one before, which is not closed yet."""
+    for asked in range(1, 1_000):
+        search(server, 1)
+        if {line["worker"] for line in events(server, "call")} == {1, 2}:
+            return asked
+    raise AssertionError("one worker answered all searches")
+
+
 def calls(shown: Scrape) -> float:
     return shown.value("groundwire_calls_total", method="SearchNodes", code="OK")
 
 
 def test_whichever_worker_is_scraped_shows_the_sums_of_both(server: Server) -> None:
     before = calls(scrape(metrics_address(server)))
-    search(server, 16)
-    workers = {line["worker"] for line in events(server, "call")}
-    assert workers == {1, 2}
+    asked = search_until_both_workers_answered(server)
     shown = [scrape(metrics_address(server)) for _ in range(8)]
-    assert {calls(one) - before for one in shown} == {16}
+    assert {calls(one) - before for one in shown} == {asked}
     assert {one.value("groundwire_workers") for one in shown} == {2}
     assert shown[0].value("groundwire_visible_nodes_sum", method="SearchNodes") == 10 * calls(shown[0])
     stages = shown[0].labels("groundwire_stage_seconds_count", "stage")
