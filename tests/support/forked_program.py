@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
 from pathlib import Path
 from typing import IO
+from unittest.mock import patch
 
 _CONTEXT = get_context("forkserver")
 _LIBRARIES = "support.loaded_libraries"
@@ -63,15 +64,9 @@ class ForkedProgram:
 
 def _ensure_fork_server() -> None:
     """The fork server of Python 3.11 is not told where this process finds modules, but by the environment."""
-    before = os.environ.get("PYTHONPATH")
-    # This one variable alone is put back: another thread may be changing others just now.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_TESTS, before)))
-    try:
+    path = os.pathsep.join(filter(None, (_TESTS, os.environ.get("PYTHONPATH"))))
+    with patch.dict(os.environ, PYTHONPATH=path):
         ensure_running()
-    finally:
-        del os.environ["PYTHONPATH"]
-        if before is not None:
-            os.environ["PYTHONPATH"] = before
 
 
 def _text(reader: Connection) -> IO[str]:
