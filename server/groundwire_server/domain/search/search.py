@@ -128,7 +128,7 @@ class SearchRequest:
     search_type: SearchType | None
     query: str
     top_k: int
-    filter: Filter = Filter()
+    filter: Filter = NO_FILTER
     query_vector: tuple[float, ...] = ()
     rrf_k: int = DEFAULT_RRF_K
     rerank: Rerank = Rerank.NONE
