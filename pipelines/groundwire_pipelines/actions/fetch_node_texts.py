@@ -1,6 +1,6 @@
 """`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -80,22 +80,26 @@ class _Wanted:
         return self if most is None else self.only(set(list(dict.fromkeys(self._in_order(mode)))[:most]))
 
     def _in_order(self, mode: str) -> Iterable[str]:
-        nodes = [node.id for node in self.nodes]
+        """The ids in the order in which the server packs their texts."""
+        seeds = set(self.seeds)
+        around = sorted((node for node in self.nodes if node.id not in seeds), key=lambda node: (node.depth, node.id))
+        nodes = [node.id for node in around]
         match mode:
             case "seed_first":
                 return (*self.seeds, *nodes)
             case "graph_first":
-                return (*(id_ for seed in self.seeds for id_ in (seed, *self._around(seed))), *nodes)
+                return (*(id_ for seed in self.seeds for id_ in _group(seed, around)), *nodes)
             case _:
                 return in_turn([self.seeds, nodes])
 
-    def _around(self, seed: str) -> Iterator[str]:
-        """The nodes whose parents lead to a seed; a node always comes after its parent."""
-        known = {seed}
-        for node in self.nodes:
-            if node.parent_id in known:
-                known.add(node.id)
-                yield node.id
+
+def _group(seed: str, nodes: Iterable[ReachedNode]) -> Iterable[str]:
+    """A seed and the nodes whose parents lead to it; `nodes` are by depth, so a node comes after its parent."""
+    group = {seed: None}
+    for node in nodes:
+        if node.parent_id in group:
+            group[node.id] = None
+    return group
 
 
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:

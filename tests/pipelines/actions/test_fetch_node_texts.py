@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from groundwire_client import (
@@ -16,6 +18,9 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
+from groundwire_server.domain.texts.prioritization import prioritize
+from groundwire_server.domain.texts.texts import GraphNode
+from groundwire_server.domain.texts.texts import PrioritizationMode as PackingOrder
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text
 
 WALK = [
@@ -77,10 +82,10 @@ def test_nothing_to_fetch_asks_nobody() -> None:
     ("mode", "most", "seeds", "nodes"),
     [
         ("seed_first", 1, ("s1",), ()),
-        ("seed_first", 3, ("s1", "s2"), ("z",)),
+        ("seed_first", 3, ("s1", "s2"), ("y",)),
         ("balanced", 1, ("s1",), ()),
-        ("balanced", 3, ("s1", "s2"), ("z",)),
-        ("balanced", 2, ("s1",), ("z",)),
+        ("balanced", 3, ("s1", "s2"), ("y",)),
+        ("balanced", 2, ("s1",), ("y",)),
         ("graph_first", 3, ("s1",), ("z", "x")),
         ("graph_first", 4, ("s1", "s2"), ("z", "x")),
         ("graph_first", 9, ("s1", "s2"), ("z", "y", "x", "stray")),
@@ -89,7 +94,7 @@ def test_nothing_to_fetch_asks_nobody() -> None:
 def test_top_n_counts_all_bodies_in_the_order_of_the_mode(
     mode: str, most: int, seeds: tuple[str, ...], nodes: tuple[str, ...]
 ) -> None:
-    """Nodes of one depth in the order in which the walk reached them."""
+    """Nodes of one depth by id, as the server packs them, whatever the order of the walk."""
     retrieval = FakeRetrieval()
     state = make_state(
         graph_seed_nodes=["s1", "s2"], graph_expanded_nodes=[*WALK, ReachedNode(id="stray", depth=3, parent_id="gone")]
@@ -97,6 +102,32 @@ def test_top_n_counts_all_bodies_in_the_order_of_the_mode(
     run_action(ACTION, {"prioritization_mode": mode}, state, make_runtime(retrieval, node_text_fetch_top_n=most))
     assert retrieval.calls[0].arguments["seed_ids"] == seeds
     assert tuple(node.id for node in retrieval.calls[0].arguments["nodes"]) == nodes
+
+
+@pytest.mark.parametrize("mode", list(PackingOrder))
+@given(
+    seeds=st.lists(st.sampled_from("abcd"), min_size=1, unique=True),
+    levels=st.lists(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abcdefgh?")), max_size=4)),
+    most=st.integers(1, 9),
+)
+def test_top_n_are_those_that_the_server_packs_first(
+    mode: PackingOrder, seeds: list[str], levels: list[list[tuple[str, str]]], most: int
+) -> None:
+    """The nodes of a walk, whose parents are one level above, or unknown."""
+    walk: dict[str, ReachedNode] = {}
+    above = set(seeds)
+    for depth, level in enumerate(levels, start=1):
+        fresh = {id_: parent for id_, parent in level if id_ not in walk and parent in {*above, "?"}}
+        walk |= {id_: ReachedNode(id=id_, depth=depth, parent_id=parent) for id_, parent in fresh.items()}
+        above = set(fresh)
+    retrieval = FakeRetrieval()
+    state = make_state(graph_seed_nodes=seeds, graph_expanded_nodes=list(walk.values()))
+    runtime = make_runtime(retrieval, node_text_fetch_top_n=most)
+    run_action(ACTION, {"prioritization_mode": mode.value}, state, runtime)
+    call = retrieval.calls[0].arguments
+    nodes = [GraphNode(node.id, node.depth, node.parent_id) for node in walk.values()]
+    first = prioritize(seeds, nodes, mode)[:most]
+    assert {*call["seed_ids"], *(node.id for node in call["nodes"])} == {one.id for one in first}
 
 
 def test_top_n_bounds_the_selected_nodes_too() -> None:
