@@ -111,7 +111,7 @@ class DeadlineExceededError(GroundwireError):
 
 
 class CancelledError(GroundwireError):
-    """CANCELLED: the call was given up. (A cancelled asyncio task raises `asyncio.CancelledError` as ever.)"""
+    """CANCELLED: the call was given up. A cancelled asyncio task raises `asyncio.CancelledError` as ever."""
 
 
 class UnavailableError(GroundwireError):

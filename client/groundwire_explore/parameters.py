@@ -130,8 +130,9 @@ class Neighbourhood(Place):
 
 
 def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = "") -> _Model:
-    """A model from the parameters whose names begin with a prefix; of a repeated one the last counts, unless it is a
-    list.
+    """A model from the parameters whose names begin with a prefix.
+
+    Of a repeated parameter the last counts, unless it is a list.
 
     Raises:
         pydantic.ValidationError: A value breaks the rule of its parameter.

@@ -46,4 +46,4 @@ class StepError(PipelineError):
 
 
 class RunCancelledError(PipelineError):
-    """The run's deadline passed. (A run that is cancelled as an asyncio task raises `asyncio.CancelledError`.)"""
+    """The run's deadline passed. A run that is cancelled as an asyncio task raises `asyncio.CancelledError`."""

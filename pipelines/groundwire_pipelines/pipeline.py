@@ -41,24 +41,27 @@ class RunOptions(TypedDict, total=False):
     """The options of a run besides its question; all have a default.
 
     Attributes:
-        repository: The repository to search; that of the pipeline's settings when absent or empty. branch: The branch
-        to search; that of the pipeline's settings when absent or empty. active_index: The index version to search; that
-        of the settings, else the active one, pinned for the whole run. access: What the caller may see; public nodes
-        only when absent, whatever default the client has. With None the request states no access: then the client's own
-        access applies, or what the server grants to the token or certificate. filter: Narrows every search, walk and
-        fetch, in addition to the pipeline's setting `filter`; neither a step nor a model can widen it. is_english:
-        False for a question in another language; the answer is then in that language too. session_id: The conversation
-        that the question belongs to; none when absent. user_id: The user whose conversation it is; required with a
-        session. It is not verified: the program that starts the run must know it. model: The language model, for
-        pipelines that call one; when absent, the one that the environment variables
+        repository: The repository to search; that of the pipeline's settings when absent or empty.
+        branch: The branch to search; that of the pipeline's settings when absent or empty.
+        active_index: The index version to search; that of the settings, else the active one, pinned for the whole run.
+        access: What the caller may see; public nodes only when absent, whatever default the client has. With None the
+            request states no access: then the client's own access applies, or what the server grants to the token or
+            certificate.
+        filter: Narrows every search, walk and fetch, in addition to the pipeline's setting `filter`; neither a step nor
+            a model can widen it.
+        is_english: False for a question in another language; the answer is then in that language too.
+        session_id: The conversation that the question belongs to; none when absent.
+        user_id: The user whose conversation it is; required with a session. It is not verified: the program that starts
+            the run must know it.
+        model: The language model, for pipelines that call one; when absent, the one that the environment variables
             GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and GROUNDWIRE_MODEL_KEY name. With None, a step that calls a
             model fails.
-        history: Where conversations are kept, for runs with a session. on_answer: Called with pieces of a model's final
-        answer as they arrive, without its prefix and the model's reasoning. A reply may still break off: if its step
-        fails, which `sinks` receive as an event, the pieces since the step started are invalid. A translated answer
-        comes in one piece. sinks: Called with the run's events as they happen, in addition to OpenTelemetry if it is
-        installed. trace_texts: Whether events also hold the texts of user, model and sources, not only names, counts
-        and ids.
+        history: Where conversations are kept, for runs with a session.
+        on_answer: Called with pieces of a model's final answer as they arrive, without its prefix and the model's
+            reasoning. A reply may still break off: if its step fails, which `sinks` receive as an event, the pieces
+            since the step started are invalid. A translated answer comes in one piece.
+        sinks: Called with the run's events as they happen, in addition to OpenTelemetry if it is installed.
+        trace_texts: Whether events also hold the texts of user, model and sources, not only names, counts and ids.
     """
 
     repository: str
@@ -120,7 +123,8 @@ class Pipeline:
 
         Raises:
             StepError: A step broke a rule or a call failed; `filters-exclude-each-other` if no node can pass the
-            filters of both the pipeline and the run. RunCancelledError: The run's deadline passed.
+                filters of both the pipeline and the run.
+            RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
         state = PipelineState(
@@ -180,8 +184,10 @@ class Pipeline:
         `AsyncGroundwireClient` says. The run's deadline also limits each of its calls.
 
         Raises:
-            StepError: A step broke a rule or what it called failed. RunCancelledError: The run's deadline passed.
-            ValueError: There is no address, or a token would be sent unencrypted. OSError: A TLS file cannot be read.
+            StepError: A step broke a rule or what it called failed.
+            RunCancelledError: The run's deadline passed.
+            ValueError: There is no address, or a token would be sent unencrypted.
+            OSError: A TLS file cannot be read.
         """
 
         async def connected() -> PipelineResult:

@@ -88,7 +88,9 @@ def indexes(channel: grpc.Channel) -> index_pb2_grpc.IndexServiceStub:
 
 @pytest.fixture(scope="session")
 def platform_storage(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Storage:
-    """`platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts; `platform ranking`;
+    """The scopes of the platform.
+
+    `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts; `platform ranking`;
     `platform collections` of two collections.
     """
     folder = tmp_path_factory.mktemp("platform")

@@ -1,4 +1,4 @@
-"""What must not stand in the project's files."""
+"""What must not stand in the project's files, and the form of what ruff does not look at."""
 
 import re
 import subprocess
@@ -12,6 +12,11 @@ from project.tools import ROOT
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:" + "|".join(("home", "Users", "root", "work", "mnt")) + r")/\w")
 # Documents that the project does not hold: what a reader needs of them is said where it is needed.
 ABSENT_DOCUMENT = re.compile(r"\b[Ss]eeds? " + r"\d{3}\b|\b[Dd]esign " + "§")
+# A section of a docstring: its indentation, what follows its name in the line, and its lines. Of ruff's rules only D417
+# looks at entries, at those of `Args`.
+SECTION = re.compile(r"^( *)(?:Args|Attributes|Raises):(.*)\n((?:\1 +.*\n)*)", re.MULTILINE)
+ENTRIES = re.compile(r"(?: {4}[\w.*]+: \S.*\n(?: {8}\S.*\n)*)+")
+ENTRY_WITHIN_AN_ENTRY = re.compile(r"[.;](?: |\n {8})[\w.*]+:\s+[A-Z]")
 
 
 @pytest.mark.parametrize("unwanted", [MACHINE_PATH, ABSENT_DOCUMENT], ids=["path of a machine", "absent document"])
@@ -23,6 +28,41 @@ def test_no_file_names_what_its_readers_do_not_have(unwanted: re.Pattern[str]) -
         if unwanted.search(line)
     ]
     assert not found
+
+
+def test_each_entry_of_a_docstring_section_has_a_line_of_its_own() -> None:
+    found = [
+        f"{path}: {section[0]}"
+        for path, text in _texts()
+        if path.suffix == ".py"
+        for section in SECTION.finditer(text)
+        if not _is_a_list(section)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        "    Args:\n        source: The text. words: The stems.\n",
+        "    Args:\n        source: The text,\n        where it is short.\n",
+        "    Raises:\n        StepError: A call failed.\n            OSError: A file is missing.\n",
+        "    Raises:\n        StepError: A call failed. OSError:\n            A file is missing.\n",
+        "    Attributes: the name and the id\n",
+        "    Attributes:\n",
+    ],
+)
+def test_a_section_whose_entries_share_a_line_is_found(section: str) -> None:
+    found = SECTION.search(section)
+    assert found is not None
+    assert not _is_a_list(found)
+
+
+def _is_a_list(section: re.Match[str]) -> bool:
+    """Whether each entry begins a line, and further lines of an entry are indented below it."""
+    indentation, rest, body = section.groups()
+    lines = re.sub(f"^{indentation}", "", body, flags=re.MULTILINE)
+    return not rest and ENTRIES.fullmatch(lines) is not None and ENTRY_WITHIN_AN_ENTRY.search(lines) is None
 
 
 def _texts() -> list[tuple[Path, str]]:

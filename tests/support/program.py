@@ -31,8 +31,10 @@ def executable() -> str:
 def start(
     *arguments: str | Path, environment: Mapping[str, str] | None = None
 ) -> "subprocess.Popen[str] | ForkedProgram":
-    """Starts `groundwire ARGUMENTS`: from nothing, if it is another installation or if libraries or Python are told
-    something by `environment`, which they read when they are loaded.
+    """Starts `groundwire ARGUMENTS`.
+
+    From nothing, if it is another installation or if libraries or Python are told something by `environment`, which
+    they read when they are loaded.
     """
     own = all(name.startswith("GROUNDWIRE_") for name in environment or {})
     if own and "GROUNDWIRE_EXECUTABLE" not in os.environ:

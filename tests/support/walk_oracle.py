@@ -118,8 +118,10 @@ def oracle_nodes(graph: Graph, walk: Walk) -> tuple[list[Reached], bool]:
 
 
 def oracle_edges(graph: Graph, walk: Walk, nodes: list[Reached]) -> list[TypedEdge]:
-    """As the proto states: every admitted edge that leaves, in the direction asked, a node of less than max_depth and
-    ends at a returned node; each once, ordered by the place of that node, edge type and the other end's id."""
+    """The edges that the proto states, once each, by the place of the node that they leave, edge type and other end.
+
+    Every admitted edge that leaves, in the direction asked, a node of less than max_depth and ends at a returned node.
+    """
     returned = {node.id for node in nodes}
     edges: list[TypedEdge] = []
     for node in nodes:

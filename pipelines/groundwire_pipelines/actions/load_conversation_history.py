@@ -65,7 +65,7 @@ def conversation_history(state: PipelineState, runtime: Runtime) -> History:
 
     Raises:
         StepError: `history-missing`; `user-missing`, because the name of a session alone does not separate the
-        conversations of different users.
+            conversations of different users.
     """
     if runtime.history is None:
         raise StepError("history-missing", "the run names a session, and has no history to keep its turns in")

@@ -63,7 +63,7 @@ def actions() -> Mapping[str, Action[Any]]:
 
     Raises:
         PipelineError: A plug-in cannot be loaded, is not an `Action` of the entry's name, or has the name of another
-        action.
+            action.
     """
     known = {action.name: action for action in BUILT_IN}
     for entry in sorted(entry_points(group=PLUGIN_GROUP), key=lambda entry: (entry.name, entry.value)):

@@ -56,7 +56,7 @@ def sending() -> Iterator[None]:
 
     Raises:
         StepError: `request-unsendable`, if protobuf cannot encode an argument: half of a surrogate pair, or a number
-        beyond 32 bits.
+            beyond 32 bits.
     """
     try:
         yield

@@ -42,8 +42,8 @@ class Composer:
         """The document's root.
 
         Raises:
-            DefinitionError: The document holds something that pipeline files may not. yaml.YAMLError: The text is not
-            YAML.
+            DefinitionError: The document holds something that pipeline files may not.
+            yaml.YAMLError: The text is not YAML.
         """
         self._next()  # the start of the stream
         if isinstance(self._next(), yaml.StreamEndEvent):

@@ -42,7 +42,7 @@ def read_document(path: Path) -> Located:
 
     Raises:
         DefinitionError: The file cannot be read, is not YAML, or holds something that pipeline files may not; names all
-        places of the latter, but only the first place that is not YAML.
+            places of the latter, but only the first place that is not YAML.
     """
     text = read_text(path)
     try:

@@ -25,9 +25,10 @@ def load_pipeline(
     """Loads a pipeline, merges it with what it extends, and checks all of it.
 
     Args:
-        name_or_path: `name` of a pipeline on the search path, `file.yaml`, or `file.yaml#name`. search_path: Folders to
-        search before the library, in order. overrides: Settings of this run, which override those of the files; their
-        origin is the file `<run>`. actions: The actions that steps may name; those of the registry by default.
+        name_or_path: `name` of a pipeline on the search path, `file.yaml`, or `file.yaml#name`.
+        search_path: Folders to search before the library, in order.
+        overrides: Settings of this run, which override those of the files; their origin is the file `<run>`.
+        actions: The actions that steps may name; those of the registry by default.
 
     Raises:
         DefinitionError: The pipeline has problems; names each with its place.

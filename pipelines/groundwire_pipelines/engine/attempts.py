@@ -94,7 +94,7 @@ def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
 
     Raises:
         StepError: `transition-unknown`, if the action returned a transition that it does not have;
-        `transition-missing`, if the step names no target for the transition.
+            `transition-missing`, if the step names no target for the transition.
     """
     if not step.action.transitions:
         return None

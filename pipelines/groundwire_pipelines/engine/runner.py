@@ -32,8 +32,8 @@ async def run_steps(
 
     Raises:
         StepError: A step broke a rule or its call failed, and it has no transition for the error; names the step.
-        Errors of the server have rules such as `server-scope-not-found`, after their reason. `step-limit`
-            after `max_steps` steps.
+            Errors of the server have rules such as `server-scope-not-found`, after their reason. `step-limit` after
+            `max_steps` steps.
         RunCancelledError: `deadline_seconds` passed.
     """
     steps = bind(definition, actions)

@@ -46,7 +46,7 @@ class EnvironmentModel:
 
         Raises:
             StepError: `model-missing`, if the environment configures none; `model-environment`, if a variable is
-            malformed or the extra `models` is not installed; the errors of `OpenAIModel`.
+                malformed or the extra `models` is not installed; the errors of `OpenAIModel`.
         """
         endpoint = endpoint_from_environment(os.environ)
         if endpoint is None:

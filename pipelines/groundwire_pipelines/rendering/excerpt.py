@@ -30,8 +30,10 @@ def excerpt(source: NodeText, words: Collection[str], most_tokens: int, counter:
     fits whole, then lines from the head on. None if not even the head's first line fits.
 
     Args:
-        source: The text. words: The stems of the question's words. most_tokens: The most tokens; the marks may exceed
-        it by a few. counter: Counts them.
+        source: The text.
+        words: The stems of the question's words.
+        most_tokens: The most tokens; the marks may exceed it by a few.
+        counter: Counts them.
     """
     complete = whole(source, counter)
     if complete.tokens <= most_tokens:

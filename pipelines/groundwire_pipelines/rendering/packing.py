@@ -27,9 +27,12 @@ class Found:
     """All texts and nodes that may be shown.
 
     Attributes:
-        texts: The texts, the best first. nodes: All nodes, those of the texts among them, the best first. edges: The
-        edges between them to show. names_nodes: Whether nodes without a text are named, with their edges. handles: The
-        handles of texts in earlier evidence, by id. words: The stems of the question's words.
+        texts: The texts, the best first.
+        nodes: All nodes, those of the texts among them, the best first.
+        edges: The edges between them to show.
+        names_nodes: Whether nodes without a text are named, with their edges.
+        handles: The handles of texts in earlier evidence, by id.
+        words: The stems of the question's words.
     """
 
     texts: Sequence[NodeText]

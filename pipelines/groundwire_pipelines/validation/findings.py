@@ -46,9 +46,11 @@ class Findings:
         """One problem for each rule that the values under a key path break.
 
         Args:
-            error: The model's validation error. where: The key path, such as `steps.search`. model: The model, whose
-            keys are suggested for misspelt ones. besides: Further allowed keys. sources: The settings from which keys
-            take their values, by key.
+            error: The model's validation error.
+            where: The key path, such as `steps.search`.
+            model: The model, whose keys are suggested for misspelt ones.
+            besides: Further allowed keys.
+            sources: The settings from which keys take their values, by key.
         """
         for details in error.errors(include_url=False):
             outer = [str(part) for part in details["loc"][:-1]]

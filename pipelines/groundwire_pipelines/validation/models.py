@@ -36,8 +36,9 @@ def message_of(details: ErrorDetails, known: Iterable[str], suffix: str = "") ->
     """The message for a value, without its place.
 
     Args:
-        details: One error of a model. known: The allowed keys, to suggest for misspelt ones. suffix: A suffix that the
-        file's keys may have.
+        details: One error of a model.
+        known: The allowed keys, to suggest for misspelt ones.
+        suffix: A suffix that the file's keys may have.
     """
     given = details["input"]
     match details["type"]:

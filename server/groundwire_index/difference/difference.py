@@ -47,8 +47,10 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """How many nodes were added, removed and changed, by kind and by path; `fields` counts what differs in those
-    changed."""
+    """How many nodes were added, removed and changed, by kind and by path.
+
+    `fields` counts what differs in those changed.
+    """
 
     by_kind: Mapping[ChangeName, Counter[str]]
     by_path: Mapping[ChangeName, Counter[str]]

@@ -32,8 +32,11 @@ class LoadedIndex:
     """
 
     def __init__(self, directory: Path) -> None:
-        """Opens an index directory. Raises IndexDamagedError when a file is missing, of another size or misshapen,
-        or when one of ACCESS_FILES has another content.
+        """Opens an index directory.
+
+        Raises:
+            IndexDamagedError: A file is missing, of another size or misshapen, or one of ACCESS_FILES has another
+                content.
         """
         self.manifest = Manifest.read(directory)
         check_sizes(directory, self.manifest)

@@ -29,8 +29,10 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """The int8 encoder that embeds queries in place of the model, and the cosine similarity of its vectors to the
-    model's over the texts by which encoders are judged."""
+    """The int8 encoder that embeds queries in place of the model, and how similar its vectors are.
+
+    The cosine similarities to the model's vectors are over the texts by which encoders are judged.
+    """
 
     fingerprint: str
     mean_cosine: float

@@ -24,8 +24,9 @@ class _RateColumn(ProgressColumn):
 
 
 class TerminalProgress:
-    """Implements `ingest.progress.Progress` on a console, stderr unless given: bars where it is a terminal, else a line
-    every SECONDS_BETWEEN_LINES. `clock` gives seconds.
+    """Implements `ingest.progress.Progress` on a console, stderr unless given.
+
+    It shows bars where the console is a terminal, else a line every SECONDS_BETWEEN_LINES. `clock` gives seconds.
     """
 
     def __init__(self, console: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:

@@ -30,10 +30,13 @@ _LOOK_MILLISECONDS = 1_000
 def watch_repositories(
     repositories: Sequence[Repository], indexer: Indexer, destination: "Destination", data: Path
 ) -> None:
-    """Indexes the repositories, and those that change again, until Ctrl-C. What fails is told, and tried again at the
-    next change. Older versions that no operator has built are removed, as `own_versions` says.
+    """Indexes the repositories, and those that change again, until Ctrl-C.
 
-    `data` is the folder of the indexes, in which no change is looked for. Raises IngestError unless all are folders.
+    A failure is told, and the repository is tried again at the next change. Older versions that no operator has built
+    are removed, as `own_versions` says. `data` is the folder of the indexes, in which no change is looked for.
+
+    Raises:
+        IngestError: One of them is no folder.
     """
     for each in repositories:
         if not each.path.is_dir():

@@ -132,8 +132,9 @@ class _Encoder:
         return self._graph.add("LayerNormalization", values, scale, shift, axis=-1, epsilon=self._bert.epsilon)
 
     def _linear(self, linear: Linear, values: str, factors: Floats | None = None) -> str:
-        """Rows are quantised to 128 plus -127..127 times their scale, their largest magnitude over 127; `factors`
-        [inputs] balance their channels before.
+        """A linear layer, whose rows are quantised to 128 plus -127..127 times their scale.
+
+        The scale of a row is its largest magnitude over 127. `factors` [inputs] balance the channels before.
         """
         add = self._graph.add
         if self._weight_type == "float32":

@@ -28,8 +28,9 @@ class _Request(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What is indexed. Callers who hold one of `lifecycle_override_acl_tags` may ask for deleted nodes; `*` among them
-    means everyone.
+    """What is indexed.
+
+    Callers who hold one of `lifecycle_override_acl_tags` may ask for deleted nodes; `*` among them means everyone.
     """
 
     backend: Backend

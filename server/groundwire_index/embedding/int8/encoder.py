@@ -80,8 +80,10 @@ class Int8Encoder:
 
 
 def _batches_of(texts: Sequence[TokenIds]) -> Iterator[Sequence[int]]:
-    """The rows of texts of one padded length, as many as a batch may hold; the longest first, so that the last batches
-    are short and no thread waits long for another."""
+    """The rows of texts of one padded length, as many as a batch may hold; the longest first.
+
+    So the last batches are short, and no thread waits long for another.
+    """
     rows: dict[int, list[int]] = {}
     for row, tokens in enumerate(texts):
         rows.setdefault(padded_length(tokens), []).append(row)

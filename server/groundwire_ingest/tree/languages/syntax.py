@@ -49,9 +49,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where in a file's chunks a syntax node stands: for each 0-based row, the key of the chunk that holds it and the
-    index of the innermost definition with a place.
+    """Where in a file's chunks a syntax node stands.
 
+    For each 0-based row: the key of the chunk that holds it, and the index of the innermost definition with a place.
     `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
     """
 

@@ -35,11 +35,11 @@ class Kind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A token at `text[start:end]`. `keyword` is the upper-cased word or the symbol, "" for every other kind.
+    r"""A token at `text[start:end]`. `keyword` is the upper-cased word or the symbol, "" for every other kind.
 
     BODY is a dollar-quoted string; VARIABLE is `@name`, `#temporary` or `$1`; TERMINATOR ends a statement (`;` or
     the delimiter set by MySQL's DELIMITER) and, after COPY FROM stdin, covers the data rows too; BATCH is a
-    line with GO. Client commands (`\\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned
+    line with GO. Client commands (`\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned
     code are comments.
     """
 

@@ -1,4 +1,4 @@
-"""What a query looks like; it chooses the weights of an adaptive fusion.
+r"""What a query looks like; it chooses the weights of an adaptive fusion.
 
 Quotations are taken out first: what stands between `"…"`, `'…'`, a pair of backticks or a pair of typographic
 quotation marks, where no letter, digit or underscore stands directly before or after. An apostrophe within a word is
@@ -10,7 +10,7 @@ none. What is left is cut at white space; pieces without a letter or digit are n
 
 A word is a **path** when
 - it ends in a file name with a suffix of `FILE_SUFFIXES` (`Invoice.cs`, `src/app.py:42`), or
-- it begins with `./`, `../`, `~/` or `C:\\`, or
+- it begins with `./`, `../`, `~/` or `C:\`, or
 - slashes or backslashes part at least three names in it, two when it begins with a slash, and one fewer when it is the
   only word: `GET /users/all` holds one, "a read/write lock" none.
 

@@ -1,4 +1,4 @@
-"""The header `x-forwarded-client-cert`, in which Envoy forwards the certificate that it has verified.
+r"""The header `x-forwarded-client-cert`, in which Envoy forwards the certificate that it has verified.
 
 Its form is that of Envoy's documentation (HTTP header manipulation, x-forwarded-client-cert): pairs `Key=value` between
 semicolons. A value that holds one of `,;=` should stand in double quotes, in which `\"` is a quote. A proxy that

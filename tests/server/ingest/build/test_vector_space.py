@@ -1,5 +1,4 @@
-"""An index names the encoder of its queries, and how far it agrees with the model; its texts have that encoder's
-vectors."""
+"""An index names the encoder of its queries and its agreement with the model; texts have that encoder's vectors."""
 
 from pathlib import Path
 

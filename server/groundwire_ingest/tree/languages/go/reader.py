@@ -169,7 +169,6 @@ def _receiver_type(node: Node) -> str:
 
 
 def _package_name(module: str) -> str:
-    """What a package is called where it is imported without a name: by convention the last part of its path,
-    a major version left out."""
+    """The name of a package that is imported without one: by convention the last part of its path, without version."""
     parts = [part for part in module.split("/") if not _VERSION.fullmatch(part)]
     return parts[-1] if parts else module

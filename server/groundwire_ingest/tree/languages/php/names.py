@@ -13,7 +13,7 @@ from groundwire_ingest.tree.languages.types import type_text
 
 
 def php_name(node: Node | None) -> str:
-    """The name with dots; it starts with one when it is full (`\\A\\B`)."""
+    r"""The name with dots; it starts with one when it is full (`\A\B`)."""
     return text_of(node).replace("\\", ".")
 
 

@@ -56,10 +56,10 @@ _MODULE_SUFFIXES = (".py", "/__init__.py", ".pyi", "/__init__.pyi")
 
 
 class PythonNames(NameRules):
-    """Which folder stands on `sys.path` is not in the tree, so these are tried in turn: the folder around the
-    importing file's outermost package, the folders around that one, and any other folder that holds a
-    top-level module or package of the name, provided that there is one such.
+    """The names of Python, whose folders on `sys.path` are not in the tree.
 
+    So these are tried in turn: the folder around the importing file's outermost package, the folders around that one,
+    and any other folder that holds a top-level module or package of the name, provided that there is one such.
     A package whose `__init__.py` is blank has no node; like a folder without one it is known by its path.
     """
 

@@ -61,10 +61,9 @@ class Walker:
         self._reached = self._reached[:count]
 
     def edges(self) -> list[int]:
-        """The positions of the edges between reached rows that leave, in the directions asked, one of less than the
-        greatest depth.
+        """The positions of the edges between reached rows that leave one of less than the greatest depth.
 
-        Each once, in the order of (that row's place, edge type, other end).
+        They leave it in the directions asked. Each is there once, ordered by (that row's place, edge type, other end).
         """
         near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int32)
         chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int32)

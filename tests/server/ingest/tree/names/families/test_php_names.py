@@ -1,4 +1,4 @@
-"""A name from elsewhere (`\\Vendor\\Row`) is not taken for one of the tree that ends like it."""
+r"""A name from elsewhere (`\Vendor\Row`) is not taken for one of the tree that ends like it."""
 
 from collections.abc import Callable, Mapping
 
