@@ -1,4 +1,4 @@
-"""Filters of the pipeline, the run, a step and a parsed query: a node must pass all, and nothing widens another."""
+"""Filters of the pipeline, the run and a step: a node must pass all, and nothing widens another."""
 
 import asyncio
 from typing import Any, cast
@@ -129,6 +129,6 @@ def test_a_query_step_has_every_field_of_the_request() -> None:
 def test_the_prompt_of_a_router_tells_what_searches_are_restricted_to() -> None:
     words = filters_in_words(node_filter({}, collection_ids=("billing",), is_test=False, metadata={"team": "pay"}))
     assert '- collection_ids: ["billing"]\n- is_test: false\n- metadata: {"team": "pay"}\n' in words
-    assert "kinds, data_types, corpus_types" in words
+    assert "kinds, data_types, corpus_types, languages, path_prefixes, document_ids" in words
     assert "tenant_ids" not in words
     assert filters_in_words(NodeFilter()).startswith("Searches are not restricted.")

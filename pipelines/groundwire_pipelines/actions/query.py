@@ -18,7 +18,7 @@ from groundwire_client import (
     ids,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by
+from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
@@ -32,13 +32,13 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     top_k = effective_top_k(step.top_k, runtime.settings)
     budget = step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     parsed = parsed_query(step.query_from, step.query_parser, state)
-    filter = narrowed(state, step.filter, parsed.filter)
+    base = narrowed(state, step.filter)
     detail: dict[str, str | int | float | bool] = {"top_k": top_k, "budget": budget}
-    if parsed.dropped:
-        detail["dropped_filters"] = ", ".join(parsed.dropped)
-    if filter is None:
+    if base is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "matches": 0, "reason": NOTHING_PASSES})
+    filter, without_effect = with_filters(parsed, base)
+    detail |= without_effect
     with sending():
         found = await runtime.retrieval.query(
             scope,

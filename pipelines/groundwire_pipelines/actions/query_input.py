@@ -4,9 +4,11 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
+from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.outputs import output_text
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.filters import extended
 from groundwire_pipelines.parsing.jsonish import ParsedQuery, parse_jsonish
 from groundwire_pipelines.prompts import VARIABLE_NAME
 from groundwire_pipelines.settings import PipelineSettings
@@ -41,6 +43,16 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
     if not parsed.query:
         raise StepError("query-empty", f"the query is empty: {source} holds none")
     return parsed
+
+
+def with_filters(parsed: ParsedQuery, base: NodeFilter) -> tuple[NodeFilter, dict[str, str]]:
+    """The filter of a search: `base`, and what the query adds to it. Also what the trace tells of the rest.
+
+    `dropped_filters` are names of scope and access; `replaced_filters` are fields that have another value in `base`.
+    """
+    filter, replaced = extended(base, parsed.filter)
+    without_effect = {"dropped_filters": ", ".join(parsed.dropped), "replaced_filters": ", ".join(replaced)}
+    return filter, {name: names for name, names in without_effect.items() if names}
 
 
 def read_by(source: str) -> tuple[str, ...]:

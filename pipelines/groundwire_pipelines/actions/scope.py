@@ -10,9 +10,8 @@ from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.state import PipelineState
 
-_EVERYTHING: Final = NodeFilter()
 NOTHING_PASSES: Final = "filters_exclude_each_other"
-"""The `reason` in the trace if no node can pass all filters of a step."""
+"""The `reason` in the trace if no node can pass both the run's filter and the step's."""
 
 
 def scope_of(state: PipelineState) -> IndexScope:
@@ -41,13 +40,9 @@ def pin(state: PipelineState, index: str) -> None:
     state.active_index = index
 
 
-def narrowed(state: PipelineState, step: FilterKeys | None, query: NodeFilter = _EVERYTHING) -> NodeFilter | None:
-    """The filter of a call: the run's, narrowed by those of the step and the query.
-
-    None if no node can pass all of them; the call is then not made.
-    """
-    by_step = merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
-    return None if by_step is None else merged(by_step, query)
+def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter | None:
+    """The filter of a call: the run's and the step's; None if no node can pass both, and the call is not made."""
+    return merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
 
 
 @contextmanager

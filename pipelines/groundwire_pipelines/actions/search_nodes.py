@@ -7,7 +7,14 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from groundwire_client import NodeFilter, Rerank, SearchType, choices, ids
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser, effective_top_k, parsed_query, read_by
+from groundwire_pipelines.actions.query_input import (
+    QueryFrom,
+    QueryParser,
+    effective_top_k,
+    parsed_query,
+    read_by,
+    with_filters,
+)
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.errors import StepError
@@ -83,13 +90,13 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     reranked = mode == "semantic_rerank"
     top_k = effective_top_k(step.top_k, runtime.settings)
     parsed = parsed_query(step.query_from, step.query_parser, state)
-    filter = narrowed(state, step.filter, parsed.filter)
+    base = narrowed(state, step.filter)
     detail: dict[str, str | int | float | bool] = {"mode": mode, "top_k": top_k}
-    if parsed.dropped:
-        detail["dropped_filters"] = ", ".join(parsed.dropped)
-    if filter is None:
+    if base is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "hits": 0, "reason": NOTHING_PASSES})
+    filter, without_effect = with_filters(parsed, base)
+    detail |= without_effect
     with sending():
         found = await runtime.retrieval.search(
             scope,

@@ -82,6 +82,16 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
     return narrowing
 
 
+def extended(base: NodeFilter, added: NodeFilter) -> tuple[NodeFilter, tuple[str, ...]]:
+    """The base with the fields that only `added` has, and the names of the fields whose value in `added` it replaces.
+
+    A field of the base always keeps its value.
+    """
+    ours, theirs = ({field.name: value for field, value in one.ListFields()} for one in (base, added))
+    replaced = tuple(name for name in ours if name in theirs and ours[name] != theirs[name])
+    return NodeFilter(**{**theirs, **ours}), replaced
+
+
 def plain(narrowing: NodeFilter) -> dict[str, object]:
     """The fields that are set, as plain values by name."""
     texts = {name: list(getattr(narrowing, name)) for name in _TEXT_FIELDS if getattr(narrowing, name)}
@@ -92,8 +102,9 @@ def plain(narrowing: NodeFilter) -> dict[str, object]:
 
 def filters_in_words(base: NodeFilter) -> str:
     """The filter of searches in words, and how a query may narrow it further; the same words for the same filter."""
-    restrictions = [f"- {name}: {_json(value)}" for name, value in plain(base).items()]
-    names = ", ".join(dict.fromkeys(FILTER_NAMES.values()))
+    given = plain(base)
+    restrictions = [f"- {name}: {_json(value)}" for name, value in given.items()]
+    names = ", ".join(name for name in dict.fromkeys(FILTER_NAMES.values()) if name not in given)
     flags = ", ".join(FLAG_FIELDS)
     return "\n".join(
         (

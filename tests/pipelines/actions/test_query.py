@@ -301,18 +301,6 @@ def test_parsed_filters_narrow_those_of_the_caller() -> None:
     assert outcome.detail["dropped_filters"] == "acl_tags"
 
 
-def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
-    retrieval = FakeRetrieval()
-    state = make_state(
-        last_model_response="{query: tax, filters: {is_latest: false}}", retrieval_filter=NodeFilter(is_latest=True)
-    )
-    outcome = run_action(ACTION, {"query_parser": "jsonish"}, state, make_runtime(retrieval))
-    assert retrieval.calls == []
-    assert state.node_texts == []
-    assert (outcome.detail["matches"], outcome.detail["reason"]) == (0, "filters_exclude_each_other")
-    assert state.search_report == SearchReport(0, reason="filters_exclude_each_other")
-
-
 def test_the_first_answer_pins_the_index_for_the_next() -> None:
     retrieval = FakeRetrieval()
     state = make_state(last_model_response="tax")

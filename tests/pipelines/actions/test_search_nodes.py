@@ -1,4 +1,4 @@
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from pydantic import JsonValue
@@ -16,8 +16,11 @@ from groundwire_client import (
     SearchType,
     choices,
 )
+from groundwire_pipelines.actions import query
+from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.state import SearchReport
 from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
@@ -180,18 +183,20 @@ def test_a_reranked_semantic_search_is_the_mode_semantic_rerank(rerank: str) -> 
     assert outcome.detail["mode"] == "semantic_rerank"
 
 
-def test_parsed_filters_narrow_those_of_the_caller() -> None:
+def test_parsed_filters_add_to_those_of_the_caller_and_replace_none() -> None:
     retrieval = FakeRetrieval()
+    base = NodeFilter(languages=("tsql",), path_prefixes=("src/",))
     state = make_state(
-        last_model_response='{"query": "tax", "filters": {"data_type": "db_code", "path": ["src/Billing/", "lib/"]}}',
-        retrieval_filter=NodeFilter(languages=("tsql",), path_prefixes=("src/",)),
+        last_model_response='{"query": "tax", "filters": {"data_type": "db_code", "path": ["src/Billing/", "lib/"], '
+        '"language": "tsql"}}',
+        retrieval_filter=base,
     )
-    run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
-    assert retrieval.calls[0].arguments["query"] == "tax"
-    assert retrieval.calls[0].arguments["filter"] == NodeFilter(
-        languages=("tsql",), data_types=("db_code",), path_prefixes=("src/Billing/",)
-    )
-    assert state.retrieval_filter == NodeFilter(languages=("tsql",), path_prefixes=("src/",))
+    outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
+    (call,) = retrieval.calls
+    assert call.arguments["query"] == "tax"
+    assert call.arguments["filter"] == NodeFilter(languages=("tsql",), data_types=("db_code",), path_prefixes=("src/",))
+    assert outcome.detail["replaced_filters"] == "path_prefixes"
+    assert state.retrieval_filter == base
 
 
 def test_without_a_parser_an_object_is_a_query_like_any_other() -> None:
@@ -201,16 +206,33 @@ def test_without_a_parser_an_object_is_a_query_like_any_other() -> None:
     assert retrieval.calls[0].arguments["query"] == '{"query": "tax"}'
 
 
-def test_filters_that_exclude_each_other_find_nothing_and_ask_nobody() -> None:
+@pytest.mark.parametrize("action", [ACTION, query.ACTION])
+@pytest.mark.parametrize(
+    ("base", "written", "replaced"),
+    [
+        (NodeFilter(kinds=("cs",)), "kind: sql", "kinds"),
+        (NodeFilter(is_latest=True), "is_latest: false", "is_latest"),
+        (NodeFilter(is_test=False), "tests: true, kind: []", "is_test"),
+        (NodeFilter(kinds=("cs",), repo_names=("shop",)), "repo: till, kinds: [sql, cs]", "kinds, repo_names"),
+    ],
+)
+@pytest.mark.parametrize("by_step", [False, True])
+def test_the_base_filter_wins_over_the_value_of_a_model(
+    action: Action[Any], base: NodeFilter, written: str, replaced: str, by_step: bool
+) -> None:
     retrieval = FakeRetrieval()
-    state = make_state(
-        last_model_response="{query: tax, filters: {language: csharp}}",
-        retrieval_filter=NodeFilter(languages=("tsql",)),
-    )
-    outcome = run_action(ACTION, {"search_type": "bm25", "query_parser": "jsonish"}, state, make_runtime(retrieval))
-    assert retrieval.calls == []
-    assert state.retrieval_seed_nodes == []
-    assert outcome.detail["reason"] == "filters_exclude_each_other"
+    of_run = NodeFilter() if by_step else base
+    state = make_state(last_model_response=f"{{query: tax, filters: {{{written}}}}}", retrieval_filter=of_run)
+    raw: dict[str, JsonValue] = {"query_parser": "jsonish"}
+    if action is ACTION:
+        raw["search_type"] = "bm25"
+    if by_step:
+        raw["filter"] = cast("JsonValue", plain(base))
+    outcome = run_action(action, raw, state, make_runtime(retrieval))
+    (call,) = retrieval.calls
+    assert call.arguments["filter"] == base
+    assert outcome.detail["replaced_filters"] == replaced
+    assert state.retrieval_seed_nodes == ["a", "b"]
 
 
 def test_scope_and_access_in_a_query_are_dropped_and_told() -> None:
