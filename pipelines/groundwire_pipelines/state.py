@@ -4,6 +4,7 @@ Every run has its own state; nothing else is shared between steps.
 """
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -48,6 +49,9 @@ RETRIEVED: Final = (
 
 _EVIDENCE: Final = ("shown", "handles", "context_blocks")
 """Those of them that belong to all retrievals of a question."""
+
+OF_CALLER: Final = ("retrieval_access", "retrieval_filter")
+"""The fields that the run's caller sets, and no step can change."""
 
 Extension = TypeVar("Extension")
 
@@ -107,10 +111,11 @@ class PipelineState:
     """The pinned index version: the caller's, or that of the first response."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
-    """What the caller may see: set by the caller, never by a step; None for the access that its token or certificate
-    grants."""
+    """What the caller may see; None for the access that its token or certificate grants. Read-only, see OF_CALLER: a
+    step gets a copy."""
     retrieval_filter: NodeFilter = field(default_factory=NodeFilter)
-    """The caller's filter, for every search, walk and fetch; a parsed query may only narrow it further."""
+    """The caller's filter, for every search, walk and fetch; a parsed query may only narrow it further. Read-only, see
+    OF_CALLER: a step gets a copy."""
 
     user_question_en: str = ""
     last_model_response: str = ""
@@ -221,3 +226,30 @@ class PipelineState:
             path_nodes=tuple(self.path_nodes),
             services=tuple(self.services),
         )
+
+
+class _OfCaller:
+    """A field that is set once and read as a copy, so that no step changes what later steps send."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._slot = PipelineState.__dict__[name]
+
+    def __get__(self, state: PipelineState | None, kind: type[PipelineState]) -> object:
+        return self if state is None else deepcopy(self._slot.__get__(state))
+
+    def __set__(self, state: PipelineState, value: object) -> None:
+        try:
+            self._slot.__get__(state)
+        except AttributeError:  # the state is being made
+            self._slot.__set__(state, deepcopy(value))
+            return
+        raise StepError(
+            "state-read-only",
+            f"{self._name} comes from the caller of the run, and no step can change it: to see less, give the calls "
+            "of the step a filter of their own",
+        )
+
+
+for _name in OF_CALLER:
+    setattr(PipelineState, _name, _OfCaller(_name))

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from groundwire_client import AccessContext, ExpandDebug, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
 from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.rendering.shown import ShownText
-from groundwire_pipelines.state import PipelineState, SearchReport
+from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport
 
 _NAMES: Final = frozenset(
     {
@@ -41,16 +41,17 @@ class Telling(IntEnum):
 def snapshot(state: PipelineState) -> Snapshot:
     """A copy of the fields, which later changes in place do not affect.
 
-    The caller's access is left out: no step may change it, and it must not appear in a trace.
+    The caller's access is left out: it must not appear in a trace.
     """
     values = {field.name: getattr(state, field.name) for field in fields(state)}
     return {name: _copied(value) for name, value in values.items() if not isinstance(value, AccessContext)}
 
 
 def restore(state: PipelineState, before: Snapshot) -> None:
-    """Restores the fields to an earlier copy."""
+    """Restores the fields to an earlier copy, except those that no step can change."""
     for name, value in before.items():
-        setattr(state, name, _copied(value))
+        if name not in OF_CALLER:
+            setattr(state, name, _copied(value))
 
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:

@@ -4,7 +4,14 @@ from typing import Any
 import grpc
 import pytest
 
-from groundwire_client import FieldViolation, InvalidRequestError, NotFoundError, UnavailableError
+from groundwire_client import (
+    AccessContext,
+    FieldViolation,
+    InvalidRequestError,
+    NodeFilter,
+    NotFoundError,
+    UnavailableError,
+)
 from groundwire_pipelines.actions import search_nodes
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
 from groundwire_pipelines.definition.model import PipelineDefinition
@@ -40,6 +47,23 @@ async def _time_out(step: StepSettings, state: PipelineState, runtime: Runtime) 
     raise TimeoutError("of its own")
 
 
+async def _replace_access(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.retrieval_access = AccessContext(tenant_id="other")
+    return Outcome()
+
+
+async def _clear_filter(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.retrieval_filter = NodeFilter()
+    return Outcome()
+
+
+async def _change_in_place(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    assert state.retrieval_access is not None
+    state.retrieval_access.tenant_id = "other"
+    state.retrieval_filter.Clear()
+    return Outcome()
+
+
 NOTE = Action("note", "Notes.", Choice, _note, transitions=("next", "on_other"))
 ACTIONS: dict[str, Action[Any]] = {
     "note": NOTE,
@@ -47,6 +71,9 @@ ACTIONS: dict[str, Action[Any]] = {
     "fail": Action("fail", "Fails.", StepSettings, _fail),
     "time_out": Action("time_out", "Times out.", StepSettings, _time_out),
     "search_nodes": search_nodes.ACTION,
+    "replace_access": Action("replace_access", "Sees more.", StepSettings, _replace_access),
+    "clear_filter": Action("clear_filter", "Finds more.", StepSettings, _clear_filter),
+    "change_in_place": Action("change_in_place", "Sees and finds more.", StepSettings, _change_in_place),
 }
 
 
@@ -89,6 +116,24 @@ def test_an_error_of_a_step_names_the_step() -> None:
         run(make_definition(make_step("broken", "fail", {"next": "broken"})))
     assert (caught.value.rule, caught.value.step_id) == ("rule-broken", "broken")
     assert str(caught.value) == "step 'broken': a rule is broken"
+
+
+@pytest.mark.parametrize(
+    ("action", "failed"),
+    [("replace_access", "state-read-only"), ("clear_filter", "state-read-only"), ("change_in_place", "")],
+)
+def test_no_step_changes_what_later_steps_may_see(action: str, failed: str) -> None:
+    access, narrowing, retrieval = AccessContext(tenant_id="acme"), NodeFilter(kinds=["cs"]), FakeRetrieval()
+    definition = make_definition(
+        make_step("greedy", action, {"next": "search", "on_error": "search"}),
+        make_step("search", "search_nodes", {"next": "end"}, search_type="bm25", query_from="question"),
+        make_step("end", "say"),
+    )
+    state, _ = run(definition, make_state(retrieval_access=access, retrieval_filter=narrowing), retrieval)
+    assert state.error_rule == failed
+    (call,) = retrieval.calls
+    assert (call.arguments["access"], call.arguments["filter"]) == (access, narrowing)
+    assert (access, narrowing) == (AccessContext(tenant_id="acme"), NodeFilter(kinds=["cs"]))
 
 
 @pytest.mark.parametrize(
