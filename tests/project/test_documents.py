@@ -1,4 +1,4 @@
-"""Documents lead to files and headings that are there, and the index of decisions is complete."""
+"""Documents lead to files and headings that are there, their lines are short, and decisions have a complete index."""
 
 import re
 import subprocess
@@ -46,6 +46,20 @@ def broken_links(document: Path) -> Iterator[str]:
 @pytest.mark.parametrize("document", documents(), ids=lambda document: str(document.relative_to(ROOT)))
 def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
     assert not list(broken_links(document))
+
+
+def test_no_line_is_longer_than_120_characters() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "protos").rglob("*.proto"))}
+    assert texts
+    texts |= {path: prose(path) for path in documents()}
+    long = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path, text in texts.items()
+        for line in text.splitlines()
+        # The row of a table cannot be wrapped.
+        if len(line) > 120 and not line.startswith("|")
+    ]
+    assert not long
 
 
 def test_the_index_of_decisions_has_every_page_with_its_title_and_status() -> None:

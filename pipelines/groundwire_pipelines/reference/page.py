@@ -1,5 +1,6 @@
 """The reference of pipelines as a Markdown page, generated from the code."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -66,9 +67,8 @@ def _action(action: Action[Any]) -> str:
     common = tuple(StepSettings.model_fields)
     keys = _without(keys_of(action.settings), (*common, "filter."))
     transitions = ", ".join(f"`{name}`" for name in action.transitions) or "none; it ends the run"
-    return f"### `{action.name}`\n\n{action.summary} Transitions: {transitions}.\n" + (
-        f"\n{_table(keys)}" if keys else ""
-    )
+    told = _wrapped(f"{action.summary} Transitions: {transitions}.")
+    return f"### `{action.name}`\n\n{told}\n" + (f"\n{_table(keys)}" if keys else "")
 
 
 def _without(keys: Iterable[Key], prefixes: tuple[str, ...]) -> list[Key]:
@@ -95,13 +95,17 @@ def _prompts() -> str:
 
 
 def _rules() -> str:
-    told = (
+    told = _wrapped(
         "A step that fails names its rule, by which `on_error.<rule>` branches. Errors of the server are "
         "`server-<reason>`, such as `server-scope-not-found`; a value of a wrong type in a pipeline that was put "
-        "together in memory is `<key>-malformed`, a missing one `<key>-missing`.\n"
+        "together in memory is `<key>-malformed`, a missing one `<key>-missing`."
     )
     found: Mapping[str, Sequence[str]] = rules()
-    return f"{told}\n{_rows(('rule', 'of'), ((f'`{rule}`', ', '.join(parts)) for rule, parts in found.items()))}"
+    return f"{told}\n\n{_rows(('rule', 'of'), ((f'`{rule}`', ', '.join(parts)) for rule, parts in found.items()))}"
+
+
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, width=120, break_long_words=False, break_on_hyphens=False)
 
 
 def _table(keys: Iterable[Key]) -> str:

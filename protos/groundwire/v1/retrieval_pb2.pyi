@@ -278,8 +278,8 @@ class SearchNodesRequest(_message.Message):
     types other than hybrid.
     """
     rerank: Global___Rerank.ValueType
-    """Reorders a search whose `search_type` is SEMANTIC; refused for the others. It reads `top_k` times 6 candidates (the server's setting
-    `widen_factor`). Unspecified: none.
+    """Reorders a search whose `search_type` is SEMANTIC; refused for the others. It reads `top_k` times 6
+    candidates (the server's setting `widen_factor`). Unspecified: none.
     """
     explain: _builtins.bool
     """Fills `debug`, and each hit's `retrievers` and `matched_tokens`."""
