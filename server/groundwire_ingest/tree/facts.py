@@ -118,7 +118,8 @@ class Call:
     """A call site inside definition `scope`; its text is in node `from_key`.
 
     `receiver` is the dotted path before the name, empty if there is none and `?` for any other expression; a segment
-    that is itself called ends with `()`, and `[]` means an item of the path before it. `constructs` marks `new Name()`.
+    that is itself called ends with `()`, or `<Ns::Order>()` if it states type arguments, and `[]` means an item of the
+    path before it. `constructs` marks `new Name()`.
     `arguments` are paths of the same form, `"` for a string and empty for any other expression;
     `type_arguments` are types.
     """

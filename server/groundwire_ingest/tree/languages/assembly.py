@@ -93,7 +93,7 @@ def _definitions(
                 parameters=syntax.parameters(item.node),
                 result=syntax.result(item.node) if shape.construct != "type" else "",
                 owner="" if parent else shape.owner,
-                type_parameters=syntax.type_parameters(item.node) if shape.construct == "type" else (),
+                type_parameters=syntax.type_parameters(item.node) if shape.construct != "value" else (),
                 traits=_traits(syntax, item),
             )
         )

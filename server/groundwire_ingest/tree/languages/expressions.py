@@ -8,6 +8,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED
 from groundwire_ingest.tree.languages.nodes import first_child, last_child, part_of, text_of, type_name
+from groundwire_ingest.tree.languages.types import type_text
 
 MAX_PATH_SEGMENTS = 8
 
@@ -98,7 +99,10 @@ class Expressions:
         return ("?", name) if name else None
 
     def path(self, node: Node | None) -> tuple[str, ...]:
-        """The segments of a dotted expression, those that are called ending with `()`; empty for any other."""
+        """The segments of a dotted expression, those that are called ending with `()`; empty for any other.
+
+        Types that a called segment states for its type parameters stand before that: `Get<Ns::Order>()`.
+        """
         segments: list[str] = []
         conditions: list[Node | None] = []
         called = ""
@@ -124,7 +128,9 @@ class Expressions:
             name = self.segment(part_of(node, member[1]) if member else node)
             if not name or not (member or node.type in self.words):
                 return ()
-            segments.append(name.partition("<")[0] + ("()" if form else called))
+            plain, types, _ = name.partition("<")
+            mark = "()" if form else called
+            segments.append((type_text(name).replace(".", "::") if types and mark else plain) + mark)
             called = ""
             node = part_of(node, member[0]) if member else None
             node = conditions.pop() if node is None and conditions else node

@@ -19,6 +19,10 @@ _WRAPPERS = frozenset(
     Lazy Annotated Final ClassVar Box Rc Arc RefCell Mutex Option shared_ptr unique_ptr PromiseLike Maybe Readonly
     Partial Required NonNullable Provider ObjectProvider""".split()
 )
+_COLLECTIONS = frozenset(
+    """Array IEnumerable IList List ICollection Collection IReadOnlyList IReadOnlyCollection ISet HashSet Set Iterable
+    Sequence MutableList ImmutableArray""".split()
+)
 _MAX_DEPTH = 8
 _MAX_CHARACTERS = 300
 
@@ -74,6 +78,12 @@ def item_type(type_name: str) -> str:
     """What a collection of the type holds: the last of its type arguments; empty when there is none."""
     inner = arguments(value_type(type_name))
     return inner[-1] if inner else ""
+
+
+def collected_type(type_name: str) -> str:
+    """What a collection of everything that there is of a type holds; empty for a type that is no such collection."""
+    is_collection = head(value_type(type_name)).rpartition(".")[2] in _COLLECTIONS
+    return item_type(type_name) if is_collection else ""
 
 
 class _Reader:

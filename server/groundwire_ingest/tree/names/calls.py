@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition, Reference
+from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, NameRules
 from groundwire_ingest.tree.names.table import Found
@@ -99,7 +100,7 @@ class CallResolution:
         first = receiver.partition(".")[0]
         if first == "?":
             return True
-        if self._rules.import_of(self._table.file_of(scope), first.removesuffix("()")) is not None:
+        if self._rules.import_of(self._table.file_of(scope), head(first.removesuffix("()"))) is not None:
             return False
         variable = self._lookup.variable(scope, first)
         if variable is not None:

@@ -105,6 +105,18 @@ GIVE_AN_ITEM = _words(
 )
 """What a method of a collection that is called so returns: one of its items. In small letters, without `Async`."""
 
+GIVE_ONE_OF = _words(
+    """resolve resolvenamed resolvekeyed resolveoptional getservice getrequiredservice getkeyedservice
+    getrequiredkeyedservice getinstance getserviceorcreateinstance createinstance getexportedvalue get deserialize
+    deserializeobject getfromjson readfromjson"""
+)
+"""What gives an instance of the only type that it is told as a type argument, such as a container or a serializer."""
+
+GIVE_SEVERAL_OF = _words(
+    "resolveall getservices getkeyedservices getallinstances getexportedvalues getall oftype cast set query"
+)
+"""What gives a collection of the only type that it is told as a type argument."""
+
 GIVE_THE_SAME = _words(
     """where filter orderby orderbydescending thenby include theninclude asqueryable asnotracking asenumerable skip take
     tolist toarray distinct reverse slice concat sorted stream iter order limit offset copy await configureawait"""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.languages.types import collected_type
 from groundwire_ingest.tree.model import EntityMapping, FileEdges
 from groundwire_ingest.tree.names.calls import MAX_FAN_OUT, CallResolution, Uses
 from groundwire_ingest.tree.names.declared import Tested, declared_edges
@@ -212,11 +213,12 @@ class FamilyEdges:
         if definition.construct != "type" and not is_constructor:
             return
         for parameter in definition.parameters or ():
-            found = self._lookup.type_named(number, parameter.type_name) or NOTHING
+            of_all = collected_type(parameter.type_name)
+            found = self._lookup.type_named(number, of_all or parameter.type_name) or NOTHING
             for interface in found.numbers:
                 bound = self._bound.get(interface, frozenset())
                 for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
-                    confidence = WILDCARD if len(bound) == 1 else GUESSED
+                    confidence = WILDCARD if len(bound) == 1 or of_all else GUESSED
                     edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)
 
     def _mappings(self, file: int) -> Iterator[EntityMapping]:

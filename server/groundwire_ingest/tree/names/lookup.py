@@ -1,35 +1,20 @@
 """Following a dotted expression from the place where it stands to what it refers to."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
-from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_THE_SAME
+from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_ONE_OF, GIVE_SEVERAL_OF, GIVE_THE_SAME
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found
+from groundwire_ingest.tree.names.values import Value, parts_of, plain_name
 
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
 _SELF_TYPES = frozenset({"Self", "this"})
 _TYPES_OF_TYPES = frozenset({"type", "Type"})
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What an expression is or is an instance of.
-
-    `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
-    `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
-    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first
-    be waited for or taken out of something, as of an `Optional`.
-    """
-
-    found: Found
-    type_name: str = ""
-    scope: int = 0
-    is_itself: bool = False
-    is_wrapped: bool = False
 
 
 class Lookup(MemberLookup):
@@ -48,9 +33,9 @@ class Lookup(MemberLookup):
             self._values[key] = None  # what a variable that is set to itself finds on its way round
             self._steps += 1
             first, *others = path.split(".")
-            value = self._first(scope, first)
+            value = self._first(scope, first) or self._told(scope, *parts_of(first))
             for segment in others:
-                value = self._into(scope, value, segment) if value else None
+                value = self._into(scope, value, segment) if value else self._told(scope, *parts_of(segment))
             self._steps -= 1
             self._values[key] = value
         return self._values.get(key)
@@ -70,11 +55,11 @@ class Lookup(MemberLookup):
         return self._typed(value.scope, type_name, INFERRED)
 
     def _first(self, scope: int, name: str) -> Value | None:
-        plain = name.removesuffix("()")
+        plain, given, is_called = parts_of(name)
         variable = self.variable(scope, plain)
-        if variable is not None and (plain == name or self.local_variable(scope, plain)):
+        if variable is not None and (not is_called or self.local_variable(scope, plain)):
             held: Value | None = self._of_binding(*variable)
-            return self.called(held) if held and plain != name else held
+            return self.called(held) if held and is_called else held
         around = self.table.enclosing_type(scope)
         if plain in self.rules.self_names:
             is_itself = name == "cls"
@@ -82,17 +67,18 @@ class Lookup(MemberLookup):
         if name in self.rules.super_names:
             bases = self.bases(around) if around is not None else ()
             return Value(Found(tuple(ref for base in bases for ref in base.refs), WILDCARD)) if bases else None
-        found = self.unqualified(scope, plain) if plain != name else self.dotted(scope, (name,))
-        return self._result(found, None, is_called=plain != name) if found else None
+        found = self.unqualified(scope, plain) if is_called else self.dotted(scope, (name,))
+        return self._result(found, None, is_called, (scope, given)) if found else None
 
     def _into(self, scope: int, value: Value, segment: str) -> Value | None:
         """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
-        name, is_called = segment.removesuffix("()"), segment.endswith("()")
+        name, given, is_called = parts_of(segment)
         if name == OF_ITEMS:
             item = value if value.is_itself else self.item(value)
             return self.called(item) if item and is_called else item
         if not value.found.refs:
-            return self._into_outside(scope, value, name, is_called)
+            told = self._told(scope, name, given, is_called)
+            return told or self._into_outside(scope, value, name, given, is_called)
         if not is_called:
             for number in value.found.numbers:
                 field = self.field(number, name)
@@ -104,17 +90,24 @@ class Lookup(MemberLookup):
             return replace(value, is_itself=False)
         if member is None and is_called:
             held = self._into(scope, value, name)
-            given = self.called(held) if held is not None else None
-            if given is not None:
-                return given
+            returned = self.called(held) if held is not None else None
+            if returned is not None:
+                return returned
             member = self.extensions.fitting(scope, value.found, name)
             if member is None:
-                return self._accessed(value, name)
-        return self._result(member, value, is_called) if member else None
+                return self._told(scope, name, given, is_called) or self._accessed(value, name)
+        return self._result(member, value, is_called, (scope, given)) if member else None
+
+    def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
+        """What a method gives that is not in the tree and is told the type in a scope, such as one of a container."""
+        plain = plain_name(name)
+        if not is_called or len(given) != 1 or plain not in GIVE_ONE_OF | GIVE_SEVERAL_OF:
+            return None
+        return self._typed(scope, given[0] if plain in GIVE_ONE_OF else f"Array<{given[0]}>", INFERRED)
 
     def _accessed(self, value: Value, name: str) -> Value | None:
         """What a method gives that is not in the tree: one that is generated, inherited, or of what wraps the value."""
-        plain = _plain(name)
+        plain = plain_name(name)
         if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
             return value
         for number in value.found.numbers:
@@ -130,20 +123,27 @@ class Lookup(MemberLookup):
                         return self._typed(owner, given, INFERRED)
         return None
 
-    def _into_outside(self, scope: int, value: Value, name: str, is_called: bool) -> Value | None:
+    def _into_outside(
+        self, scope: int, value: Value, name: str, given: tuple[str, ...], is_called: bool
+    ) -> Value | None:
         """A step from a value whose type is not of the tree."""
         if not is_called:
             return value if name in ("Value", "Result") else None
-        plain = _plain(name)
+        plain = plain_name(name)
         if plain in GIVE_AN_ITEM:
             return self.item(value)
         if plain in GIVE_THE_SAME:
             return value
         found = self.extensions.fitting(scope, value.found, name)
-        return self._result(found, value, is_called) if found else None
+        return self._result(found, value, is_called, (scope, given)) if found else None
 
-    def _result(self, found: Found, owner: Value | None, is_called: bool) -> Value | None:
-        """What is had from definitions: types, modules and functions themselves; what a called one returns."""
+    def _result(
+        self, found: Found, owner: Value | None, is_called: bool, told: tuple[int, tuple[str, ...]] = (0, ())
+    ) -> Value | None:
+        """What is had from definitions: types, modules and functions themselves; what a called one returns.
+
+        `told` are the type arguments of the call, behind the definition in which they are written.
+        """
         for number in found.numbers:
             definition = self.table.definitions[number]
             if definition.construct in ("type", "module"):
@@ -153,6 +153,7 @@ class Lookup(MemberLookup):
             value = self._of_definition(number, found.confidence, owner)
             if definition.construct == "value" and is_called:
                 return self.called(value) if value else None
+            value = value and self._with_arguments(value, definition.type_parameters, *told)
             return self._substituted(value, owner, self.table.owner_of(number)) if owner and value else value
         return Value(found, is_itself=not is_called)
 
@@ -176,7 +177,11 @@ class Lookup(MemberLookup):
             return value
         names = self.table.definitions[owner_type].type_parameters
         scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
-        if not names or len(names) != len(given):
+        return self._with_arguments(value, names, scope, given)
+
+    def _with_arguments(self, value: Value, names: Sequence[str], scope: int, given: Sequence[str]) -> Value:
+        """A value whose type names type parameters, with what is given to them in a scope."""
+        if not names or len(names) != len(given) or value.found.refs:
             return value
         type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
         if type_name == value.type_name:
@@ -234,8 +239,3 @@ class Lookup(MemberLookup):
             source = self.rules.given(number, binding.name)
             value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
         return self.item(value) if value and binding.is_item else value
-
-
-def _plain(name: str) -> str:
-    """A method's name as `common_methods` has it."""
-    return name.removesuffix("Async").replace("_", "").lower()

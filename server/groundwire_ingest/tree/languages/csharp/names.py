@@ -61,7 +61,7 @@ def _item_of(syntax: Syntax, argument: Node) -> tuple[str, str] | None:
     return (".".join(path[:-1]), OF_ITEMS) if len(path) > 1 and path[-1] in _ITEM_METHODS else None
 
 
-_CONVERSIONS = frozenset({"object_creation_expression", "cast_expression"})
+_CONVERSIONS = {"object_creation_expression": "type", "cast_expression": "type", "as_expression": "right"}
 
 
 def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
@@ -78,8 +78,8 @@ def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
         if declared is not None and declared.type != "implicit_type":
             yield Binding(places.scope(node), name, type_of(declared), True)
         else:
-            value = syntax.value_path(node.child_by_field_name("right"))
-            yield Binding(places.scope(node), name, "", False, value, True)
+            made, path = _value(syntax, node.child_by_field_name("right"))
+            yield Binding(places.scope(node), name, made, False, path, True)
     for node in nodes["lambda_expression"]:
         yield from _lambda_parameter(syntax, node, places)
 
@@ -97,15 +97,16 @@ def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[
                 plain = name.lstrip("_").removeprefix("m_")
                 yield Binding(places.scope(variable), plain[:1].upper() + plain[1:], type_of(declared), True)
             continue
-        value = last_child(variable)
-        if value is not None and value.type == "await_expression":
-            value = first_child(value)
-        made = value.child_by_field_name("type") if value and value.type in _CONVERSIONS else None
-        if value is not None and value.type == "as_expression":
-            made = value.child_by_field_name("right")
-        is_item = value is not None and value.type == "element_access_expression"
-        path = syntax.value_path(value.child_by_field_name("expression") if value and is_item else value)
-        yield Binding(places.scope(variable), name, type_of(made), False, path, is_item)
+        made, path = _value(syntax, last_child(variable))
+        yield Binding(places.scope(variable), name, made, False, path)
+
+
+def _value(syntax: Syntax, value: Node | None) -> tuple[str, str]:
+    """The type that an expression states for its value, and the path of the expression."""
+    while value is not None and syntax.is_wrapping(value):
+        value = syntax.unwrap(value)
+    made = value.child_by_field_name(_CONVERSIONS[value.type]) if value and value.type in _CONVERSIONS else None
+    return type_of(made), syntax.value_path(value)
 
 
 def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:

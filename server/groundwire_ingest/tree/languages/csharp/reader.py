@@ -66,6 +66,7 @@ class CSharpSyntax(Syntax):
     words = frozenset({"identifier", "generic_name", "this", "base"})
     unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression", "argument"})
     conditionals = frozenset({"conditional_access_expression"})
+    subscripts: ClassVar[Mapping[str, str]] = {"element_access_expression": "expression"}
     calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),

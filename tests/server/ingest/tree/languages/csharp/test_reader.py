@@ -129,7 +129,7 @@ def test_bases_calls_variables_and_literals(analyse: Analyser) -> None:
         ("base", "Begin"),
         ("_repository", "Insert"),
         ("audit", "Write"),
-        ("audit.Write()", "ConfigureAwait"),
+        ("audit.Write<Inv>()", "ConfigureAwait"),
         ("line", "Save"),
         ("", "Format"),
     }

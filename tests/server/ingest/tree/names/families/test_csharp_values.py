@@ -49,6 +49,42 @@ def test_calls_on_results_items_and_patterns(edges_of: EdgesOf, body: str, calle
     assert {end for end in sure if end.endswith((".Pack", ".Ship"))} == ({f"Model.cs#M.{called}"} if called else set())
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "foreach (var line in scope.Resolve<IList<Line>>()) { line.Pack(); }",
+        "var lines = scope.Resolve<IList<Line>>();\n        foreach (var line in lines) { line.Pack(); }",
+        "foreach (var line in provider.GetServices<Line>()) { line.Pack(); }",
+        "scope.Resolve<Line[]>()[0].Pack();",
+        "provider.GetRequiredService<IEnumerable<M.Line>>().First().Pack();",
+        "provider.GetRequiredService<M.Line>().Pack();",
+        "Lines().OfType<Line>().ToList().ForEach(line => line.Pack());",
+        "foreach (var line in (IList<Line>)provider.GetService(type)) { line.Pack(); }",
+        "foreach (var line in provider.GetService(type) as IList<Line>) { line.Pack(); }",
+        "order.Lines[0].Pack();",
+        "engine.Make<Line>().Pack();",
+        "engine.All<Line>()[0].Pack();",
+        "new Engine().Own<IReadOnlyList<Line>>()[0].Pack();",
+    ],
+)
+def test_what_is_told_a_type_argument_gives_it(edges_of: EdgesOf, body: str) -> None:
+    members = (
+        "    Engine engine;\n"
+        "    class Engine\n    {\n"
+        "        T Make<T>() where T : class\n        {\n            return Deep(typeof(T));\n        }\n"
+        "        IEnumerable<T> All<T>()\n        {\n            return Deep(typeof(T));\n        }\n"
+        "        T Own<T>() => Deep(typeof(T));\n"
+        "    }\n"
+    )
+    calls = edges_of("Calls", service(body, members))
+    assert calls[RUN, "Model.cs#M.Line.Pack"] == 0.8
+
+
+@pytest.mark.parametrize("body", ["scope.Build<Line>().Pack();", "scope.Resolve<Line, Order>().Pack();"])
+def test_what_may_give_something_else_is_only_guessed(edges_of: EdgesOf, body: str) -> None:
+    assert edges_of("Calls", service(body))[RUN, "Model.cs#M.Line.Pack"] == 0.5
+
+
 def test_overloads_are_told_apart_by_the_types_of_arguments(edges_of: EdgesOf) -> None:
     members = "    void Do(Order o)\n    {\n        X();\n    }\n    void Do(Line l)\n    {\n        X();\n    }\n"
     assert edges_of("Calls", service("Do(order.Main);", members)) == {(RUN, "Service.cs#A.Service.Do~2"): 1.0}

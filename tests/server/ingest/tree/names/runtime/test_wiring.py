@@ -102,6 +102,47 @@ def test_what_is_registered_for_a_parameter_of_a_constructor_is_injected(edges_o
     }
 
 
+SEVERAL = {
+    "IStep.cs": "namespace S;\npublic interface IStep\n{\n    void Go();\n}\n",
+    **{
+        f"{name}.cs": f"namespace S;\npublic class {name} : IStep\n{{\n    public void Go() => Walk(1);\n}}\n"
+        for name in ("First", "Second")
+    },
+    "Program.cs": "using S;\nservices.AddScoped<IStep, First>();\nservices.AddScoped<IStep, Second>();\n",
+}
+
+
+@pytest.mark.parametrize(
+    "collection", ["IEnumerable<IStep>", "IReadOnlyList<S.IStep>", "IStep[]", "Lazy<IList<IStep>>"]
+)
+def test_all_that_is_registered_is_injected_where_a_collection_is_asked_for(edges_of: EdgesOf, collection: str) -> None:
+    runner = (
+        "namespace S;\npublic class Runner\n{\n"
+        f"    public Runner({collection} steps)\n    {{\n        Check(steps);\n    }}\n}}\n"
+    )
+    injected = edges_of("Injects", {**SEVERAL, "Runner.cs": runner})
+    assert injected == {("Runner.cs#S.Runner.Runner", f"{name}.cs#S.{name}"): 0.9 for name in ("First", "Second")}
+
+
+def test_nothing_is_injected_for_what_is_about_a_type(edges_of: EdgesOf) -> None:
+    runner = "namespace S;\npublic class Runner(ILogger<IStep> log)\n{\n}\n"
+    assert edges_of("Injects", {**SEVERAL, "Runner.cs": runner}) == {}
+
+
+def test_a_loop_over_what_a_container_gives_leads_to_each_implementation(edges_of: EdgesOf) -> None:
+    runner = (
+        "namespace S;\npublic class Runner(IServiceProvider provider)\n{\n    public void Run()\n    {\n"
+        "        foreach (var step in provider.GetServices<IStep>())\n        {\n            step.Go();\n        }\n"
+        "    }\n}\n"
+    )
+    calls = edges_of("Calls", {**SEVERAL, "Runner.cs": runner})
+    assert {end: calls["Runner.cs#S.Runner.Run", end] for start, end in calls if start == "Runner.cs#S.Runner.Run"} == {
+        "IStep.cs#S.IStep.Go": 0.8,
+        "First.cs#S.First.Go": 0.5,
+        "Second.cs#S.Second.Go": 0.5,
+    }
+
+
 def test_a_type_of_tests_leads_to_what_it_is_named_after(edges_of: EdgesOf) -> None:
     files = {
         "src/Order.cs": "class Order { }\nclass Other { }\n",
