@@ -76,7 +76,7 @@ class CodeReader:
             references=_distinct(syntax.references(found, places)),
             routes=tuple(item for item in routes if isinstance(item, Route)),
             mounts=tuple(item for item in routes if isinstance(item, Mount)),
-            requests=tuple(requests(syntax, found, places, frozenset(item.line for item in routes))),
+            requests=tuple(requests(syntax, found, places, routes)),
             registrations=tuple(syntax.registrations(found, places)),
             topics=tuple(topics(syntax, found, places)),
             mappings=tuple(syntax.mappings(found, places)),

@@ -1,12 +1,13 @@
 """URLs in the strings of a file: what it may ask for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.facts import Request
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of
+from groundwire_ingest.tree.facts import Mount, Request, Route
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -30,6 +31,16 @@ _ASKS = frozenset(
 )
 _STATED_METHOD = re.compile(r"""\bmethods?["']?\s*[:=]\s*\[?\s*["'](\w+)["']""", re.IGNORECASE)
 _METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["']?""")
+_ANNOTATIONS = frozenset({"annotation", "attribute_list", "attribute_item", "decorator"})
+_MAX_STEPS_TO_ANNOTATION = 8
+# The last name of an annotation, whatever sign stands before it.
+_ANNOTATION_NAME = re.compile(r"[@#\[\s]*+(?:\w++(?:\.|::|:|\\))*+(\w++)")
+# Annotations that declare which URLs are answered, by the name less underscores.
+_DECLARES = re.compile(
+    r"(?:http)?(?:get|post|put|patch|delete|head|options|all|any|request)(?:mapping|exchange)?"
+    r"|\w*?(?:route|mapping|path|controller|servlet|endpoint|resource|websocket|view|exchange|client)\w*",
+    re.IGNORECASE,
+)
 
 
 def url_path(text: str) -> str:
@@ -37,17 +48,19 @@ def url_path(text: str) -> str:
     return "/" + text.strip("/")
 
 
-def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]) -> Iterator[Request]:
-    """The strings that look like the path of a URL, each once for a chunk.
+def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Route | Mount]) -> Iterator[Request]:
+    """The strings that look like the path of a URL, each once for a chunk; patterns of `routes` are left out.
 
-    Lines in `taken` are left out: what stands there are patterns of routes.
+    So is what an annotation declares, unless it stands at a callable without a body, which a client of HTTP has.
     """
+    taken = {item.line for item in routes}
+    handlers = {item.scope for item in routes if isinstance(item, Route) and not item.handler}
     documentation = syntax.documentation(nodes)
     seen: set[tuple[str, str, str]] = set()
     for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
         key, line = places.key(node), node.start_point.row + 1
         match = None if line in taken or node.start_byte in documentation else _url(syntax, node)
-        if match is None:
+        if match is None or _is_declared(syntax, node, places, handlers):
             continue
         is_continued = node.next_sibling is not None and node.next_sibling.type == "+"
         url = url_path(match[2] + ("{}" if is_continued and match[2].endswith("/") else ""))
@@ -56,6 +69,29 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, taken: frozenset[int]
         if (key, url, method) not in seen:
             seen.add((key, url, method))
             yield Request(key, url, line, method, is_sent, match[1] == "{}" or is_added)
+
+
+def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int]) -> bool:
+    """Whether a string stands in an annotation by which code says what it answers."""
+    around = list(islice(_around(node), _MAX_STEPS_TO_ANNOTATION))
+    annotation = next((item for item in around if item.type in _ANNOTATIONS), None)
+    if annotation is None:
+        return False
+    one_of_list = next((item for item in around[: around.index(annotation)] if item.type == "attribute"), annotation)
+    name = _ANNOTATION_NAME.match(text_of(one_of_list))
+    if name is None or _DECLARES.fullmatch(name[1].replace("_", "")) is None:
+        return False
+    declared = next(item for item in _around(annotation) if item.type != "modifiers")
+    shape = syntax.shape(declared)
+    asks = shape is not None and shape.construct == "callable" and shape.body is None
+    return not asks or places.scope(node) in handlers
+
+
+def _around(node: Node) -> Iterator[Node]:
+    """The nodes around a node, the innermost first."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
 
 
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:

@@ -158,3 +158,29 @@ def test_routers_within_routers_many_times_over_cost_no_more_than_their_mounts(e
     text = f"from fastapi import APIRouter\n\n{routers}{mounts}\n\n@r11.get('/x')\ndef shown():\n    pass\n"
     found = requests(edges_of, {"a.py": text}, f"client.get('{'/a' * 10}/x')")
     assert found == {"a.py#shown": 0.9}
+
+
+CONTROLLER = (
+    '@RequestMapping("/orders/{id}")\nclass Lines {\n  @GetMapping("/lines")\n  List<Line> lines() {\n'
+    "    return found();\n  }\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "asks"),
+    [
+        ("Lines.java", CONTROLLER, False),
+        ("Lines.kt", '@RequestMapping("/orders/{id}")\nclass Lines {\n  fun lines() = found()\n}\n', False),
+        ("Lines.cs", '[Audited, Route("/orders/{id}")]\nclass Lines {\n  int Count() => 3;\n}\n', False),
+        ("lines.php", '<?php\n#[Route("/orders/{id}")]\nclass Lines {\n  function all() {}\n}\n', False),
+        ("lines.rs", '#[get("/orders/{id}")]\nasync fn lines() -> Lines {\n    found()\n}\n', False),
+        ("api.java", '@FeignClient(path = "/orders/{id}")\ninterface Api {\n  Order order();\n}\n', False),
+        ("api.java", '@FeignClient("shop")\ninterface Api {\n  @GetMapping("/orders/{id}")\n  Order one();\n}\n', True),
+        ("Api.kt", 'interface Api {\n  @GET("/orders/{id}")\n  suspend fun one(): Order\n}\n', True),
+        ("Api.cs", 'interface IApi {\n  [Get("/orders/{id}")]\n  Task<Order> One();\n}\n', True),
+        ("test_a.py", '@pytest.mark.parametrize("url", ["/orders/7"])\ndef test_a(url):\n    ask(url)\n', True),
+    ],
+)
+def test_what_an_annotation_declares_is_no_request(edges_of: EdgesOf, path: str, text: str, asks: bool) -> None:
+    found = edges_of("Requests", {**FLASK, f"web/{path}": text})
+    assert any(start.startswith(f"web/{path}") for start, _ in found) == asks
