@@ -134,14 +134,15 @@ class Call:
     type_arguments: tuple[str, ...] = ()
 
 
-Role: TypeAlias = Literal["type", "value", "decorator"]
+Role: TypeAlias = Literal["type", "value", "decorator", "string"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A name that is used without being called: a type, a value such as a function that is passed on, a decorator.
 
-    `name` is a dotted path as in `Call.receiver`, without type arguments.
+    `name` is a dotted path as in `Call.receiver`, without type arguments; in a string it starts with a module, which a
+    colon may end.
     """
 
     from_key: str

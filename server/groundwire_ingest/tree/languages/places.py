@@ -54,11 +54,12 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
     places = [file]
     home: dict[Declared, Place] = {}
     slight: set[Declared] = set()
+    variables = frozenset(item.shape.name for item in declared if item.shape.construct == "value")
     for index, item in enumerate(declared, 1):
         outer = home[item.parent] if item.parent else file
         free_row = (outer.inner[-1].last_row if outer.inner else outer.head_row) + 1
         row, last_row = item.node.start_point.row, end_row(item.node)
-        is_slight = item.parent in slight or _is_slight(syntax, item)
+        is_slight = item.parent in slight or _is_slight(syntax, item, variables)
         if row < free_row or is_slight or len(item.symbol) > MAX_SYMBOL_CHARACTERS:
             home[item] = outer
             slight.add(item)
@@ -71,7 +72,7 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
     return tuple(places)
 
 
-def _is_slight(syntax: Syntax, item: Declared) -> bool:
+def _is_slight(syntax: Syntax, item: Declared, variables: frozenset[str]) -> bool:
     shape, parent = item.shape, item.parent
     rows = _rows(item)
     if item.node.type in syntax.given:
@@ -80,7 +81,7 @@ def _is_slight(syntax: Syntax, item: Declared) -> bool:
         return rows < MIN_LOCAL_LINES or 2 * rows > _rows(parent)
     is_short = rows < MIN_MEMBER_LINES
     if shape.construct == "value":
-        return is_short
+        return is_short and not syntax.is_read_by_name(shape.name, variables)
     if shape.construct == "type" and item.node.type in syntax.data_types:
         return rows < MIN_DATA_LINES and not syntax.has_methods(item.node)
     if shape.construct == "type" and parent is not None:

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -206,6 +206,10 @@ class Syntax(Expressions, ABC):
 
     def has_methods(self, node: Node) -> bool:
         """Whether a type of `data_types` says how it behaves."""
+        return False
+
+    def is_read_by_name(self, name: str, beside: Collection[str], /) -> bool:
+        """Whether a variable of a module with the variables `beside` is one that other code reads by its name."""
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, Definition, Reference
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, NameRules
+from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import Found
 
 MAX_FAN_OUT = 3
@@ -196,6 +196,8 @@ class Uses:
         """The edge types, definitions and confidences that a reference in definition `scope` leads to."""
         if reference.role == "type":
             found = self._lookup.type_named(scope, reference.name)
+        elif reference.role == "string":
+            found = self._named(scope, reference.name)
         else:
             found = self.value(scope, reference.name)
             if found is None and reference.role == "decorator" and "." in reference.name:
@@ -206,10 +208,19 @@ class Uses:
             body for number in found.numbers for body in self._lookup.rules.bodies(number) or (number,)
         )
         numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
+        names_module = reference.role == "string" and ":" not in reference.name
         edge_type = "DecoratedBy" if reference.role == "decorator" else "References"
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
-            if self._table.definitions[number].construct != "module":
+            if self._table.definitions[number].construct != "module" or names_module:
                 yield edge_type, number, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED)
+
+    def _named(self, scope: int, name: str) -> Found | None:
+        """The module of the tree that a string names by its full name, or what the string names in it."""
+        module = self._lookup.rules.module_in(self._table.file_of(scope), name)
+        found, members = module if module is not None else (None, "")
+        for member in filter(None, members.split(".")):
+            found = self._lookup.step(found, member) if found is not None else None
+        return found and found.at_most(WILDCARD)
 
     def value(self, scope: int, path: str) -> Found | None:
         """What a path names: the member it ends with, or the type that it is; nothing for a variable."""

@@ -140,6 +140,10 @@ class FamilyEdges:
             for edge_type, number, confidence in self._uses.of(first + reference.scope, reference):
                 edges.note(reference.from_key, self._key(number), edge_type, reference.line, confidence)
                 used.add(number)
+            settings = self._rules.settings(file, reference.name)
+            for number in settings:
+                confidence = WILDCARD if len(settings) == 1 else GUESSED
+                edges.note(reference.from_key, self._key(number), "ReadsSetting", reference.line, confidence)
         return used
 
     def _add_wiring(self, file: int, edges: FileEdges) -> None:

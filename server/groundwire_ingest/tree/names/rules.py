@@ -88,6 +88,14 @@ class NameRules(ABC):
         """The callable whose result a framework gives to a parameter of definition `number`."""
         return None
 
+    def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
+        """The module that the name in a string starts with, and the names behind it with dots between them."""
+        return None
+
+    def settings(self, file: int, path: str) -> tuple[int, ...]:
+        """The variables of settings modules that a path reads by way of a framework."""
+        return ()
+
     def is_type_name(self, name: str) -> bool:
         """Whether a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
         return self.implicit_members and name[:1].isupper()

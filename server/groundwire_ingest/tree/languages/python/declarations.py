@@ -1,6 +1,6 @@
 """What Python classes, functions and variables say of themselves where they are declared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
@@ -14,6 +14,14 @@ _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmetho
 YIELDING = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
 """Decorators of generators that stand for the one value that they yield."""
 _ITERATORS = frozenset({"Iterator", "Generator", "Iterable", "AsyncIterator", "AsyncGenerator", "AsyncIterable"})
+# What settings modules of Django set, and in part those of other frameworks.
+_SETTINGS = frozenset(
+    """ALLOWED_HOSTS AUTHENTICATION_BACKENDS AUTH_PASSWORD_VALIDATORS AUTH_USER_MODEL CACHES DATABASES DEBUG
+    DEFAULT_AUTO_FIELD EMAIL_BACKEND INSTALLED_APPS INTERNAL_IPS LANGUAGE_CODE LOGGING MEDIA_ROOT MEDIA_URL MIDDLEWARE
+    ROOT_URLCONF SECRET_KEY SESSION_ENGINE STATICFILES_DIRS STATICFILES_STORAGE STATIC_ROOT STATIC_URL TEMPLATES
+    TIME_ZONE USE_I18N USE_TZ WSGI_APPLICATION""".split()
+)
+_MIN_SETTINGS = 2
 _NOT_IMPLEMENTED = "raiseNotImplementedError"
 
 
@@ -47,6 +55,11 @@ def variable_name(statement: Node) -> str:
     left = assignment.child_by_field_name("left")
     name = text_of(left) if left is not None and left.type == "identifier" else ""
     return "" if name.startswith("__") or name == "_" else name
+
+
+def is_settings_module(variables: Iterable[str]) -> bool:
+    """Whether a module with these variables holds the settings of an application."""
+    return len(_SETTINGS.intersection(variables)) >= _MIN_SETTINGS
 
 
 def parameters_of(function: Node) -> tuple[Parameter, ...]:

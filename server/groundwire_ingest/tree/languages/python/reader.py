@@ -1,7 +1,7 @@
 """Python: modules with their variables, classes, functions and what is declared inside of these."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_chi
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
+    is_settings_module,
     is_variable_of_module,
     parameters_of,
     result_of,
@@ -118,6 +119,10 @@ class PythonSyntax(Syntax):
             case "function_definition":
                 return traits_of(self, node, parent)
         return frozenset()
+
+    def is_read_by_name(self, name: str, beside: Collection[str]) -> bool:
+        """Whether it is a setting: written in capitals in a settings module."""
+        return name.isupper() and is_settings_module(beside)
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a class that consists of assignments, such as `Meta` and `Config`."""

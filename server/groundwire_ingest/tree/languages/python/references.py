@@ -11,7 +11,9 @@ from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 REFERENCING = frozenset({"identifier", "attribute", "decorator", "type", "call"})
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_NAME = re.compile(r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+")
+# `shop.orders.Order` and `shop.orders:Order`.
+_IN_MODULE = re.compile(rf"{_NAME.pattern}(?::{_NAME.pattern})?+")
 _DECLARING = frozenset(
     """import_statement import_from_statement future_import_statement dotted_name aliased_import global_statement
     nonlocal_statement parameters lambda_parameters as_pattern_target keyword_pattern keyword_separator
@@ -54,6 +56,7 @@ def python_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         yield from _quoted(syntax, node, places)
     for node in nodes["call"]:
         yield from _by_string(syntax, node, places)
+    yield from _in_modules(syntax, nodes, places)
 
 
 def _is_named_elsewhere(node: Node) -> bool:
@@ -106,6 +109,15 @@ def _by_string(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference
     if arguments and path[-1] in _MODEL_FIELDS and _NAME.fullmatch(strings[0]):
         model = strings[0].rpartition(".")[2]
         yield from places.reference(node, model, "type")
+
+
+def _in_modules(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
+    """Strings that look like the full name of a module, or of something in one; documentation aside."""
+    documentation = syntax.documentation(nodes)
+    for node in nodes["string"]:
+        named = "" if node.start_byte in documentation else string_value(syntax, node)
+        if not named.isidentifier() and _IN_MODULE.fullmatch(named):
+            yield from places.reference(node, named, "string")
 
 
 def python_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:

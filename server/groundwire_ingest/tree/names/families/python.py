@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.families.settings import SettingsModules
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -88,6 +89,8 @@ class PythonNames(NameRules):
         self._attributes: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[int]] = {}
         self._fixtures = Fixtures(table)
+        self._names = {name.partition(".")[0] for facts in table.files for name in facts.path.split("/")}
+        self._settings = SettingsModules(table, self._wildcard_files)
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An attribute of the file's own module."""
@@ -117,6 +120,28 @@ class PythonNames(NameRules):
         """The fixture that pytest gives to a parameter."""
         return self._fixtures.given(number, parameter)
 
+    def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
+        """The longest beginning of the name that is a module; a colon stands behind the whole name of one."""
+        module, colon, members = dotted.partition(":")
+        if module.partition(".")[0] not in self._names:
+            return None
+        while module:
+            found = self._module(file, module)
+            if found is not None and found.numbers:
+                return found, members
+            if colon:
+                break
+            module, _, last = module.rpartition(".")
+            members = f"{last}.{members}"
+        return None
+
+    def settings(self, file: int, path: str) -> tuple[int, ...]:
+        """The assignments of what is read of the object that Django makes of its settings modules."""
+        alias, _, name = path.partition(".")
+        item = self.import_of(file, alias)
+        is_settings = item is not None and (item.module, item.name) == ("django.conf", "settings")
+        return self._settings.read(file, name.partition(".")[0]) if is_settings else ()
+
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
         if isinstance(container, str):
@@ -145,6 +170,12 @@ class PythonNames(NameRules):
             if found is not None:
                 return found.at_most(WILDCARD)
         return None
+
+    def _wildcard_files(self, file: int) -> Iterator[int]:
+        """The files that a file imports everything from."""
+        for item in self.wildcards_of(file):
+            source = self._module(file, item.module)
+            yield from map(self.table.file_of, source.numbers if source is not None else ())
 
     def _named_by(self, file: int, item: Import, steps: int) -> Found | None:
         """What an import names, when it is of the tree."""

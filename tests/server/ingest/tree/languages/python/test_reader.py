@@ -179,3 +179,21 @@ def test_a_package_is_named_by_its_folder(analyse: Analyser) -> None:
 def test_identifiers_of_any_script(analyse: Analyser) -> None:
     nodes = analyse("a.py", "class Größe:\n    def mesure_é(self):\n        return 'π'\n").file.nodes
     assert [node.symbol for node in nodes] == ["Größe", "Größe.mesure_é"]
+
+
+def test_each_setting_of_a_settings_module_is_a_node(analyse: Analyser) -> None:
+    text = "DEBUG = False\n# Bytes.\nLIMIT = 7\nparts = load()\n{}\nif DEBUG:\n    CACHED = ['a']\n"
+
+    def symbols(text: str) -> list[tuple[str, int, int]]:
+        nodes = analyse("site/conf.py", text).file.nodes
+        return [(node.local_id.rpartition("#")[2], node.start_line, node.end_line) for node in nodes]
+
+    whole = ("site/conf.py", 1, 7)
+    assert symbols(text.format("")) == [whole]
+    assert symbols(text.format("SECRET_KEY = 'x'")) == [
+        whole,
+        ("DEBUG", 1, 1),
+        ("LIMIT", 2, 3),
+        ("SECRET_KEY", 5, 5),
+        ("CACHED", 7, 7),
+    ]

@@ -159,3 +159,80 @@ def test_a_list_of_patterns_imports_what_it_includes(edges_of: EdgesOf) -> None:
         "shop/urls.py": "urlpatterns = []\n",
     }
     assert edges_of("Imports", files) == {("site/urls.py", "shop/urls.py"): 1.0}
+
+
+NAMED = {
+    "shop/__init__.py": "from shop.web import serve\n",
+    "shop/web.py": (
+        "class Gate:\n    def enter(self):\n        ask()\n\n\ndef serve():\n    ask()\n\n\nserver = Gate()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MIDDLEWARE = ['shop.web.Gate']\n", {"shop/web.py#Gate": 0.9}),
+        ("LOGGING = {'filters': {'a': {'()': 'shop.web.Gate.enter'}}}\n", {"shop/web.py#Gate.enter": 0.9}),
+        ("ROOT_URLCONF = 'shop.web'\n", {"shop/web.py": 0.9}),
+        ("run('shop.web:server')\n", {"shop/web.py": 0.9}),
+        ("patch('shop.serve')\n", {"shop/web.py#serve": 0.9}),
+        ("NAME = 'web.Gate'\n", {}),
+        ("NAME = 'shop.web.Missing'\n", {}),
+        ("NAME = 'shop.web.Gate.missing'\n", {}),
+        ("NAME = 'shop:web'\n", {}),
+        ("NAME = 'see shop.web.Gate'\n", {}),
+        ("NAME = f'shop.{x}.Gate'\n", {}),
+        ("NAME = 'shop'\n", {}),
+        ("'''shop.web.Gate'''\nrun()\n", {}),
+    ],
+)
+def test_strings_that_name_what_is_in_a_module(edges_of: EdgesOf, text: str, expected: dict[str, float]) -> None:
+    found = edges_of("References", {**NAMED, "config/site.py": text})
+    assert {end: confidence for (start, end), confidence in found.items() if start == "config/site.py"} == expected
+
+
+SETTINGS = {
+    "site/settings/base.py": (
+        "import os\n\nDEBUG = False\nSECRET_KEY = os.environ['KEY']\n# How many there are on a page.\nPAGE_SIZE = 20\n"
+        "parts = load()\n\nif DEBUG:\n    CACHED = ['a']\n"
+    ),
+    "site/settings/dev.py": "from .base import *\nfrom .extra import *\n\nDEBUG = True\n",
+    "site/settings/extra.py": "LIMIT = 7\n",
+    "site/other.py": "PAGE_SIZE = 30\nLIMIT = 8\n",
+    "tests/settings.py": "from site.settings.base import *\n\nPAGE_SIZE = 2\n",
+}
+IN_BASE = "site/settings/base.py#"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("a.py", "from django.conf import settings\nrun(settings.PAGE_SIZE)\n", {IN_BASE + "PAGE_SIZE": 0.9}),
+        ("a.py", "from django.conf import settings as s\nrun(s.CACHED[0].upper())\n", {IN_BASE + "CACHED": 0.9}),
+        (
+            "a.py",
+            "from django.conf import settings\nrun(getattr(settings, 'LIMIT', 1))\n",
+            {"site/settings/extra.py": 0.9},
+        ),
+        (
+            "a.py",
+            "from django.conf import settings\nrun(settings.DEBUG)\n",
+            {IN_BASE + "DEBUG": 0.5, "site/settings/dev.py": 0.5},
+        ),
+        ("tests/test_a.py", "from django.conf import settings\nrun(settings.PAGE_SIZE)\n", {"tests/settings.py": 0.9}),
+        ("a.py", "from django.conf import settings\nrun(settings.MISSING)\n", {}),
+        ("a.py", "from elsewhere import settings\nrun(settings.PAGE_SIZE)\n", {}),
+    ],
+)
+def test_settings_lead_to_where_they_are_set(
+    edges_of: EdgesOf, path: str, text: str, expected: dict[str, float]
+) -> None:
+    found = edges_of("ReadsSetting", {**SETTINGS, path: text})
+    assert {end: confidence for (start, end), confidence in found.items() if start == path} == expected
+
+
+def test_a_setting_that_many_files_set_leads_to_none_of_them(edges_of: EdgesOf) -> None:
+    files = {f"site/settings/s{number}.py": "DEBUG = True\nSECRET_KEY = 'x'\n" for number in range(5)}
+    read = {"a.py": "from django.conf import settings\nrun(settings.DEBUG)\n"}
+    assert edges_of("ReadsSetting", {**files, **read}) == {}
