@@ -23,11 +23,17 @@ from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import RetrievalMode
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
-SearchBy: TypeAlias = Literal["semantic", "bm25", "hybrid", "from_router"]
+_Mode: TypeAlias = Literal["semantic", "bm25", "hybrid"]
+SearchBy: TypeAlias = Literal[_Mode, "from_router"]
 """How a step searches: one of the server's modes, or the one that the router chose."""
-_MODES: Final = get_args(RetrievalMode)
-_OF_MODES: Final = OneOf(_MODES, "search-type-unknown")
+_ROUTED: Final = get_args(RetrievalMode)
+_OF_MODES: Final = OneOf(get_args(_Mode), "search-type-unknown")
 _OF_WAYS: Final = OneOf(get_args(SearchBy), "search-type-unknown")
+_RERANKS: Final = {
+    **choices(Rerank),
+    "keyword_rerank": Rerank.RERANK_KEYWORD,
+    "codebert_rerank": Rerank.RERANK_CODEBERT,
+}
 
 
 def _search_by(value: object) -> object:
@@ -37,15 +43,14 @@ def _search_by(value: object) -> object:
 class SearchSettings(StepSettings):
     """The keys of a `search_nodes` step."""
 
-    search_type: Annotated[
-        SearchBy | Annotated[tuple[RetrievalMode, ...], Field(min_length=1)], BeforeValidator(_search_by)
-    ]
+    search_type: Annotated[SearchBy | Annotated[tuple[_Mode, ...], Field(min_length=1)], BeforeValidator(_search_by)]
     """The mode of the search; `from_router` for the router's choice; of a list, the first mode that is in the
-    pipeline's `retrieval_modes`. The mode semantic_rerank is a semantic search with the rerank `keyword`."""
+    pipeline's `retrieval_modes`. A router's semantic_rerank is a semantic search with the rerank `keyword_rerank`."""
     top_k: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("top-k-not-positive")] = None
     """The most nodes to select; the pipeline's top_k when absent."""
-    rerank: Annotated[str, OneOf(choices(Rerank), "rerank-unknown")] = "none"
-    """The rerank of a semantic search; none when absent."""
+    rerank: Annotated[str, OneOf(_RERANKS, "rerank-unknown")] = "none"
+    """The rerank of a semantic search, which then needs semantic_rerank among `retrieval_modes`; none when absent.
+    `keyword` and `codebert` are short for `keyword_rerank` and `codebert_rerank`."""
     rrf_k: int | None = None
     """The constant of a hybrid search's fusion, 1 to 1,000,000; ignored by other searches; 60 when absent."""
     query_parser: QueryParser = None
@@ -73,11 +78,11 @@ def _mode(step: SearchSettings, state: PipelineState, modes: Collection[str]) ->
     if step.search_type != "from_router":
         offered = _modes(step)
         mode = next((mode for mode in offered if mode in modes), offered[0])
-    elif state.retrieval_mode in _MODES:
+    elif state.retrieval_mode in _ROUTED:
         mode = state.retrieval_mode
     else:
         chosen = repr(state.retrieval_mode) if state.retrieval_mode else "none"
-        raise StepError("mode-missing", f"from_router takes {', '.join(_MODES)}, and the router chose {chosen}")
+        raise StepError("mode-missing", f"from_router takes {', '.join(_ROUTED)}, and the router chose {chosen}")
     if mode not in modes:
         raise StepError("mode-not-supported", f"the mode {mode} is not among retrieval_modes ({', '.join(modes)})")
     return mode
@@ -105,7 +110,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
             top_k=top_k,
             filter=filter,
             rrf_k=step.rrf_k if mode == "hybrid" else None,
-            rerank=choices(Rerank)["keyword" if reranked and step.rerank == "none" else step.rerank],
+            rerank=_RERANKS["keyword" if reranked and step.rerank == "none" else step.rerank],
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )

@@ -172,14 +172,22 @@ def test_rrf_k_is_of_hybrid_search_alone(search_type: str, sent: int | None) -> 
     assert retrieval.calls[0].arguments["rrf_k"] == sent
 
 
-@pytest.mark.parametrize("rerank", ["keyword", "codebert"])
-def test_a_reranked_semantic_search_is_the_mode_semantic_rerank(rerank: str) -> None:
+@pytest.mark.parametrize(
+    ("rerank", "sent"),
+    [
+        ("keyword", Rerank.RERANK_KEYWORD),
+        ("keyword_rerank", Rerank.RERANK_KEYWORD),
+        ("codebert", Rerank.RERANK_CODEBERT),
+        ("codebert_rerank", Rerank.RERANK_CODEBERT),
+    ],
+)
+def test_a_reranked_semantic_search_is_the_mode_semantic_rerank(rerank: str, sent: Rerank) -> None:
     retrieval = FakeRetrieval()
     runtime = make_runtime(retrieval, retrieval_modes=("semantic_rerank",))
     outcome = run_action(
         ACTION, {"search_type": "semantic", "rerank": rerank}, make_state(last_model_response="tax"), runtime
     )
-    assert retrieval.calls[0].arguments["rerank"] == choices(Rerank)[rerank]
+    assert retrieval.calls[0].arguments["rerank"] == sent
     assert outcome.detail["mode"] == "semantic_rerank"
 
 
@@ -263,12 +271,13 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("branch-required", {}, {"branch": ""}, {}),
         ("search-type-missing", {"search_type": None}, {}, {}),
         ("search-type-unknown", {"search_type": "semantic_rerank"}, {}, {}),
+        ("search-type-unknown", {"search_type": ["hybrid", "semantic_rerank"]}, {}, {}),
         ("top-k-missing", {}, {}, {"top_k": None}),
         ("top-k-not-positive", {"top_k": 0}, {}, {}),
         ("top-k-malformed", {"top_k": "many"}, {}, {}),
         ("rerank-unknown", {"rerank": "bert"}, {}, {}),
         ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword"}, {}, {}),
-        ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert"}, {}, {}),
+        ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert_rerank"}, {}, {}),
         ("rrf-k-not-positive", {"search_type": "hybrid", "rrf_k": 0}, {}, {}),
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
