@@ -10,6 +10,7 @@ from groundwire_ingest.tree.chunk_writer import ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, lines_of, split_lines, trimmed_span
 from groundwire_ingest.tree.files.languages import chunk_class
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.notices import is_notice
 
 WHOLE_UP_TO = 1500
 PART_FROM = 200
@@ -56,8 +57,9 @@ def write_parts(
     Anything longer is its outline, and its parts of at least PART_FROM characters are nodes. An outline is what no
     such part takes, and the first line of each; a part that has next to nothing of its own, such as a `<div>` around
     all others, is no node, but what is in it. A part counts that begins below the first line of what it is inside of
-    and below the end of the part before it. It takes in the lines directly above that begin with one of `comments`. A
-    long text without parts is cut before one of the lines `cuts`, where a part would begin, or after a blank line.
+    and below the end of the part before it. It takes in the lines directly above that begin with one of `comments`,
+    but the first part takes in no licence. A long text without parts is cut before one of the lines `cuts`, where a
+    part would begin, or after a blank line.
 
     The file's own node has the local id `<path>`, its symbol is the file's name; a part's are `<path>#<a.b>` and `a.b`.
     """
@@ -100,6 +102,8 @@ def _nested(lines: Sequence[str], parts: Sequence[Part], comments: tuple[str, ..
             start = part.start_line
             while comments and start - 1 > floor and lines[start - 2].lstrip().startswith(comments):
                 start -= 1
+            if whole is root and not root.parts and is_notice("".join(lines[start - 1 : part.start_line - 1])):
+                start = part.start_line
             inner = _Whole(tuple(name[:MAX_NAME_CHARACTERS] for name in part.path), start, end, part.is_own)
             whole.parts.append(inner)
             around.append(inner)

@@ -1,7 +1,7 @@
 """Cutting a file's places into the texts of nodes, naming them, and the signatures of declarations."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -70,14 +70,26 @@ class Chunk:
 
 
 class ChunkCutter:
-    """Cuts the places of one file; `source` is its text in UTF-8, `lines` the same with their ends."""
+    """Cuts the places of one file; `source` is its text in UTF-8, `lines` the same with their ends.
 
-    def __init__(self, syntax: Syntax, path: str, root: Node, source: bytes, lines: Sequence[str]) -> None:
+    `notices` are the rows of its licence.
+    """
+
+    def __init__(
+        self,
+        syntax: Syntax,
+        path: str,
+        root: Node,
+        source: bytes,
+        lines: Sequence[str],
+        notices: Container[int],
+    ) -> None:
         self._syntax = syntax
         self._path = path
         self._root = root
         self._source = source
         self._lines = lines
+        self._notices = notices
         self._owned: defaultdict[str, list[Declared]] = defaultdict(list)
 
     def cut(self, places: Sequence[Place]) -> Iterator[Chunk]:
@@ -86,8 +98,8 @@ class ChunkCutter:
         A place that holds others is an outline: its own lines, with the signatures of the others in their places. The
         signatures of a type's members that stand outside of it, in the same file, stand behind it. A
         file that says nothing but where names come from and then declares types has no chunk; those lines are the last
-        ones of its first type. A symbol that the file declares again is told apart by `~2`, `~3`, ... in the order of
-        the declarations.
+        ones of its first type, less its licence. A symbol that the file declares again is told apart by `~2`, `~3`, ...
+        in the order of the declarations.
         """
         file, *declared = places
         for place in declared:
@@ -97,6 +109,7 @@ class ChunkCutter:
         if not self._is_mere_header(file, header):
             header = []
             declared = [file, *declared]
+        header = [row for row in header if row not in self._notices]
         times_seen: Counter[str] = Counter()
         for place in declared:
             local_id, node = self._path, self._root

@@ -1,6 +1,6 @@
 """Which declarations have lines of their own, and which lines those are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from groundwire_ingest.tree.languages.nodes import end_row
@@ -41,14 +41,17 @@ class Place:
             yield row, self.last_row
 
 
-def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) -> tuple[Place, ...]:
+def assign_places(
+    syntax: Syntax, declared: Sequence[Declared], row_count: int, notices: Container[int]
+) -> tuple[Place, ...]:
     """The file's place and that of each declaration that a person would point to, outer before inner.
 
     `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted from 1.
     Types, functions and members with a body have a place, and so have the members of an interface. A field, a short
     property, a member that only keeps or hands out fields has none: it reads better inside its type. So does what is
     declared inside a callable, unless it is long and yet not the most part of it. Neither has a place what starts on a
-    line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold.
+    line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold. A place
+    starts below the rows of `notices` that stand first in it.
     """
     file = Place(None, 0, 0, -1, row_count - 1)
     places = [file]
@@ -65,7 +68,10 @@ def assign_places(syntax: Syntax, declared: Sequence[Declared], row_count: int) 
             slight.add(item)
             continue
         name = item.node.child_by_field_name("name")
-        place = Place(item, index, max(item.first_row, free_row), end_row(name) if name else row, last_row)
+        first_row = max(item.first_row, free_row)
+        while first_row in notices:
+            first_row += 1
+        place = Place(item, index, first_row, end_row(name) if name else row, last_row)
         home[item] = place
         outer.inner.append(place)
         places.append(place)

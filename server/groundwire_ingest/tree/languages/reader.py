@@ -15,6 +15,7 @@ from groundwire_ingest.tree.languages.chunks import ChunkCutter
 from groundwire_ingest.tree.languages.messages import topics
 from groundwire_ingest.tree.languages.migrations import table_changes
 from groundwire_ingest.tree.languages.nodes import Nodes, collect
+from groundwire_ingest.tree.languages.notices import notice_rows
 from groundwire_ingest.tree.languages.outline import Declared, outline
 from groundwire_ingest.tree.languages.places import assign_places
 from groundwire_ingest.tree.languages.strings import string_literals
@@ -59,8 +60,9 @@ class CodeReader:
             why = f"cannot be parsed as {file.language}"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         lines = lines_of(file.text)
-        cutter = ChunkCutter(syntax, file.path, root, source, lines)
-        chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines))))
+        notices = notice_rows(syntax, root, declared)
+        cutter = ChunkCutter(syntax, file.path, root, source, lines, notices)
+        chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines), notices)))
         places = row_places(syntax, file, root, declared, chunks, len(lines))
         nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))

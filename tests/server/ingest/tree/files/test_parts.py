@@ -96,6 +96,13 @@ def test_comments_above_belong_to_a_part() -> None:
     assert _nodes(analysis) == [("a/b.json", 1, 24), ("a/b.json#a", 13, 24)]
 
 
+def test_a_licence_belongs_to_no_part() -> None:
+    text = "# Copyright (c) 2021 Shop Ltd.\n" + WIDE * 10 + "# Copyright (c) 2022 Others\n" + WIDE * 10
+    analysis = _written(text, [Part(("a",), 2, 11), Part(("b",), 13, 22)], comments=("#",))
+    assert _nodes(analysis) == [("a/b.json", 1, 22), ("a/b.json#a", 2, 11), ("a/b.json#b", 12, 22)]
+    assert analysis.nodes[0].text.startswith("# Copyright")
+
+
 def test_a_long_outline_and_a_long_text_are_cut() -> None:
     text = WIDE * (2 * MAX_CHUNK_CHARACTERS // 100) + "a\n" * 200
     whole = _written(text, [], cuts=(21, 61, 121))

@@ -157,3 +157,78 @@ def test_carriage_returns_stay_inside_a_chunk(
 ) -> None:
     texts = {node.symbol: node.text for node in analyse(path, text).file.nodes if "#" in node.local_id}
     assert texts == expected
+
+
+NOTICE = ("Copyright (c) 2021 Shop Ltd.", "Licensed under the Apache License, Version 2.0.")
+SLASHES = "".join(f"// {line}\n" for line in NOTICE)
+HASHES = "".join(f"# {line}\n" for line in NOTICE)
+STARS = "/*\n" + "".join(f" * {line}\n" for line in NOTICE) + " */\n"
+
+
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize(
+    ("path", "notice", "code", "symbol", "kept"),
+    [
+        ("A.java", STARS, "package p;\n\n/** Keeps. */\nclass A {\n  int b;\n}\n", "p.A", "package p;"),
+        ("A.java", STARS.replace("/*", "/**"), "package p;\nclass A {\n  int b;\n}\n", "p.A", "package p;"),
+        ("A.java", STARS, "/** Keeps. */\nclass A {\n  int b;\n}\n", "A", ""),
+        ("A.java", STARS, "// See the design of A.\nclass A {\n  int b;\n}\n", "A", ""),
+        ("A.cs", SLASHES, "using B;\n/// Keeps.\nclass A { }\n", "A", "using B;"),
+        ("A.cs", SLASHES, "/// Keeps.\nclass A { }\n", "A", ""),
+        ("A.cs", SLASHES, "namespace N\n{\n  class A { }\n}\n", "N.A", "namespace N\n{"),
+        ("A.cs", SLASHES.replace("// C", '// <copyright file="A.cs">\n// C'), "class A { }\n", "A", ""),
+        ("a.ts", STARS, "class A {\n  b = 1;\n}\n", "A", ""),
+        ("a.ts", "// SPDX-License-Identifier: MIT\n", "export class A {\n  b = 1;\n}\n", "A", ""),
+        ("A.kt", STARS, "class A {\n  val b = 1\n}\n", "A", ""),
+        ("a.py", HASHES, "class A:\n    b = 1\n", "A", ""),
+        ("a.py", HASHES, "import b\n\n\nclass A:\n    b = 1\n", "A", "import b"),
+        ("a.rb", HASHES, "class A\n  B = 1\nend\n", "A", ""),
+        ("a.rs", SLASHES, "pub struct A {\n  b: i32,\n}\n", "A", ""),
+        ("a.php", f"<?php\n{STARS}", "class A\n{\n  public $b;\n}\n", "A", "<?php"),
+    ],
+)
+def test_a_licence_belongs_to_no_type(
+    analyse: Analyser, path: str, notice: str, code: str, symbol: str, kept: str, blank: str
+) -> None:
+    analysis = analyse(path, notice + blank + code)
+    (node,) = (node for node in analysis.file.nodes if node.symbol == symbol)
+    assert not any(line in other.text for line in NOTICE for other in analysis.file.nodes if other.symbol)
+    assert "SPDX" not in node.text
+    assert node.text.rpartition("\n\n")[2] == kept if kept else node.text == code.removesuffix("\n")
+    lines = (notice + blank + code).split("\n")
+    assert node.text.split("\n")[0] == lines[node.start_line - 1]
+    assert node.end_line is not None
+    assert len(node.text.removesuffix(kept).strip("\n").split("\n")) == node.end_line - node.start_line + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/**\n * Keeps.\n * @copyright 2021 Shop Ltd.\n * @license MIT\n */\nclass A {\n  b = 1;\n}",
+        "/** Copyright (c) 2021, as the law defines it. */\nclass A {\n  b = 1;\n}",
+        "// The holders of a copyright, and how to reach them.\nclass A {\n  b = 1;\n}",
+        "// Checks licences of drivers.\nclass A {\n  b = 1;\n}",
+        "class A {\n  // Copyright (c) 2021 Shop Ltd.\n  b = 1;\n}",
+    ],
+)
+def test_what_documents_a_type_stays_in_it(analyse: Analyser, text: str) -> None:
+    assert texts(analyse("a.ts", text + "\n")) == {"a.ts#A": text}
+
+
+def test_a_licence_stays_in_the_text_of_its_file(analyse: Analyser) -> None:
+    function = "def f():\n    return 1"
+    analysis = analyse("a.py", f"{HASHES}{function}\n\n\nregister(f)\n")
+    assert texts(analysis) == {"a.py": f"{HASHES}def f() ...\nregister(f)", "a.py#f": function}
+    assert spans(analysis) == {"a.py": (1, 7), "a.py#f": (3, 4)}
+
+
+def test_a_comment_on_the_line_of_code_is_no_licence(analyse: Analyser) -> None:
+    text = "/* Copyright (c) 2021 Shop Ltd. */ class A {\n  b = 1;\n}"
+    assert texts(analyse("a.ts", text)) == {"a.ts#A": text}
+
+
+def test_of_other_comments_above_a_licence_nothing_is_lost(analyse: Analyser) -> None:
+    text = f"// Generates invoices.\n\n{SLASHES}package p;\n\nclass A {{\n  int b;\n}}\n"
+    assert texts(analyse("A.java", text)) == {
+        "A.java#p.A": "class A {\n  int b;\n}\n\n// Generates invoices.\npackage p;"
+    }

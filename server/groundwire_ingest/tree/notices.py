@@ -1,0 +1,46 @@
+"""Which comments at the head of a file state its licence or copyright, and nothing about the code below."""
+
+import re
+from itertools import islice
+
+_FIRST_LINES = 3
+"""A notice says what it is within so many of its lines, those without words aside."""
+
+_WORD = re.compile(r"[\w©@-]++")
+_PHRASES = (
+    "copyright c",
+    "copyright ©",
+    "copyright by",
+    "copyright the",
+    "copyright file",
+    "all rights reserved",
+    "spdx-license-identifier",
+    "spdx-filecopyrighttext",
+    "licensed to",
+    "licensed under",
+    "distributed under the",
+    "required by applicable law",
+    "permission is hereby granted",
+    "redistribution and use in",
+    "this file is part of",
+    "this program is free software",
+    "this software is provided",
+    "public domain",
+    "public license",
+    "apache license",
+    "mit license",
+    "bsd license",
+    "software license",
+    "style license",
+)
+_DATED = re.compile(r"(?:copyright|©|\bc)(?: [^ ]++){0,5} \d{4}\b")
+_TAG = re.compile(r"^@(?:license|copyright)\b", re.MULTILINE)
+
+
+def is_notice(comment: str) -> bool:
+    """Whether a comment is a licence or copyright notice, by the words of its first lines."""
+    lines = (" ".join(_WORD.findall(line)) for line in comment.lower().replace("licence", "license").split("\n"))
+    first = "\n".join(islice(filter(None, lines), _FIRST_LINES))
+    words = first.replace("\n", " ").replace("-style", " style")
+    said = any(phrase in words for phrase in _PHRASES)
+    return said or _DATED.search(words) is not None or _TAG.search(first) is not None
