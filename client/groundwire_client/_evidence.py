@@ -7,7 +7,7 @@ from html import escape
 from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
 from groundwire.v1.retrieval_pb2 import NodeText, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import choice, citation
+from groundwire_client._helpers import choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class EvidenceNode:
         end_line: The last line, inclusive; 0 when unknown.
         symbol: The qualified name, such as `InvoiceService.Create`, or the headings above it; empty when it has none.
         token_count: The text's length in tokens.
+        citation: Path and lines, such as `src/Tax.cs:3-9`; the id in place of a path that is unknown.
     """
 
     id: str
@@ -31,11 +32,7 @@ class EvidenceNode:
     end_line: int
     symbol: str
     token_count: int
-
-    @property
-    def citation(self) -> str:
-        """Path and lines, such as `src/Tax.cs:3-9`; the id where the path is unknown."""
-        return citation(self.path or self.id, self.start_line, self.end_line)
+    citation: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +103,10 @@ def evidence_of(scope: IndexScope, question: str, answer: QueryResponse, fetched
     return Evidence(scope, question, shown, tuple(skipped), sum(text.token_count for text in shown))
 
 
-def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int]:
-    place = match.location
+def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int, str]:
+    path, first, last = match.location.path, match.location.start_line, match.location.end_line
     name = match.symbol or match.section_path
-    return match.id, match.rank, place.path, place.start_line, place.end_line, name, match.token_count
+    return match.id, match.rank, path, first, last, name, match.token_count, match.citation
 
 
 def _line(node: EvidenceNode) -> str:

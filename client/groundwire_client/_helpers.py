@@ -1,4 +1,4 @@
-"""What goes beyond the generated messages: ids of responses, scopes, names of enum values, citations, times."""
+"""What goes beyond the generated messages: ids of responses, scopes, names of enum values, times."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -54,14 +54,6 @@ def choices(enum: "EnumTypeWrapper[_Value]") -> dict[str, _Value]:
 def choice(enum: "EnumTypeWrapper[_Value]", value: _Value) -> str:
     """The short name of a value; `unknown` for one that is unspecified or that only a newer server knows."""
     return next((name for name, known in choices(enum).items() if known == value), "unknown")
-
-
-def citation(path: str, start_line: int, end_line: int) -> str:
-    """Path and lines such as `src/a.cs:10-12`, as far as they are known."""
-    lines = f":{start_line}" if start_line else ""
-    if end_line > start_line:
-        lines += f"-{end_line}"
-    return f"{path}{lines}"
 
 
 def timestamp(field: str, moment: datetime) -> Timestamp:

@@ -35,8 +35,10 @@ def answer(server: FakeServer) -> query_pb2.QueryResponse:
     """Three matches: one with its text, one whose text did not fit into the response, one too large for the budget."""
     limit = SkipReason.SKIP_REASON_RESPONSE_LIMIT
     matches = [
-        query_pb2.QueryMatch(id="a", rank=1, text="A", token_count=10, location=location("a.cs"), symbol="A.f"),
-        query_pb2.QueryMatch(id="b", rank=2, text_omitted=True, omit_reason=limit, token_count=20),
+        query_pb2.QueryMatch(
+            id="a", rank=1, text="A", token_count=10, location=location("a.cs"), symbol="A.f", citation="a.cs:3-9"
+        ),
+        query_pb2.QueryMatch(id="b", rank=2, text_omitted=True, omit_reason=limit, token_count=20, citation="b"),
         query_pb2.QueryMatch(
             id="c",
             rank=3,
@@ -45,6 +47,7 @@ def answer(server: FakeServer) -> query_pb2.QueryResponse:
             token_count=5_000,
             location=location("c.md"),
             section_path="Tax > Rates",
+            citation="c.md:3-9",
         ),
     ]
     response = query_pb2.QueryResponse(matches=matches, index="v1", meta=query_pb2.RetrieveMeta(used_tokens=10))
@@ -74,10 +77,12 @@ def test_evidence_is_one_query_and_fetches_what_its_response_had_no_room_for(
         scope=pinned(SCOPE, "v1"),
         question="vat?",
         texts=(
-            EvidenceText("a", 1, "a.cs", 3, 9, "A.f", 10, "A"),
-            EvidenceText("b", 2, "", 0, 0, "", 20, "B"),
+            EvidenceText("a", 1, "a.cs", 3, 9, "A.f", 10, "a.cs:3-9", "A"),
+            EvidenceText("b", 2, "", 0, 0, "", 20, "b", "B"),
         ),
-        skipped=(SkippedText("c", 3, "c.md", 3, 9, "Tax > Rates", 5_000, SkipReason.SKIP_REASON_OVER_BUDGET),),
+        skipped=(
+            SkippedText("c", 3, "c.md", 3, 9, "Tax > Rates", 5_000, "c.md:3-9", SkipReason.SKIP_REASON_OVER_BUDGET),
+        ),
         used_tokens=30,
     )
     assert isinstance(found, Evidence)
@@ -115,7 +120,7 @@ def test_the_defaults_are_those_of_the_commands(server: FakeServer, call: Caller
 
 def test_a_notebook_shows_texts_as_texts(server: FakeServer, answer: query_pb2.QueryResponse, call: Caller) -> None:
     for match in answer.matches:
-        match.symbol = match.location.path = HOSTILE
+        match.symbol = match.citation = HOSTILE
         match.ClearField("omit_reason")
         if match.text:
             match.text = HOSTILE

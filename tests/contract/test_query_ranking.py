@@ -3,7 +3,7 @@
 import pytest
 
 from groundwire.v1 import query_pb2
-from groundwire.v1.query_pb2 import RankingParameters
+from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext
 from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform, as_fused
 
@@ -25,6 +25,21 @@ def ask(platform: Platform, query: str = QUESTION, **fields: object) -> query_pb
 def scores_of(response: query_pb2.QueryResponse, local_id: str) -> query_pb2.StageScores:
     (match,) = (match for match in response.matches if match.meta.chunk_id == local_id)
     return match.scores
+
+
+@pytest.mark.parametrize("fusion", [FUSION_MODE_RRF, FUSION_MODE_WEIGHTED])
+def test_a_fusion_that_is_asked_for_keeps_its_order(platform: Platform, fusion: FusionMode.ValueType) -> None:
+    """Only what the request gives of the ranking acts; the rules act by default, also on a fusion of this kind."""
+    both = [CODE_WORDS, TRIGRAM]
+    plain = ask(platform, retrievers=both, fusion=fusion)
+    fused = [match.scores.fused for match in plain.matches]
+    assert fused == sorted(fused, reverse=True)
+    assert not plain.meta.ranking.ListFields()
+    assert {(match.scores.kind_factor, match.scores.repeat_factor) for match in plain.matches} == {(1.0, 1.0)}
+    ranked = ask(platform, retrievers=both, fusion=fusion, ranking=RankingParameters(test_factor=0.25))
+    assert ranked.meta.ranking == RankingParameters(test_factor=0.25)
+    assert scores_of(ranked, "test").kind_factor == 0.25
+    assert ask(platform, retrievers=both).meta.ranking.test_factor == 0.5
 
 
 def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:

@@ -68,7 +68,7 @@ def _node(chance: Random, make_node: MakeNode, number: int) -> Node:
         collection_id=chance.choice(VALUES),
         case_id=chance.choice(VALUES),
         document_id=chance.choice(("", "", *VALUES)),
-        document_version_id=chance.choice(("", "", "1")),
+        document_version_id=chance.choice(("", "", "red")),
         chunk_index=chance.randint(0, 2),
         is_latest=chance.random() < 0.8,
         deleted=chance.random() < 0.2,

@@ -21,27 +21,33 @@ class Bound:
     cases: Patterns
     documents: Patterns
     workflows: Patterns
+    versions: Patterns
 
     @property
     def bounds(self) -> Bounds:
         """The same for the product."""
-        return Bounds(*map(_names, (self.collections, self.cases, self.documents, self.workflows)))
+        return Bounds(*map(_names, (self.collections, self.cases, self.documents, self.workflows, self.versions)))
 
-    def admits(self, collection: str, case: str, document: str, metadata: Mapping[str, JsonValue]) -> bool:
+    def admits(
+        self, collection: str, case: str, document: str, version: str, metadata: Mapping[str, JsonValue]
+    ) -> bool:
         """Whether a node with these values is within all of them."""
         stated = metadata.get("workflow_id")
         workflows = [one for one in (stated if isinstance(stated, list) else [stated]) if isinstance(one, str)]
-        values = ((self.collections, [collection]), (self.cases, [case]), (self.documents, [document]))
-        return all(_one_of(patterns, of_node) for patterns, of_node in (*values, (self.workflows, workflows)))
+        values = (
+            *((self.collections, [collection]), (self.cases, [case]), (self.documents, [document])),
+            *((self.versions, [version]), (self.workflows, workflows)),
+        )
+        return all(_one_of(patterns, of_node) for patterns, of_node in values)
 
     def admits_node(self, node: Node) -> bool:
         """Whether a node is within all of them."""
-        return self.admits(node.collection_id, node.case_id, node.document_id, node.metadata)
+        return self.admits(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.metadata)
 
 
-UNBOUND = Bound(None, None, None, None)
+UNBOUND = Bound(None, None, None, None, None)
 patterns = st.none() | st.lists(st.sampled_from(("red", "re*", "blue", "r*", "*", '"*', "absent")), max_size=2)
-bounds = st.just(UNBOUND) | st.builds(Bound, patterns, patterns, patterns, patterns)
+bounds = st.just(UNBOUND) | st.builds(Bound, *[patterns] * 5)
 workflows = st.sampled_from(
     ({}, {"workflow_id": "red"}, {"workflow_id": ""}, {"workflow_id": ["blue", "reed", ""]}, {"workflow_id": 7})
 )

@@ -32,13 +32,12 @@ public sealed record Evidence(
 /// </param>
 /// <param name="TokenCount">The length in tokens.</param>
 /// <param name="Score">Higher is better, comparable within one answer only.</param>
+/// <param name="Citation">
+/// Path and lines, such as <c>src/Tax.cs:3-9</c>; the id in place of a path that is unknown.
+/// </param>
 public sealed record EvidenceText(
     string Id, int Rank, string Text, string Path, int StartLine, int EndLine, string Symbol, int TokenCount,
-    double Score)
-{
-    /// <summary>Path and lines, such as <c>src/Tax.cs:3-9</c>; the id where the path is unknown.</summary>
-    public string Citation => EvidenceReader.Citation(Id, Path, StartLine, EndLine);
-}
+    double Score, string Citation);
 
 /// <summary>A node that was found, whose text does not fit into what is left of the budget.</summary>
 /// <param name="Id">The id of the node.</param>
@@ -49,9 +48,9 @@ public sealed record EvidenceText(
 /// <param name="Symbol">The qualified name, or the headings above it; empty when it has none.</param>
 /// <param name="TokenCount">The length of the text in tokens.</param>
 /// <param name="Reason">Why, as the server says it.</param>
+/// <param name="Citation">
+/// Path and lines, such as <c>src/Tax.cs:3-9</c>; the id in place of a path that is unknown.
+/// </param>
 public sealed record SkippedText(
-    string Id, int Rank, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, SkipReason Reason)
-{
-    /// <summary>Path and lines, such as <c>src/Tax.cs:3-9</c>; the id where the path is unknown.</summary>
-    public string Citation => EvidenceReader.Citation(Id, Path, StartLine, EndLine);
-}
+    string Id, int Rank, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, SkipReason Reason,
+    string Citation);

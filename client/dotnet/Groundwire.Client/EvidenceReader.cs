@@ -29,19 +29,12 @@ internal static class EvidenceReader
         return new Evidence(texts, skipped, texts.Sum(text => (long)text.TokenCount), answer.Index);
     }
 
-    public static string Citation(string id, string path, int startLine, int endLine)
-    {
-        var first = startLine > 0 ? $":{startLine}" : "";
-        var last = endLine > startLine ? $"-{endLine}" : "";
-        return (path.Length > 0 ? path : id) + first + last;
-    }
-
     private static EvidenceText ReadText(QueryMatch match, string text)
     {
         var place = match.Location ?? Unknown;
         return new EvidenceText(
             match.Id, match.Rank, text, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
-            match.Score);
+            match.Score, match.Citation);
     }
 
     private static SkippedText ReadSkipped(QueryMatch match)
@@ -49,7 +42,7 @@ internal static class EvidenceReader
         var place = match.Location ?? Unknown;
         return new SkippedText(
             match.Id, match.Rank, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
-            match.OmitReason);
+            match.OmitReason, match.Citation);
     }
 
     private static string Name(QueryMatch match) => match.Symbol.Length > 0 ? match.Symbol : match.SectionPath;

@@ -55,7 +55,7 @@ class AccessOptions:
         list[str] | None,
         _access(
             metavar="BOUND=VALUE",
-            help="What the caller is bound to: collections, cases, documents or workflows, and a value; repeatable.",
+            help=f"What the caller is bound to ({', '.join(_BOUNDS)}), and a value; repeatable.",
         ),
     ] = None
 

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from groundwire.v1.retrieval_pb2 import SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import citation
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
@@ -47,7 +46,9 @@ def origin(*, is_test: bool, is_generated: bool) -> str:
 
 def place(location: SourceLocation, otherwise: str) -> str:
     """Path and lines, as far as they are known; `otherwise` stands for a path."""
-    return citation(location.path or otherwise, location.start_line, location.end_line)
+    first, last = location.start_line, location.end_line
+    lines = f":{first}-{last}" if last > first > 0 else f":{first}" if first else ""
+    return f"{location.path or otherwise}{lines}"
 
 
 def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Panel:

@@ -127,6 +127,7 @@ def _match_text(match: QueryMatch) -> NodeText:
         token_count=match.token_count,
         location=match.location,
         symbol=match.symbol or match.section_path,
+        citation=match.citation,
     )
 
 
@@ -141,6 +142,7 @@ def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
         token_count=parent.token_count,
         location=parent.location,
         symbol=parent.symbol,
+        citation=parent.citation,
     )
 
 

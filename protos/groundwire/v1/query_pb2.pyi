@@ -33,9 +33,13 @@ class _FusionModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FusionMode
     FUSION_MODE_ADAPTIVE: _FusionMode.ValueType  # 1
     """A weighted sum of normalised scores. The weights depend on the query's class; `meta` has both."""
     FUSION_MODE_RRF: _FusionMode.ValueType  # 2
-    """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
+    """Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank). In a request it also sets the order: see
+    RankingParameters.
+    """
     FUSION_MODE_WEIGHTED: _FusionMode.ValueType  # 3
-    """A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others."""
+    """A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others. In a request
+    it also sets the order, as RRF does.
+    """
 
 class FusionMode(_FusionMode, metaclass=_FusionModeEnumTypeWrapper):
     """How the retrievers' lists become one."""
@@ -45,9 +49,13 @@ FUSION_MODE_UNSPECIFIED: FusionMode.ValueType  # 0
 FUSION_MODE_ADAPTIVE: FusionMode.ValueType  # 1
 """A weighted sum of normalised scores. The weights depend on the query's class; `meta` has both."""
 FUSION_MODE_RRF: FusionMode.ValueType  # 2
-"""Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank)."""
+"""Reciprocal rank: the sum over the lists of 1 / (rrf_k + rank). In a request it also sets the order: see
+RankingParameters.
+"""
 FUSION_MODE_WEIGHTED: FusionMode.ValueType  # 3
-"""A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others."""
+"""A weighted sum of normalised scores: `alpha` for the dense retriever, the rest shared by the others. In a request
+it also sets the order, as RRF does.
+"""
 Global___FusionMode: _TypeAlias = FusionMode  # noqa: Y015
 
 class _QueryClass:
@@ -190,10 +198,12 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 
 @_typing.final
 class RankingParameters(_message.Message):
-    """How files, kinds of text and the graph change a candidate's score after the fusion. Each field is 0 to 1. An absent
-    field takes the value of the routing rule that the query matches. Without one, it takes the default stated below for
-    questions in words (NATURAL_LANGUAGE and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent
-    weight is 0 and an absent factor 1, so that they do not change the order.
+    """How files, kinds of text and the graph change a candidate's score after the fusion. Each field is 0 to 1.
+
+    When the request's `fusion` is RRF or WEIGHTED, an absent weight is 0 and an absent factor 1: the order is that of
+    the fusion, as far as the stages after ranking leave it. Otherwise an absent field takes the value of the routing
+    rule that the query matches. Without one, it takes the default stated below for questions in words (NATURAL_LANGUAGE
+    and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an absent factor 1.
 
     A node's file is the document that it is a part of: its document id, else its path.
     """
@@ -398,7 +408,7 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:
-        """How files, kinds of text and the graph change the scores. Absent: the default of each."""
+        """How files, kinds of text and the graph change the scores. Absent: the default of each, which depends on `fusion`."""
 
     def __init__(
         self,
@@ -582,6 +592,7 @@ class ParentContext(_message.Message):
     LOCATION_FIELD_NUMBER: _builtins.int
     OMIT_REASON_FIELD_NUMBER: _builtins.int
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
+    CITATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     text: _builtins.str
@@ -594,6 +605,8 @@ class ParentContext(_message.Message):
     """Why the text was left out: OVER_BUDGET or RESPONSE_LIMIT. Unspecified unless `text_omitted`."""
     token_count: _builtins.int
     """The text's length in tokens."""
+    citation: _builtins.str
+    """Where the text is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
     @_builtins.property
     def location(self) -> _retrieval_pb2.SourceLocation:
         """Where the text is."""
@@ -608,10 +621,11 @@ class ParentContext(_message.Message):
         location: _retrieval_pb2.SourceLocation | None = ...,
         omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
         token_count: _builtins.int = ...,
+        citation: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "location", b"location", "omit_reason", b"omit_reason", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "location", b"location", "omit_reason", b"omit_reason", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -718,6 +732,7 @@ class QueryMatch(_message.Message):
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     OMIT_REASON_FIELD_NUMBER: _builtins.int
+    CITATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     rank: _builtins.int
@@ -760,6 +775,8 @@ class QueryMatch(_message.Message):
     """True when a tool generated the node."""
     omit_reason: _retrieval_pb2.SkipReason.ValueType
     """Why the text was left out: OVER_BUDGET or RESPONSE_LIMIT. Unspecified unless `text_omitted`."""
+    citation: _builtins.str
+    """Where the text is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
     @_builtins.property
     def scores(self) -> Global___StageScores:
         """The score after each stage. Absent for a neighbour."""
@@ -804,10 +821,11 @@ class QueryMatch(_message.Message):
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
         omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
+        citation: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "location", b"location", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "location", b"location", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

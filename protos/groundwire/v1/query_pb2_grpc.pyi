@@ -30,7 +30,8 @@ class QueryServiceStub:
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
     1. retrievers find candidates, each in a list of its own;
     2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
+       is RRF or WEIGHTED, only by the parameters that the request gives;
     4. a reranker reads the query with the best candidates, if the request asks for it;
     5. freshness raises recent conversations;
     6. corpus boosts raise the corpora that the words of the query ask for;
@@ -76,7 +77,8 @@ class QueryServiceAsyncStub(QueryServiceStub):
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
     1. retrievers find candidates, each in a list of its own;
     2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
+       is RRF or WEIGHTED, only by the parameters that the request gives;
     4. a reranker reads the query with the best candidates, if the request asks for it;
     5. freshness raises recent conversations;
     6. corpus boosts raise the corpora that the words of the query ask for;
@@ -118,7 +120,8 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
     1. retrievers find candidates, each in a list of its own;
     2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters);
+    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
+       is RRF or WEIGHTED, only by the parameters that the request gives;
     4. a reranker reads the query with the best candidates, if the request asks for it;
     5. freshness raises recent conversations;
     6. corpus boosts raise the corpora that the words of the query ask for;

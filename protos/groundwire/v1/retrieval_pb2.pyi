@@ -377,6 +377,7 @@ class SearchHit(_message.Message):
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     SYMBOL_FIELD_NUMBER: _builtins.int
     LOCATION_FIELD_NUMBER: _builtins.int
+    CITATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
@@ -391,6 +392,11 @@ class SearchHit(_message.Message):
     """True when a tool generated the node."""
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    citation: _builtins.str
+    """Where its text is, for people to read, such as `src/Tax.cs:3-9`: the path of `location`, or `id` where the path is
+    unknown; then `:` and the first line, if it is known; then `-` and the last line, if that is a later one. Nothing
+    in the path is escaped: programs read `location`.
+    """
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
         """The hit's rank and score in the list of each retriever that found it; a rerank changes the hit's `score` and
@@ -419,10 +425,11 @@ class SearchHit(_message.Message):
         is_generated: _builtins.bool = ...,
         symbol: _builtins.str = ...,
         location: Global___SourceLocation | None = ...,
+        citation: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1153,6 +1160,7 @@ class NodeText(_message.Message):
     SYMBOL_FIELD_NUMBER: _builtins.int
     IS_TEST_FIELD_NUMBER: _builtins.int
     IS_GENERATED_FIELD_NUMBER: _builtins.int
+    CITATION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     text: _builtins.str
@@ -1171,6 +1179,8 @@ class NodeText(_message.Message):
     """True when the node is a test."""
     is_generated: _builtins.bool
     """True when a tool generated the node."""
+    citation: _builtins.str
+    """Where the text is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
     @_builtins.property
     def location(self) -> Global___SourceLocation:
         """Where the text is."""
@@ -1188,10 +1198,11 @@ class NodeText(_message.Message):
         symbol: _builtins.str = ...,
         is_test: _builtins.bool = ...,
         is_generated: _builtins.bool = ...,
+        citation: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "id", b"id", "is_generated", b"is_generated", "is_seed", b"is_seed", "is_test", b"is_test", "location", b"location", "parent_id", b"parent_id", "symbol", b"symbol", "text", b"text", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "depth", b"depth", "id", b"id", "is_generated", b"is_generated", "is_seed", b"is_seed", "is_test", b"is_test", "location", b"location", "parent_id", b"parent_id", "symbol", b"symbol", "text", b"text", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

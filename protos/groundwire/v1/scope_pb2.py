@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19groundwire/v1/scope.proto\x12\rgroundwire.v1\x1a\x1cgoogle/protobuf/struct.proto\"F\n\nIndexScope\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x14\n\x0c\x61\x63tive_index\x18\x03 \x01(\t\"\x96\x02\n\rAccessContext\x12\x11\n\ttenant_id\x18\x01 \x01(\t\x12\x14\n\x0c\x61\x63l_tags_any\x18\x02 \x03(\t\x12!\n\x19\x63lassification_labels_all\x18\x03 \x03(\t\x12\x17\n\x0f\x63learance_level\x18\x04 \x01(\x05\x12)\n\x0b\x63ollections\x18\x05 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12#\n\x05\x63\x61ses\x18\x06 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12\'\n\tdocuments\x18\x07 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12\'\n\tworkflows\x18\x08 \x01(\x0b\x32\x14.groundwire.v1.Bound\"\x17\n\x05\x42ound\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xab\x03\n\nNodeFilter\x12\r\n\x05kinds\x18\x01 \x03(\t\x12\x12\n\ndata_types\x18\x02 \x03(\t\x12\x14\n\x0c\x63orpus_types\x18\x03 \x03(\t\x12\x11\n\tlanguages\x18\x04 \x03(\t\x12\x15\n\rpath_prefixes\x18\x05 \x03(\t\x12\x16\n\x0e\x63ollection_ids\x18\x06 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x07 \x03(\t\x12\x15\n\rservice_names\x18\x08 \x03(\t\x12\x12\n\nrepo_names\x18\t \x03(\t\x12\x12\n\ntenant_ids\x18\n \x03(\t\x12\x10\n\x08\x63\x61se_ids\x18\x0b \x03(\t\x12\x1c\n\x14\x64ocument_version_ids\x18\x0c \x03(\t\x12\x16\n\tis_latest\x18\r \x01(\x08H\x00\x88\x01\x01\x12)\n\x08metadata\x18\x0e \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x14\n\x07is_test\x18\x0f \x01(\x08H\x01\x88\x01\x01\x12\x19\n\x0cis_generated\x18\x10 \x01(\x08H\x02\x88\x01\x01\x42\x0c\n\n_is_latestB\n\n\x08_is_testB\x0f\n\r_is_generated*f\n\tLifecycle\x12\x19\n\x15LIFECYCLE_UNSPECIFIED\x10\x00\x12\x14\n\x10LIFECYCLE_ACTIVE\x10\x01\x12\x11\n\rLIFECYCLE_ALL\x10\x02\x12\x15\n\x11LIFECYCLE_DELETED\x10\x03\x42@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19groundwire/v1/scope.proto\x12\rgroundwire.v1\x1a\x1cgoogle/protobuf/struct.proto\"F\n\nIndexScope\x12\x12\n\nrepository\x18\x01 \x01(\t\x12\x0e\n\x06\x62ranch\x18\x02 \x01(\t\x12\x14\n\x0c\x61\x63tive_index\x18\x03 \x01(\t\"\xc7\x02\n\rAccessContext\x12\x11\n\ttenant_id\x18\x01 \x01(\t\x12\x14\n\x0c\x61\x63l_tags_any\x18\x02 \x03(\t\x12!\n\x19\x63lassification_labels_all\x18\x03 \x03(\t\x12\x17\n\x0f\x63learance_level\x18\x04 \x01(\x05\x12)\n\x0b\x63ollections\x18\x05 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12#\n\x05\x63\x61ses\x18\x06 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12\'\n\tdocuments\x18\x07 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12\'\n\tworkflows\x18\x08 \x01(\x0b\x32\x14.groundwire.v1.Bound\x12/\n\x11\x64ocument_versions\x18\t \x01(\x0b\x32\x14.groundwire.v1.Bound\"\x17\n\x05\x42ound\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xab\x03\n\nNodeFilter\x12\r\n\x05kinds\x18\x01 \x03(\t\x12\x12\n\ndata_types\x18\x02 \x03(\t\x12\x14\n\x0c\x63orpus_types\x18\x03 \x03(\t\x12\x11\n\tlanguages\x18\x04 \x03(\t\x12\x15\n\rpath_prefixes\x18\x05 \x03(\t\x12\x16\n\x0e\x63ollection_ids\x18\x06 \x03(\t\x12\x14\n\x0c\x64ocument_ids\x18\x07 \x03(\t\x12\x15\n\rservice_names\x18\x08 \x03(\t\x12\x12\n\nrepo_names\x18\t \x03(\t\x12\x12\n\ntenant_ids\x18\n \x03(\t\x12\x10\n\x08\x63\x61se_ids\x18\x0b \x03(\t\x12\x1c\n\x14\x64ocument_version_ids\x18\x0c \x03(\t\x12\x16\n\tis_latest\x18\r \x01(\x08H\x00\x88\x01\x01\x12)\n\x08metadata\x18\x0e \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x14\n\x07is_test\x18\x0f \x01(\x08H\x01\x88\x01\x01\x12\x19\n\x0cis_generated\x18\x10 \x01(\x08H\x02\x88\x01\x01\x42\x0c\n\n_is_latestB\n\n\x08_is_testB\x0f\n\r_is_generated*f\n\tLifecycle\x12\x19\n\x15LIFECYCLE_UNSPECIFIED\x10\x00\x12\x14\n\x10LIFECYCLE_ACTIVE\x10\x01\x12\x11\n\rLIFECYCLE_ALL\x10\x02\x12\x15\n\x11LIFECYCLE_DELETED\x10\x03\x42@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,14 +33,14 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'groundwire.v1.scope_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\020io.groundwire.v1P\001Z\032groundwire/v1;groundwirev1\252\002\rGroundwire.V1'
-  _globals['_LIFECYCLE']._serialized_start=882
-  _globals['_LIFECYCLE']._serialized_end=984
+  _globals['_LIFECYCLE']._serialized_start=931
+  _globals['_LIFECYCLE']._serialized_end=1033
   _globals['_INDEXSCOPE']._serialized_start=74
   _globals['_INDEXSCOPE']._serialized_end=144
   _globals['_ACCESSCONTEXT']._serialized_start=147
-  _globals['_ACCESSCONTEXT']._serialized_end=425
-  _globals['_BOUND']._serialized_start=427
-  _globals['_BOUND']._serialized_end=450
-  _globals['_NODEFILTER']._serialized_start=453
-  _globals['_NODEFILTER']._serialized_end=880
+  _globals['_ACCESSCONTEXT']._serialized_end=474
+  _globals['_BOUND']._serialized_start=476
+  _globals['_BOUND']._serialized_end=499
+  _globals['_NODEFILTER']._serialized_start=502
+  _globals['_NODEFILTER']._serialized_end=929
 # @@protoc_insertion_point(module_scope)

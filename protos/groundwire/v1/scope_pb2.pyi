@@ -116,6 +116,7 @@ class AccessContext(_message.Message):
     CASES_FIELD_NUMBER: _builtins.int
     DOCUMENTS_FIELD_NUMBER: _builtins.int
     WORKFLOWS_FIELD_NUMBER: _builtins.int
+    DOCUMENT_VERSIONS_FIELD_NUMBER: _builtins.int
     tenant_id: _builtins.str
     """The tenant the caller belongs to. A node of a tenant is visible to that tenant alone; a node
     without one to all. At most 256 characters.
@@ -154,6 +155,12 @@ class AccessContext(_message.Message):
         strings, of which one must be among these. Absent: not restricted.
         """
 
+    @_builtins.property
+    def document_versions(self) -> Global___Bound:
+        """The versions of documents that the caller is restricted to, by the node's `document_version_id`. Absent: not
+        restricted.
+        """
+
     def __init__(
         self,
         *,
@@ -165,10 +172,11 @@ class AccessContext(_message.Message):
         cases: Global___Bound | None = ...,
         documents: Global___Bound | None = ...,
         workflows: Global___Bound | None = ...,
+        document_versions: Global___Bound | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["cases", b"cases", "collections", b"collections", "documents", b"documents", "workflows", b"workflows"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cases", b"cases", "collections", b"collections", "document_versions", b"document_versions", "documents", b"documents", "workflows", b"workflows"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["acl_tags_any", b"acl_tags_any", "cases", b"cases", "classification_labels_all", b"classification_labels_all", "clearance_level", b"clearance_level", "collections", b"collections", "documents", b"documents", "tenant_id", b"tenant_id", "workflows", b"workflows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["acl_tags_any", b"acl_tags_any", "cases", b"cases", "classification_labels_all", b"classification_labels_all", "clearance_level", b"clearance_level", "collections", b"collections", "document_versions", b"document_versions", "documents", b"documents", "tenant_id", b"tenant_id", "workflows", b"workflows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

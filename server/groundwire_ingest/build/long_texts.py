@@ -15,14 +15,14 @@ _LINE_END = b"\n"
 
 
 def text_bytes(node: SourceNode) -> int:
-    """What the text takes in a response with its path and symbol, in UTF-8 bytes."""
-    return sum(map(_size, (node.text, node.path, node.symbol)))
+    """What the text takes in a response with its symbol and its path, which the citation repeats, in UTF-8 bytes."""
+    return sum(map(_size, (node.text, node.path, node.path, node.symbol)))
 
 
 def in_parts(node: SourceNode, most_bytes: int = MAX_TEXT_BYTES) -> tuple[SourceNode, ...]:
     """The node, or the parts of one whose text is too long for a response; together they hold the whole text.
 
-    A response has room for `most_bytes` of a text with its path and symbol.
+    A response has room for `most_bytes` of a text with its symbol and, twice, its path.
 
     The first part has the node's id, the others `<local id>@part2` and so on. They end with a line where one ends in
     time. Raises IngestError where what the parts would have in common is too long itself.
@@ -74,7 +74,16 @@ def _line_count(text: str) -> int:
 
 def _repeated_bytes(node: SourceNode) -> int:
     strings = (
-        *(node.local_id, node.path, node.symbol, node.signature, node.language, node.data_type, node.corpus_type),
+        *(
+            node.local_id,
+            node.path,
+            node.path,
+            node.symbol,
+            node.signature,
+            node.language,
+            node.data_type,
+            node.corpus_type,
+        ),
         *(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.service_name),
         *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
         *(node.origin, json.dumps(dict(node.metadata))),

@@ -84,8 +84,8 @@ def _node(fields: JsonFields) -> SourceNode:
     )
     if (size := text_bytes(node)) > MAX_TEXT_BYTES:
         raise IngestError(
-            f"{fields.place}: field 'text' takes {size} bytes with path and symbol; at most {MAX_TEXT_BYTES} fit a "
-            "response, cut it into several nodes"
+            f"{fields.place}: field 'text' takes {size} bytes with its symbol and twice its path; at most "
+            f"{MAX_TEXT_BYTES} fit a response, cut it into several nodes"
         )
     return node
 

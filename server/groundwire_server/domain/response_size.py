@@ -15,11 +15,12 @@ from groundwire_server.domain.query.query_result import ServiceContext
 
 QUERY_BYTES = 16 * 1024
 """What a response to a query holds besides its matches, its services and what it repeats of the request."""
-ACTION_BYTES = 4 * 1024
+ACTION_BYTES = 2 * 1024
 """What a response to another action holds besides its repeated fields."""
 
-_STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 160, 512
-"""Tags, lengths and numbers of a message, and a node's hash; of a string its tag and length."""
+_STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 192, 544
+"""Tags, lengths and numbers of a message, those of its citation too, and a node's hash; of a string its tag and
+length."""
 
 
 class Room:
@@ -41,9 +42,9 @@ def of_string(value: str) -> int:
     return _encoded(value) + _STRING
 
 
-def of_text(strings: int, parent_id: str) -> int:
-    """A fetched text of so many bytes with its path and symbol, besides its id."""
-    return strings + _encoded(parent_id) + _TEXT
+def of_text(strings: int, node_id: str, parent_id: str) -> int:
+    """A fetched text of so many bytes with its paths and symbol; its id is counted once, for its citation."""
+    return strings + _encoded(f"{node_id}{parent_id}") + _TEXT
 
 
 def of_skipped(id_: str) -> int:
@@ -77,7 +78,7 @@ def of_match(node: Node) -> int:
         *(node.id, node.local_id, node.kind, node.symbol, node.signature, node.language, node.corpus_type),
         *(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.service_name),
         *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
-        *(node.location.path, json.dumps(node.metadata, ensure_ascii=False)),
+        *(node.location.path, node.location.path or node.id, json.dumps(node.metadata, ensure_ascii=False)),
     )
     return _MATCH + sum(map(of_string, strings))
 

@@ -132,7 +132,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         rule=rule,
         fusion=fusion,
         parameters=effective_parameters(request, settings.defaults),
-        ranking=effective_ranking(request.ranking, query_class),
+        ranking=effective_ranking(request, query_class),
         asked=asked_traits(request.query, rules),
         query_class=query_class,
         rules=rules,

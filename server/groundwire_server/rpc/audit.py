@@ -20,7 +20,7 @@ import structlog
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.access import BOUNDS, AccessContext
 from groundwire_server.domain.access.names import ANY, Names
 from groundwire_server.domain.errors import AuditUnavailableError
 from groundwire_server.rpc.conversions.indexes import answering_index
@@ -194,10 +194,7 @@ def _of_access(access: AccessContext) -> Mapping[str, str | int | Sequence[str]]
         "classification_labels": sorted(access.classification_labels_all)[:_MOST_NAMES],
         "classification_labels_count": len(access.classification_labels_all),
         "clearance_level": access.clearance_level,
-        **_of_bound("collections", access.bounds.collections),
-        **_of_bound("cases", access.bounds.cases),
-        **_of_bound("documents", access.bounds.documents),
-        **_of_bound("workflows", access.bounds.workflows),
+        **{key: value for name in BOUNDS for key, value in _of_bound(name, getattr(access.bounds, name)).items()},
     }
 
 

@@ -106,6 +106,7 @@ places = st.fixed_dictionaries(
         "collection_id": st.sampled_from(("red", "red", "", "blue")),
         "case_id": st.sampled_from(("red", "red", "", "reed")),
         "document_id": st.sampled_from(("red", "red", "", "blue")),
+        "document_version_id": st.sampled_from(("red", "red", "", "reed")),
         "metadata": st.just({"workflow_id": "red"}) | bound_oracle.workflows,
     }
 )

@@ -29,6 +29,7 @@ BOUND = AccessContext(
     collections=Bound(values=["policies", "forms"]),
     cases=Bound(values=["case-7", "case-8"]),
     workflows=Bound(values=["w-1", "w-2"]),
+    document_versions=Bound(values=["v-1"]),
 )
 IDS = [f"platform::main::{key}" for key in ("go::order/CreateOrder", "go::auth/GetUser", "md::runbook", "md::readme")]
 EVERY_FILTER = NodeFilter(

@@ -143,7 +143,7 @@ class EmbeddedSnapshot:
             TextSize(
                 tokens=int(tokens[row]),
                 chars=int(chars[row]),
-                bytes=sum(column.byte_length(row) for column in strings) + len(paths[row].encode()),
+                bytes=sum(column.byte_length(row) for column in strings) + 2 * len(paths[row].encode()),
             )
             for row in rows.tolist()
         ]

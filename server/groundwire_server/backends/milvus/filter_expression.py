@@ -72,14 +72,9 @@ def _metadata(condition: MetadataCondition) -> str:
 
 
 def _limits(bounds: Bounds) -> Iterator[str]:
-    for column, names in (
-        ("collection_id", bounds.collections),
-        ("case_id", bounds.cases),
-        ("document_id", bounds.documents),
-    ):
-        if names is not None:
-            listed = sorted(map(hexed, names.listed - {""}))
-            yield any_of([*([among(column, listed)] if listed else []), *_beginning(column, names)])
+    for column, names in bounds.by_field.items():
+        listed = sorted(map(hexed, names.listed - {""}))
+        yield any_of([*([among(column, listed)] if listed else []), *_beginning(column, names)])
     if bounds.workflows is not None:
         # The field holds `|<hexadecimal>|<hexadecimal>|`, and nothing for a node without workflows.
         listed = sorted(map(hexed, bounds.workflows.listed - {""}))

@@ -174,9 +174,14 @@ class MilvusSnapshot:
     @told_as_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
         """See `Snapshot.text_sizes`; read from counts made at ingestion."""
-        fields = "token_count", "char_count", "text_bytes"
-        found = self._nodes.read(rows, fields)
-        return [TextSize(*sizes) for sizes in zip(*(found.integers(field).tolist() for field in fields), strict=True)]
+        counts = "token_count", "char_count", "text_bytes"
+        found = self._nodes.read(rows, (*counts, "path"))
+        columns = (found.integers(field).tolist() for field in counts)
+        # `text_bytes` has the path once; a byte is two digits.
+        return [
+            TextSize(tokens, chars, text_bytes + len(path) // 2)
+            for tokens, chars, text_bytes, path in zip(*columns, found.strings("path"), strict=True)
+        ]
 
     @told_as_refusals
     def vectors(self, rows: Positions) -> NDArray[np.float64]:

@@ -1,7 +1,8 @@
 """Who may see what. Pure rules: demands are judged per policy class, bounds by a node's own values."""
 
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final, Self
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_server.domain.access.names import Names
@@ -19,6 +20,7 @@ class Bounds:
     cases: Names | None = None
     documents: Names | None = None
     workflows: Names | None = None
+    document_versions: Names | None = None
 
     @property
     def bind(self) -> bool:
@@ -27,16 +29,24 @@ class Bounds:
 
     def narrowed(self, requested: Self) -> Self:
         """What both limit the caller to; the names of `requested` are listed, none of them open."""
-        return type(self)(
-            collections=_narrowed(self.collections, requested.collections),
-            cases=_narrowed(self.cases, requested.cases),
-            documents=_narrowed(self.documents, requested.documents),
-            workflows=_narrowed(self.workflows, requested.workflows),
-        )
+        return type(self)(**{name: _narrowed(getattr(self, name), getattr(requested, name)) for name in BOUNDS})
+
+    @property
+    def by_field(self) -> Mapping[str, Names]:
+        """Those that are set and compare a field of a node, by the field; workflows stand in its metadata."""
+        compared = {
+            "collection_id": self.collections,
+            "case_id": self.cases,
+            "document_id": self.documents,
+            "document_version_id": self.document_versions,
+        }
+        return {name: names for name, names in compared.items() if names is not None}
 
 
 UNBOUND = Bounds()
 """What sets a caller no limit."""
+BOUNDS: Final = tuple(own.name for own in fields(Bounds))
+"""The names of all bounds, which the contract, mapping files and audit records have too."""
 
 
 def _narrowed(granted: Names | None, requested: Names | None) -> Names | None:

@@ -111,3 +111,8 @@ class QueryRequest:
     not_found_when_empty: bool = False
     budget_tokens: int | None = None
     cap_top_k: bool = False
+
+    @property
+    def keeps_fused_order(self) -> bool:
+        """Whether it names a fusion by rank or by weights: only ranking parameters of its own then change the order."""
+        return self.fusion in (FusionMode.RRF, FusionMode.WEIGHTED)

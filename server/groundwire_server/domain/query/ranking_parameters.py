@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from groundwire_server.domain.query.query import QueryClass, RankingParameters
+from groundwire_server.domain.query.query import QueryClass, QueryRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ BY_WORDS = Ranking(
     repeat_factor=0.85,
 )
 """For questions in words. `docs/adr/0028-ranking-rules-for-repositories.md` tells how the numbers were chosen."""
-BY_NAME = Ranking(
+AS_FUSED = Ranking(
     file_weight=0.0,
     test_factor=1.0,
     generated_factor=1.0,
@@ -38,13 +38,13 @@ BY_NAME = Ranking(
     graph_weight=0.0,
     repeat_factor=1.0,
 )
-"""Who asks for a name, a path or a quotation gets what is called or written so, whatever stands around it."""
+"""For names, paths and quotations, and for a fusion that the request names: the order is that of the fusion."""
 _DEFAULTS: Mapping[QueryClass, Ranking] = {
     QueryClass.NATURAL_LANGUAGE: BY_WORDS,
     QueryClass.MIXED: BY_WORDS,
-    QueryClass.IDENTIFIER: BY_NAME,
-    QueryClass.QUOTED: BY_NAME,
-    QueryClass.PATH: BY_NAME,
+    QueryClass.IDENTIFIER: AS_FUSED,
+    QueryClass.QUOTED: AS_FUSED,
+    QueryClass.PATH: AS_FUSED,
 }
 
 
@@ -57,6 +57,7 @@ class Traits:
     is_prose: bool = False
 
 
-def effective_ranking(given: RankingParameters, query_class: QueryClass) -> Ranking:
-    """The parameters given, and for the others the defaults of the query's class."""
-    return replace(_DEFAULTS[query_class], **{name: one for name, one in asdict(given).items() if one is not None})
+def effective_ranking(request: QueryRequest, query_class: QueryClass) -> Ranking:
+    """The parameters given, and for the others the defaults of the query's class, or what keeps the fusion's order."""
+    given = {name: one for name, one in asdict(request.ranking).items() if one is not None}
+    return replace(AS_FUSED if request.keeps_fused_order else _DEFAULTS[query_class], **given)

@@ -65,7 +65,7 @@ def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:
         scope=replace(request.scope, active_index=request.scope.active_index or rule.index),
         filter=_narrowed(request.filter, rule.collections),
         hybrid=_hybrid(request, rule.hybrid),
-        ranking=_filled(request.ranking, rule.ranking),
+        ranking=request.ranking if request.keeps_fused_order else _filled(request.ranking, rule.ranking),
     )
 
 

@@ -47,7 +47,7 @@ def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budg
         if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
             skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
-        response = spent.bytes + of_text(size.bytes, one.parent_id)
+        response = spent.bytes + of_text(size.bytes, one.id, one.parent_id)
         if response > budget.response_bytes:
             skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
             response = spent.bytes

@@ -57,7 +57,7 @@ class FetchRequest:
 class TextSize:
     """How long a text is: tokens of the system-wide counter, Unicode code points, and UTF-8 bytes.
 
-    The bytes include the path and symbol that are returned with the text.
+    The bytes include what is returned with the text: its symbol, and its path twice, since the citation has it too.
     """
 
     tokens: int

@@ -1,4 +1,4 @@
-"""Where a node's text is, which every message about a node has."""
+"""Where a node's text is, as messages about nodes have it."""
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.nodes.node import Location
@@ -12,3 +12,10 @@ def encode_location(location: Location) -> retrieval_pb2.SourceLocation:
         end_line=location.end_line,
         content_hash=location.content_hash,
     )
+
+
+def citation(node_id: str, location: Location) -> str:
+    """Where a text is, for people to read: see `SearchHit` of the contract for the form."""
+    first, last = location.start_line, location.end_line
+    lines = f":{first}-{last}" if last > first > 0 else f":{first}" if first else ""
+    return f"{location.path or node_id}{lines}"

@@ -18,7 +18,7 @@ from groundwire_server.domain.query.query_result import (
 )
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
-from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.search import RETRIEVERS
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
@@ -80,6 +80,7 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         is_test=node.is_test,
         is_generated=node.is_generated,
         omit_reason=_omit_reason(match.text),
+        citation=citation(node.id, node.location),
     )
 
 
@@ -128,6 +129,7 @@ def _encode_parent(parent: ParentText) -> query_pb2.ParentContext:
         location=encode_location(parent.node.location),
         omit_reason=_omit_reason(parent.text),
         token_count=parent.node.token_count,
+        citation=citation(parent.node.id, parent.node.location),
     )
 
 

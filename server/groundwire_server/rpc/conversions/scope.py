@@ -1,7 +1,7 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
@@ -9,7 +9,7 @@ from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.scope import MAX_NAME_LENGTH, Scope
 from groundwire_server.domain import limits
-from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
@@ -69,12 +69,7 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
         )
     _check_values("access.acl_tags_any", access.acl_tags_any, violations)
     _check_values("access.classification_labels_all", access.classification_labels_all, violations)
-    bounds = Bounds(
-        collections=_decode_bound(access, "collections", violations),
-        cases=_decode_bound(access, "cases", violations),
-        documents=_decode_bound(access, "documents", violations),
-        workflows=_decode_bound(access, "workflows", violations),
-    )
+    bounds = Bounds(**{name: _decode_bound(access, name, violations) for name in BOUNDS})
     violations.raise_any()
     return AccessContext(
         tenant_id=access.tenant_id,
@@ -106,13 +101,9 @@ def decode_enum(
     return meanings[number]
 
 
-def _decode_bound(
-    access: scope_pb2.AccessContext,
-    name: Literal["collections", "cases", "documents", "workflows"],
-    violations: Violations,
-) -> Names | None:
+def _decode_bound(access: scope_pb2.AccessContext, name: str, violations: Violations) -> Names | None:
     """The values by the letter; a `*` opens nothing."""
-    if not access.HasField(name):
+    if name not in (own.name for own, _ in access.ListFields()):
         return None
     bound: scope_pb2.Bound = getattr(access, name)
     _check_values(f"access.{name}.values", bound.values, violations)

@@ -19,7 +19,7 @@ from groundwire_server.domain.search.search import (
 )
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 _HIT_OVERHEAD_BYTES = 5
@@ -106,6 +106,7 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         is_generated=hit.is_generated,
         symbol=hit.symbol,
         location=encode_location(hit.location),
+        citation=citation(hit.id, hit.location),
     )
 
 

@@ -14,7 +14,7 @@ from groundwire_server.domain.texts.texts import (
 )
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.location import encode_location
+from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
 
 _MODES: Mapping[int, PrioritizationMode] = {
@@ -80,4 +80,5 @@ def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
         symbol=stored.symbol,
         is_test=stored.is_test,
         is_generated=stored.is_generated,
+        citation=citation(fetched.id, stored.location),
     )

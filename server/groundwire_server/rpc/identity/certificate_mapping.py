@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from groundwire_index.yaml_file import STRICT
-from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import Grant, Scopes
 from groundwire_server.domain.access.names import ANY, Names
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
@@ -68,7 +68,7 @@ class CertificatePattern(BaseModel):
 class _Caller(BaseModel):
     """The callers whose certificates match a pattern, and what they are granted.
 
-    `collections`, `cases`, `documents` and `workflows` are bounds if they are present, even without a value.
+    A bound, such as `collections`, binds if it is present, even without a value.
     """
 
     model_config = STRICT
@@ -82,6 +82,7 @@ class _Caller(BaseModel):
     cases: list[Name] = []
     documents: list[Name] = []
     workflows: list[Name] = []
+    document_versions: list[Name] = []
     scopes: Annotated[list[ScopePattern], Field(min_length=1)]
     administration: list[ScopePattern] = []
 
@@ -95,15 +96,9 @@ class _Caller(BaseModel):
             scopes=Scopes.parse(self.scopes),
             administration=Scopes.parse(self.administration),
             bounds=Bounds(
-                collections=self._bound("collections", self.collections),
-                cases=self._bound("cases", self.cases),
-                documents=self._bound("documents", self.documents),
-                workflows=self._bound("workflows", self.workflows),
+                **{name: Names.parse(getattr(self, name)) for name in BOUNDS if name in self.model_fields_set}
             ),
         )
-
-    def _bound(self, name: str, patterns: list[Name]) -> Names | None:
-        return Names.parse(patterns) if name in self.model_fields_set else None
 
 
 class CertificateMapping(BaseModel):

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.yaml_file import STRICT
-from groundwire_server.domain.access.access import Bounds
+from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import UnauthenticatedError
@@ -164,7 +164,7 @@ class LevelRule(BaseModel):
 class ClaimMapping(BaseModel):
     """The file. A claim that a token lacks grants nothing; a token with a claim of another type is refused.
 
-    A rule for `collections`, `cases`, `documents` or `workflows` is a bound if it is present, whatever it grants.
+    A rule for a bound, such as `collections`, binds if it is present, whatever it grants.
     """
 
     model_config = STRICT
@@ -177,6 +177,7 @@ class ClaimMapping(BaseModel):
     cases: NamesRule = NamesRule()
     documents: NamesRule = NamesRule()
     workflows: NamesRule = NamesRule()
+    document_versions: NamesRule = NamesRule()
     scopes: ScopesRule
     administration: ScopesRule | None = None
 
@@ -190,15 +191,9 @@ class ClaimMapping(BaseModel):
             scopes=self.scopes.granted(claims),
             administration=self.administration.granted(claims) if self.administration else Scopes(),
             bounds=Bounds(
-                collections=self._bound("collections", self.collections, claims),
-                cases=self._bound("cases", self.cases, claims),
-                documents=self._bound("documents", self.documents, claims),
-                workflows=self._bound("workflows", self.workflows, claims),
+                **{name: getattr(self, name).granted(claims) for name in BOUNDS if name in self.model_fields_set}
             ),
         )
-
-    def _bound(self, name: str, rule: NamesRule, claims: Claims) -> Names | None:
-        return rule.granted(claims) if name in self.model_fields_set else None
 
 
 def _chosen(values: Mapping[str, list[str]], texts: Iterable[str]) -> list[str]:

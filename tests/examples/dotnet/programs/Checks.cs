@@ -108,14 +108,26 @@ internal sealed class Answering : CallInvoker
         Meta = new RetrieveMeta { UsedTokens = 10 },
         Matches =
         {
-            new QueryMatch { Id = "a", Rank = 1, Score = 2, Text = "A", TokenCount = 10, Symbol = "A.f", Location = At("a.cs") },
-            new QueryMatch { Id = "b", Rank = 2, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20 },
+            new QueryMatch
+            {
+                Id = "a", Rank = 1, Score = 2, Text = "A", TokenCount = 10, Symbol = "A.f", Location = At("a.cs"),
+                Citation = "a.cs:3-9",
+            },
+            new QueryMatch
+            {
+                Id = "b", Rank = 2, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20,
+                Citation = "b",
+            },
             new QueryMatch
             {
                 Id = "c", Rank = 3, TextOmitted = true, OmitReason = SkipReason.OverBudget, TokenCount = 5_000,
-                SectionPath = "Tax > Rates", Location = At("c.md"),
+                SectionPath = "Tax > Rates", Location = At("c.md"), Citation = "c.md:3-9",
             },
-            new QueryMatch { Id = "d", Rank = 4, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20 },
+            new QueryMatch
+            {
+                Id = "d", Rank = 4, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20,
+                Citation = "d",
+            },
         },
     };
 

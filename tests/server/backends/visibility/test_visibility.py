@@ -53,14 +53,14 @@ def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge
 @settings(max_examples=150)
 @given(
     placed=st.lists(
-        st.tuples(*[st.sampled_from(bound_oracle.VALUES)] * 3, bound_oracle.workflows, st.booleans()),
+        st.tuples(*[st.sampled_from(bound_oracle.VALUES)] * 4, bound_oracle.workflows, st.booleans()),
         min_size=1,
         max_size=12,
     ),
     bound=bound_oracle.bounds,
 )
 def test_what_is_out_of_bounds_is_hidden_and_so_is_what_has_no_value(
-    placed: list[tuple[str, str, str, dict[str, JsonValue], bool]],
+    placed: list[tuple[str, str, str, str, dict[str, JsonValue], bool]],
     bound: bound_oracle.Bound,
     make_node: MakeNode,
     publish: Publish,
@@ -72,10 +72,11 @@ def test_what_is_out_of_bounds_is_hidden_and_so_is_what_has_no_value(
             collection_id=collection,
             case_id=case,
             document_id=document,
+            document_version_id=version,
             metadata=metadata,
             deleted=deleted,
         )
-        for row, (collection, case, document, metadata, deleted) in enumerate(placed)
+        for row, (collection, case, document, version, metadata, deleted) in enumerate(placed)
     ]
     within = [bound.admits_node(node) for node in nodes]
     with scratch() as data:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
+from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds, may_see
 from groundwire_server.domain.access.grants import UNLIMITED, Grant, Scopes, narrowed
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
@@ -92,7 +92,6 @@ def test_what_is_seen_is_what_identity_and_request_both_admit(
 
 bound_patterns = st.none() | some_patterns
 Patterns = list[str] | None
-FOUR = ("collections", "cases", "documents", "workflows")
 
 
 def bounds_of(patterns: tuple[Patterns, ...]) -> Bounds:
@@ -100,8 +99,8 @@ def bounds_of(patterns: tuple[Patterns, ...]) -> Bounds:
 
 
 @given(
-    granted=st.tuples(*[bound_patterns] * 4),
-    requested=st.tuples(*[st.none() | some_names] * 4),
+    granted=st.tuples(*[bound_patterns] * len(BOUNDS)),
+    requested=st.tuples(*[st.none() | some_names] * len(BOUNDS)),
     name=st.sampled_from(NAMES),
 )
 def test_a_value_is_within_a_bound_when_identity_and_request_both_leave_it(
@@ -111,7 +110,7 @@ def test_a_value_is_within_a_bound_when_identity_and_request_both_leave_it(
     held = narrowed(grant, AccessContext(bounds=bounds_of(requested))).bounds
     unasked = narrowed(grant, None).bounds
     assert unasked == narrowed(grant, AccessContext()).bounds == grant.bounds
-    for field, patterns, asked in zip(FOUR, granted, requested, strict=True):
+    for field, patterns, asked in zip(BOUNDS, granted, requested, strict=True):
         names: Names | None = getattr(held, field)
         assert (names is None) is (patterns is None and asked is None)
         left = patterns is None or any_means(patterns, name)
@@ -120,7 +119,7 @@ def test_a_value_is_within_a_bound_when_identity_and_request_both_leave_it(
 
 def test_a_bound_binds_without_a_name() -> None:
     assert not Bounds().bind
-    assert all(bounds_of(tuple([] if number == place else None for number in range(4))).bind for place in range(4))
+    assert all(Bounds(**{name: Names()}).bind for name in BOUNDS)
 
 
 @given(granted=granted_lists, node=nodes)

@@ -57,7 +57,7 @@ def oracle(
             skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
             continue
         taken_ids.append(one.id)
-        entry = of_text(size.bytes, one.parent_id)
+        entry = of_text(size.bytes, one.id, one.parent_id)
         if entry <= room:
             chosen.append(one)
             room -= entry
@@ -169,7 +169,7 @@ def test_the_encoded_response_stays_within_the_byte_limit(
         wanted.append(RequestedText(id_, is_seed, depth, parent))
         if is_available:
             stored[id_] = StoredText(text, number, Location(path, number, number, "f" * 64), symbol)
-            available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}".encode()))
+            available[id_] = TextSize(0, len(text), len(f"{text}{symbol}{path}{path}".encode()))
     # Validation keeps the ids of a request far below the limit; what remains is room for texts.
     limit = sum(len(one.id.encode()) + 16 for one in wanted) + room
     packing = pack(wanted, available, Budget(1 << 31, None, limit))
@@ -187,8 +187,8 @@ def test_no_text_adds_more_to_a_response_than_is_reckoned() -> None:
     stored = StoredText("t" * 2_500_000, 2**31 - 1, Location(path, 2**31 - 1, 2**31 - 1, "f" * 64), symbol)
     fetched = FetchedText(id_, False, 1_000_000, parent, stored)
     encoded = encode_fetch(FetchResult((fetched, replace(fetched, is_seed=True)), (), 0, 0, ""))
-    strings = sum(len(string.encode()) for string in (id_, parent, path, symbol, stored.text))
-    assert encoded.ByteSize() <= 2 * of_text(strings - len(parent.encode()), parent)
+    strings = sum(len(string.encode()) for string in (id_, path, path, symbol, stored.text))
+    assert encoded.ByteSize() <= 2 * of_text(strings, id_, parent)
 
 
 def test_the_longest_text_fits_a_response_with_the_longest_ids_and_the_smallest_unit_of_no_budget() -> None:

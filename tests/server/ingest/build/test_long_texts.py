@@ -50,7 +50,7 @@ def test_parts_hold_the_whole_text_in_order_and_each_can_be_returned(text: str, 
 
 
 def test_a_text_at_the_limit_stays_whole() -> None:
-    whole = node("a", "x" * (MAX_TEXT_BYTES - 3), path="p", symbol="s")
+    whole = node("a", "x" * (MAX_TEXT_BYTES - 4), path="p", symbol="s")
     assert in_parts(replace(whole, text=whole.text + "x")) == (replace(whole, text=whole.text + "x"),)
     assert len(in_parts(replace(whole, text=whole.text + "xx"))) == 2
 
@@ -78,11 +78,13 @@ def test_the_format_states_the_limit() -> None:
 @pytest.mark.parametrize("extra", [0, 1])
 def test_a_producer_of_jsonl_is_told_its_line(extra: int) -> None:
     text = "é" * (MAX_TEXT_BYTES // 2 - 1)
-    record: dict[str, JsonValue] = {"type": "node", "kind": "cs", "local_id": "a", "text": text, "path": "pp"}
+    record: dict[str, JsonValue] = {"type": "node", "kind": "cs", "local_id": "a", "text": text, "path": "p"}
     if not extra:
         assert isinstance(jsonl_record(record, "f:3"), SourceNode)
         return
-    with pytest.raises(IngestError, match=rf"^f:3: field 'text' takes {MAX_TEXT_BYTES + 1} bytes with path and symbol"):
+    with pytest.raises(
+        IngestError, match=rf"^f:3: field 'text' takes {MAX_TEXT_BYTES + 1} bytes with its symbol and twice"
+    ):
         jsonl_record({**record, "symbol": "s"}, "f:3")
 
 

@@ -118,8 +118,8 @@ def test_a_match_tells_its_node() -> None:
     assert (match.id, match.rank, match.score) == (NODE.id, 1, SCORES.final)
     assert (match.text, match.text_omitted, match.token_count) == (NODE.text, False, 7)
     assert (match.context_prefix, match.source_uri) == ("#incident", "https://chat.example/C1/5")
-    citation = match.location
-    assert Location(citation.path, citation.start_line, citation.end_line, citation.content_hash) == NODE.location
+    place = match.location
+    assert Location(place.path, place.start_line, place.end_line, place.content_hash) == NODE.location
     assert (match.kind, match.corpus_type, match.language) == ("slack", "CONVO_SLACK", "json")
     assert (match.symbol, match.signature) == ("Incident.Auth", "()")
     assert (match.service_name, match.repo_name, match.section_path) == ("auth-service", "ops", "Deploy > Rollback")

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import scope_pb2
-from groundwire_server.domain.access.access import AccessContext, Bounds
+from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.rpc.conversions.scope import decode_access
 from support.conversions import broken_rules, counts, names, over_the_wire
 
 some = st.frozensets(st.text("ab*", min_size=1), max_size=3)
-bounds = st.builds(Bounds, *[st.none() | st.builds(Names, some)] * 4)
+bounds = st.builds(Bounds, *[st.none() | st.builds(Names, some)] * len(BOUNDS))
 
 
 @given(st.builds(AccessContext, names, some, some, counts, bounds))
@@ -22,10 +22,7 @@ def test_an_access_context_arrives_as_it_was_given(access: AccessContext) -> Non
         acl_tags_any=access.acl_tags_any,
         classification_labels_all=access.classification_labels_all,
         clearance_level=access.clearance_level,
-        collections=_bound(access.bounds.collections),
-        cases=_bound(access.bounds.cases),
-        documents=_bound(access.bounds.documents),
-        workflows=_bound(access.bounds.workflows),
+        **{name: _bound(getattr(access.bounds, name)) for name in BOUNDS},
     )
     assert decode_access(over_the_wire(message)) == access
 
@@ -64,7 +61,7 @@ def _bound_to(name: str, values: list[str]) -> scope_pb2.AccessContext:
                 f"access.{bound}.values{place}",
                 reason,
             )
-            for bound in ("collections", "cases", "documents", "workflows")
+            for bound in BOUNDS
             for values, place, reason in (
                 (["a", ""], "[1]", Reason.FIELD_REQUIRED),
                 (["a" * 257], "[0]", Reason.VALUE_OUT_OF_RANGE),

@@ -2,12 +2,14 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_index.nodes.node import Location
+from groundwire_index.nodes.node import Location, Node
+from groundwire_server.domain.query.query_result import Match, ParentText, QueryResult
 from groundwire_server.domain.search.search import (
     Rerank,
     Retriever,
@@ -19,7 +21,10 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
+from groundwire_server.domain.texts.texts import FetchedText, FetchResult, StoredText
+from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
+from groundwire_server.rpc.conversions.texts import encode_fetch
 from support.conversions import (
     ACCESS,
     SCOPE,
@@ -35,6 +40,7 @@ from support.conversions import (
     scopes,
     scores,
 )
+from support.query_meta import META
 
 
 @given(
@@ -90,6 +96,31 @@ def test_a_rerank_is_told_by_the_score_and_the_rank_of_the_hit_alone() -> None:
     assert [(place.retriever, place.rank, place.score) for place in told.retrievers] == [
         (retrieval_pb2.RETRIEVER_DENSE, 3, 0.25)
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "first", "last", "citation"),
+    [
+        ("src/a.cs", 3, 9, "src/a.cs:3-9"),
+        ("src/a.cs", 3, 3, "src/a.cs:3"),
+        ("src/a.cs", 3, 0, "src/a.cs:3"),
+        ("src/a.cs", 0, 0, "src/a.cs"),
+        ("src/a.cs", 0, 9, "src/a.cs"),
+        ("", 3, 9, "shop::main::cs::A:3-9"),
+        ("", 0, 0, "shop::main::cs::A"),
+        ("a b:7/é%20\n", 1, 2, "a b:7/é%20\n:1-2"),
+    ],
+)
+def test_hits_matches_parents_and_texts_have_one_citation(path: str, first: int, last: int, citation: str) -> None:
+    """The path is not escaped, and what is unknown is left out."""
+    place = Location(path, first, last, "0" * 64)
+    node = Node("shop::main::cs::A", "cs", "A", "", 1, place)
+    (hit,) = encode_search(SearchResult((SearchHit(node.id, 1.0, 1, "", place),), "v1", SearchType.BM25)).hits
+    fetched = FetchedText(node.id, True, 0, "", StoredText("", 1, place, ""))
+    (text,) = encode_fetch(FetchResult((fetched,), (), 0, 0, "v1")).texts
+    match_ = Match(node, "", 1, None, (node.id,), (ParentText(node, ""),))
+    (match,) = encode_query(QueryResult((match_,), (), META, "v1")).matches
+    assert {hit.citation, text.citation, match.citation, match.meta.parents[0].citation} == {citation}
 
 
 def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> None:

@@ -21,6 +21,7 @@ callers:
     clearance_level: 2
     collections: [handbook, "manual-*"]
     workflows: []
+    document_versions: ["v*"]
     scopes: ["shop::*"]
     administration: ["shop::main"]
   - certificate: {uri: "spiffe://mesh/ns/shop/*"}
@@ -45,7 +46,9 @@ def test_the_first_caller_that_matches_counts(mapping: CertificateMapping) -> No
     assert (checkout.tenants, checkout.clearance_level) == (Names(frozenset({"acme"})), 2)
     assert checkout.acl_tags == Names(frozenset({"finance"}), ("slack:",))
     assert (checkout.scopes, checkout.administration) == (Scopes.parse(["shop::*"]), Scopes.parse(["shop::main"]))
-    assert checkout.bounds == Bounds(collections=Names.parse(["handbook", "manual-*"]), workflows=Names())
+    assert checkout.bounds == Bounds(
+        collections=Names.parse(["handbook", "manual-*"]), workflows=Names(), document_versions=Names.parse(["v*"])
+    )
     other = mapping.grant(CertificateNames(("spiffe://mesh/ns/shop/sa/other",)))
     assert other is not None
     assert (other.tenants, other.administration, other.bounds) == (Names(), Scopes(), Bounds())

@@ -97,6 +97,7 @@ BOUND = """
 collections: {claims: [{claim: groups, values: {handbooks: [handbook, "manual-*"]}}]}
 cases: {claims: [{claim: [work, cases]}]}
 workflows: {}
+document_versions: {always: [v1]}
 scopes: {always: ["docs::*"]}
 """
 
@@ -114,7 +115,9 @@ def test_a_rule_of_a_bound_binds_by_being_there(
     tmp_path: Path, claims: dict[str, object], collections: list[str], cases: Names
 ) -> None:
     grant = written(tmp_path, BOUND).grant(claims)
-    assert grant.bounds == Bounds(collections=Names.parse(collections), cases=cases, workflows=Names())
+    assert grant.bounds == Bounds(
+        collections=Names.parse(collections), cases=cases, workflows=Names(), document_versions=Names(frozenset({"v1"}))
+    )
 
 
 @pytest.mark.parametrize("claims", [{"groups": 7}, {"work": {"cases": [7]}}], ids=str)

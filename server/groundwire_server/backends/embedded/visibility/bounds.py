@@ -16,14 +16,9 @@ from groundwire_server.domain.access.names import Names
 def within(index: LoadedIndex, bounds: Bounds) -> NDArray[np.bool_]:
     """A new mask [n]: the rows that are within every bound. A row without a value is within none."""
     mask = np.ones(index.manifest.node_count, dtype=np.bool_)
-    for column, names in (
-        ("collection_id", bounds.collections),
-        ("case_id", bounds.cases),
-        ("document_id", bounds.documents),
-    ):
-        if names is not None:
-            category = index.nodes.categories[column]
-            mask &= category.holding(list(_positions(category.values, names)))(EVERY_ROW)
+    for column, names in bounds.by_field.items():
+        category = index.nodes.categories[column]
+        mask &= category.holding(list(_positions(category.values, names)))(EVERY_ROW)
     if bounds.workflows is not None:
         mask &= _of_workflows(index, bounds.workflows)
     return mask
