@@ -13,9 +13,9 @@ from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.rendering.shown import EvidenceNode, ShownText
-from groundwire_pipelines.runtime import Counter, History, Model, ModelAnswer, Runtime, StoredHistory
+from groundwire_pipelines.runtime import Counter, History, Model, ModelAnswer, Runtime, StoredHistory, Turn
 from groundwire_pipelines.settings import PipelineSettings
-from groundwire_pipelines.state import PipelineState, Turn
+from groundwire_pipelines.state import PipelineState
 
 if TYPE_CHECKING:
     from groundwire_pipelines.models.openai_model import OpenAIModel

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 from groundwire_client import AsyncGroundwireClient
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
-from groundwire_pipelines.state import Turn
 
 
 class Counter(Protocol):
@@ -22,9 +21,9 @@ class Counter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to a model: general instructions (`system`), or what to answer (`user`)."""
+    """One message: general instructions (`system`), what to answer (`user`), or the model's answer (`assistant`)."""
 
-    role: Literal["system", "user"]
+    role: Literal["system", "user", "assistant"]
     text: str
 
 
@@ -64,12 +63,31 @@ class ModelAnswer:
     completion_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """A call of the model, its answer without reasoning, and the name of the output that keeps the answer."""
+
+    request: ModelRequest
+    answer: str
+    output: str
+
+
 class Model(Protocol):
     """A language model, such as one behind an OpenAI-compatible endpoint. Raises StepError when it gives no answer."""
 
     async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
         """Answers a request; calls `on_text`, if given, with pieces of the answer as they arrive."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A finished exchange: the question as asked and in English, the answer in English and as given."""
+
+    question: str
+    question_en: str
+    answer_en: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)

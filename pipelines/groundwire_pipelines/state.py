@@ -25,6 +25,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.shown import ShownText
+from groundwire_pipelines.runtime import AnsweredCall, Turn
 
 RETRIEVED: Final = (
     "retrieval_seed_nodes",
@@ -54,16 +55,6 @@ OF_CALLER: Final = ("retrieval_access", "retrieval_filter")
 """The fields that the run's caller sets, and no step can change."""
 
 Extension = TypeVar("Extension")
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A finished exchange: the question as asked and in English, the answer in English and as given."""
-
-    question: str
-    question_en: str
-    answer_en: str
-    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +111,9 @@ class PipelineState:
     user_question_en: str = ""
     last_model_response: str = ""
     """The last model answer, stripped of its prefix once `handle_prefix` has run."""
+    answered_call: AnsweredCall | None = None
+    """The call of the last model answer, so that a `handle_prefix` step can ask again; None if a user has seen a part
+    of the answer."""
     retrieval_mode: str = ""
     """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name from a step's own table
     of prefixes; "" before the choice."""

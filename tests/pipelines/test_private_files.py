@@ -13,7 +13,7 @@ import pytest
 from groundwire_pipelines.engine.trace import JsonLinesSink
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import Turn
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import Turn
 from support.openai_server import Reply, scripted_server
 from support.query_answers import match, parent, queried
 from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked

@@ -6,13 +6,12 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask
+from groundwire_pipelines.actions.model_calls import ModelSettings, answer_stream, ask, request_of
 from groundwire_pipelines.actions.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
 from groundwire_pipelines.actions.query_input import BUILT_IN_SOURCES
 from groundwire_pipelines.actions.rules import broken
-from groundwire_pipelines.parsing.prefixes import AnswerStream
 from groundwire_pipelines.parsing.structured import read_structured, schema_problem
-from groundwire_pipelines.runtime import Message, ResponseSchema, Runtime
+from groundwire_pipelines.runtime import AnsweredCall, Message, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
 
 
@@ -69,14 +68,15 @@ async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtim
     Raises:
         StepError: What a model call raises; `output-missing`; `response-malformed`, `response-mismatched`.
     """
-    on_text = None
-    if settings.protocol == "answer" and state.is_english and runtime.on_answer is not None:
-        on_text = AnswerStream(runtime.on_answer).feed
+    stream = answer_stream(state, runtime) if settings.protocol == "answer" else None
     schema = _schema(settings, runtime)
-    answer = await ask(runtime, settings, _messages(settings, state, runtime), schema=schema, on_text=on_text)
+    request = request_of(settings, _messages(settings, state, runtime), schema)
+    answer = await ask(runtime, request, on_text=stream.feed if stream else None)
     value = answer if schema is None else read_structured(answer, schema.schema)
     state.last_model_response = answer
     state.outputs = {**state.outputs, settings.output: value}
+    is_correctable = schema is None and not (stream and stream.has_told)
+    state.answered_call = AnsweredCall(request, answer, settings.output) if is_correctable else None
     return Outcome(detail={"prompt": settings.prompt})
 
 

@@ -1,11 +1,13 @@
 """`handle_prefix`: reads the prefix of the model's last answer and branches on it."""
 
+from dataclasses import replace
 from itertools import permutations
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.model_calls import answer_stream, ask
 from groundwire_pipelines.actions.rules import broken
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.prefixes import (
@@ -15,7 +17,7 @@ from groundwire_pipelines.parsing.prefixes import (
     parse_choice,
     parse_router_choice,
 )
-from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.runtime import AnsweredCall, Message, Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
@@ -63,11 +65,38 @@ def _transitions(settings: HandlePrefixSettings) -> tuple[str, ...]:
 async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Strips the prefix from `last_model_response`.
 
-    A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`.
+    A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`. If the answer of
+    a `call_model` step cannot be read, the model is asked once more with the problem, unless a user has already seen a
+    part of the answer.
 
     Raises:
-        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not allow.
+        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not allow; what a model call
+            raises.
     """
+    try:
+        return _read(settings, state, runtime)
+    except StepError as error:
+        call = state.answered_call
+        if call is None or call.answer != state.last_model_response:
+            raise
+        problem = error
+    await _ask_again(call, problem, settings, state, runtime)
+    outcome = _read(settings, state, runtime)
+    return replace(outcome, detail={**outcome.detail, "asked_again": problem.rule})
+
+
+async def _ask_again(
+    call: AnsweredCall, problem: StepError, settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime
+) -> None:
+    told = f"Your answer cannot be used: {problem.message}. Answer once more, as you were asked to."
+    messages = (*call.request.messages, Message("assistant", call.answer), Message("user", told))
+    stream = answer_stream(state, runtime) if settings.protocol == "answer" else None
+    answer = await ask(runtime, replace(call.request, messages=messages), on_text=stream.feed if stream else None)
+    state.last_model_response, state.answered_call = answer, None
+    state.outputs = {**state.outputs, call.output: answer}
+
+
+def _read(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     if settings.protocol == "answer":
         return _take_answer(state)
     if settings.prefixes is not None:

@@ -8,8 +8,8 @@ from pydantic import Field
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import History, Runtime, StoredHistory
-from groundwire_pipelines.state import PipelineState, Turn
+from groundwire_pipelines.runtime import History, Runtime, StoredHistory, Turn
+from groundwire_pipelines.state import PipelineState
 
 
 class LoadHistorySettings(ModelSettings):

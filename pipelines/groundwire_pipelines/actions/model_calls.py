@@ -7,6 +7,7 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.prefixes import AnswerStream
 from groundwire_pipelines.parsing.reasoning import without_reasoning
 from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
@@ -27,14 +28,20 @@ class ModelSettings(StepSettings):
     The step fails if the answer is cut off by it."""
 
 
-async def ask(
-    runtime: Runtime,
-    settings: ModelSettings,
-    messages: Sequence[Message],
-    *,
-    schema: ResponseSchema | None = None,
-    on_text: Callable[[str], None] | None = None,
-) -> str:
+def request_of(
+    settings: ModelSettings, messages: Sequence[Message], schema: ResponseSchema | None = None
+) -> ModelRequest:
+    """The request of a step."""
+    return ModelRequest(
+        messages=tuple(messages),
+        model=settings.model or "",
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        response_schema=schema,
+    )
+
+
+async def ask(runtime: Runtime, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> str:
     """Calls the model; returns its answer without reasoning and surrounding white space.
 
     `on_text` is called with the model's text as it arrives, reasoning included.
@@ -45,18 +52,16 @@ async def ask(
     """
     if runtime.model is None:
         raise StepError("model-missing", "the step needs a language model, and the run was given none")
-    request = ModelRequest(
-        messages=tuple(messages),
-        model=settings.model or "",
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        response_schema=schema,
-    )
     answer = await runtime.model.complete(request, on_text=on_text)
     text = without_reasoning(answer.text).strip()
     if not text:
         raise StepError("model-answer-empty", "the model answered with nothing")
     return text
+
+
+def answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None:
+    """Passes a final answer that needs no translation to `on_answer` as it arrives; None if no one listens."""
+    return AnswerStream(runtime.on_answer) if state.is_english and runtime.on_answer is not None else None
 
 
 async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]) -> str:
@@ -65,7 +70,7 @@ async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, var
     Raises:
         StepError: What `ask` raises, and the rules of prompts (`prompt-...`).
     """
-    return await ask(runtime, settings, (Message("user", runtime.prompts.render(prompt, variables)),))
+    return await ask(runtime, request_of(settings, (Message("user", runtime.prompts.render(prompt, variables)),)))
 
 
 async def ask_twice(

@@ -4,8 +4,8 @@ from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings, answer_for_user, prompts_of
 from groundwire_pipelines.actions.load_conversation_history import conversation_history
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState, Turn
+from groundwire_pipelines.runtime import Runtime, Turn
+from groundwire_pipelines.state import PipelineState
 
 
 async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Final, cast
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import AccessContext, ExpandDebug, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
+from groundwire_client import ExpandDebug, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
 from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport
@@ -26,6 +26,7 @@ _NAMES: Final = frozenset(
     }
 )
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
+_UNTOLD: Final = frozenset({"retrieval_access", "answered_call"})
 
 Snapshot = Mapping[str, object]
 
@@ -41,10 +42,10 @@ class Telling(IntEnum):
 def snapshot(state: PipelineState) -> Snapshot:
     """A copy of the fields, which later changes in place do not affect.
 
-    The caller's access is left out: it must not appear in a trace.
+    The caller's access and the last call of the model are left out: they do not appear in a trace.
     """
-    values = {field.name: getattr(state, field.name) for field in fields(state)}
-    return {name: _copied(value) for name, value in values.items() if not isinstance(value, AccessContext)}
+    names = (field.name for field in fields(state))
+    return {name: _copied(getattr(state, name)) for name in names if name not in _UNTOLD}
 
 
 def restore(state: PipelineState, before: Snapshot) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import StoredHistory
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import StoredHistory, Turn
 
 _SCHEMA_VERSION = 1
 BUSY_SECONDS = 30.0

@@ -60,14 +60,14 @@ def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
     """
     line = text.strip()
     if len(line.splitlines()) > 1:
-        raise _malformed("the router must answer with exactly one line")
+        raise _malformed("the router must answer with exactly one line, without a code fence")
     for prefix, name in names.items():
         if line.startswith(prefix):
             query = line.removeprefix(prefix).strip()
             if any(other in query for other in names):
                 raise _malformed("the router must answer with exactly one prefix")
             return RouterChoice(name, query)
-    raise _malformed(f"the router's line must start with one of {' '.join(names)}")
+    raise _malformed(f"the router's line must start with one of {' '.join(names)}, spelt exactly so")
 
 
 def parse_answer_reply(text: str) -> AnswerReply:
@@ -85,7 +85,7 @@ def parse_answer_reply(text: str) -> AnswerReply:
             if any(line.lstrip().startswith((ANSWER_PREFIX, REQUEST_PREFIX)) for line in rest.splitlines()):
                 raise _malformed("an answer must have exactly one prefix")
             return AnswerReply(prefix == ANSWER_PREFIX, rest)
-    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}")
+    raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}, spelt exactly so")
 
 
 class AnswerStream:
@@ -102,6 +102,11 @@ class AnswerStream:
         self._held = ""
         self._is_final = False
         self._is_other = False
+
+    @property
+    def has_told(self) -> bool:
+        """Whether a piece was passed on."""
+        return self._is_final
 
     def feed(self, piece: str) -> None:
         """Takes the next piece, which may end anywhere, even in the middle of the prefix."""

@@ -14,7 +14,8 @@ from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.final_answer import FinalAnswerSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.state import SearchReport, Turn
+from groundwire_pipelines.runtime import Turn
+from groundwire_pipelines.state import SearchReport
 from support.model import conversation
 from support.retrieval import make_state, run_action, text
 

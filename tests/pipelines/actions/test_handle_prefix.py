@@ -6,6 +6,7 @@ from pydantic import JsonValue
 from groundwire_pipelines.actions.handle_prefix import ACTION
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import DefinitionError, StepError
+from groundwire_pipelines.runtime import AnsweredCall, Message, ModelRequest
 from support.model import conversation
 from support.retrieval import make_state, run_action
 
@@ -91,6 +92,31 @@ def test_own_prefixes_are_the_only_ones_and_there_is_one(text: str) -> None:
     with pytest.raises(StepError) as caught:
         run_action(ACTION, OWN, make_state(last_model_response=text), conversation().runtime)
     assert caught.value.rule == "prefix-malformed"
+
+
+CALL = AnsweredCall(ModelRequest((Message("user", "Plan."),), model="large"), "[code:] vat", "plan")
+
+
+def test_the_model_is_asked_once_more_for_a_prefix_that_cannot_be_read() -> None:
+    run = conversation("[CODE:] vat")
+    state = make_state(last_model_response=CALL.answer, answered_call=CALL, outputs={"plan": CALL.answer})
+    outcome = run_action(ACTION, OWN, state, run.runtime)
+    assert (outcome.transition, outcome.detail["asked_again"]) == ("on_code", "prefix-malformed")
+    assert (state.last_model_response, state.outputs) == ("vat", {"plan": "[CODE:] vat"})
+    (request,) = run.model.requests
+    user, answer, problem = request.messages
+    assert (request.model, user, answer) == ("large", Message("user", "Plan."), Message("assistant", CALL.answer))
+    assert problem.text == (
+        "Your answer cannot be used: the router's line must start with one of [CODE:] [DOCS:] [CODE_TOO:], spelt "
+        "exactly so. Answer once more, as you were asked to."
+    )
+
+
+def test_a_text_that_is_no_answer_of_the_last_call_is_not_asked_for_again() -> None:
+    run = conversation("[CODE:] vat")
+    with pytest.raises(StepError):
+        run_action(ACTION, OWN, make_state(last_model_response="another", answered_call=CALL), run.runtime)
+    assert run.model.requests == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from groundwire_pipelines.actions.load_conversation_history import ACTION, format_history
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.runtime import StoredHistory
-from groundwire_pipelines.state import PipelineState, Turn
+from groundwire_pipelines.runtime import StoredHistory, Turn
+from groundwire_pipelines.state import PipelineState
 from support.model import Conversation, conversation
 from support.retrieval import make_state, run_action
 

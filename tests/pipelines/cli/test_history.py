@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from groundwire_pipelines.cli import register
 from groundwire_pipelines.history.sqlite import SqliteHistory
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import Turn
 
 app = typer.Typer()
 register(app)

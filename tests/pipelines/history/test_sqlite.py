@@ -11,8 +11,7 @@ import pytest
 
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
-from groundwire_pipelines.runtime import StoredHistory
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import StoredHistory, Turn
 
 
 def turn(name: str) -> Turn:
@@ -177,7 +176,7 @@ import asyncio, sys
 from contextlib import closing
 from pathlib import Path
 from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import Turn
 
 async def write():
     history = SqliteHistory(Path(sys.argv[1]))

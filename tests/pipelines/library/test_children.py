@@ -32,7 +32,7 @@ def test_quick_evidence_is_one_call(ann: Shop) -> None:
 
 
 def test_semantic_only_offers_and_takes_semantic_modes_alone(ann: Shop) -> None:
-    run = ann.run("[BM25:] vat", pipeline="rag_code_semantic_only")
+    run = ann.run("[BM25:] vat", "[BM25:] vat", pipeline="rag_code_semantic_only")
     assert isinstance(run.failure, StepError)
     assert run.failure.rule == "mode-not-supported"
     assert "\n[SEMANTIC:]\n[SEMANTIC_RERANK:]\n[DIRECT:]\n" in run.prompts[0]

@@ -9,7 +9,7 @@ from groundwire.tokens import TokenCounter
 from groundwire_client import Rerank, SearchNodesResponse, SearchType
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.pipeline import RunOptions
-from groundwire_pipelines.state import Turn
+from groundwire_pipelines.runtime import Turn
 from support.openai_server import Reply
 from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden, shop
 from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked
@@ -255,8 +255,8 @@ def test_no_hits_are_no_evidence(ann: Shop) -> None:
     [
         ("model_error", [Reply(status=500, body='{"error": {"message": "no"}}')], "plan", "model-failed"),
         ("model_error_in_answer", ["[BM25:] vat", Reply("It", breaks_off=True)], "answer", "model-answer-cut"),
-        ("malformed_router", ["I would search for VAT."], "read_plan", "prefix-malformed"),
-        ("malformed_answer", ["[BM25:] vat", "VatService computes it."], "read_answer", "prefix-malformed"),
+        ("malformed_router", ["I would search for VAT."] * 2, "read_plan", "prefix-malformed"),
+        ("malformed_answer", ["[BM25:] vat", *["VatService computes it."] * 2], "read_answer", "prefix-malformed"),
     ],
 )
 def test_what_goes_wrong_ends_the_run_with_its_rule(
@@ -270,8 +270,38 @@ def test_what_goes_wrong_ends_the_run_with_its_rule(
     assert_golden(name, run)
 
 
+@pytest.mark.parametrize(
+    ("script", "step", "problem"),
+    [
+        (["```\n[BM25:] vat\n```", "[BM25:] vat", ANSWERED], "read_plan", "exactly one line, without a code fence"),
+        (["[bm25:] vat", "[BM25:] vat", ANSWERED], "read_plan", "[DIRECT:], spelt exactly so"),
+        (["[BM25:] vat", "VatService computes it.", ANSWERED], "read_answer", "must start with [Answer:] or"),
+    ],
+)
+def test_the_model_is_told_once_what_is_wrong_with_its_prefix(
+    ann: Shop, script: list[str], step: str, problem: str
+) -> None:
+    run = ann.run(*script)
+    assert run.answer == run.told == "VatService computes it."
+    assert len(run.prompts) == 3
+    (told,) = (prompt for prompt in run.prompts if problem in prompt)
+    assert told.startswith("Your answer cannot be used: ")
+    (asked,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
+    assert (asked["step_id"], asked["detail"]["asked_again"]) == (step, "prefix-malformed")
+    assert (asked["prompt_tokens"], asked["completion_tokens"]) == (100, 10)
+    assert run.result is not None
+    assert run.result.state.outputs == {"plan": "[BM25:] vat", "answer": ANSWERED}
+
+
+def test_an_answer_that_a_user_has_seen_a_part_of_is_not_asked_for_again(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", f"{ANSWERED}\n[Requesting data on:] the class Invoice")
+    assert isinstance(run.failure, StepError)
+    assert run.failure.rule == "prefix-malformed"
+    assert run.told.startswith("VatService computes it.")
+
+
 def test_a_failed_run_stores_no_turn(ann: Shop) -> None:
-    failed = ann.run("[BM25:] vat", "no prefix", **TALK)
+    failed = ann.run("[BM25:] vat", "no prefix", "no prefix", **TALK)
     assert failed.failure is not None
     later = ann.run("[DIRECT:]", "[Answer:] Yes.", **TALK)
     assert "Conversation so far:\n(none)" in later.prompts[0]
