@@ -20,16 +20,15 @@ class ModelEndpoint:
     """An OpenAI-compatible endpoint, and the model to use there if a request names no other.
 
     `url` is the base URL, such as `http://localhost:11434/v1`. `key` is empty for an endpoint without keys.
-    `timeout_seconds` limits one try, and the pause between two pieces of a streamed answer; `retries` is the number of
-    further tries after connection errors, timeouts, and the statuses 408, 409, 429 and 5xx, with growing pauses between
-    them.
+    `timeout_seconds` limits a whole call, or each piece of a streamed answer; `retries` is the number of further tries
+    within it after connection errors and the statuses 408, 409, 429 and 5xx. Steps with `retry` need none.
     """
 
     url: str
     name: str
     key: str = field(default="", repr=False)
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    retries: int = 3
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)

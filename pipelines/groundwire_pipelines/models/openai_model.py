@@ -1,5 +1,6 @@
 """A language model behind any OpenAI-compatible endpoint. Needs the extra `models`."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from openai._streaming import ServerSentEvent
 from pydantic import JsonValue, ValidationError
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models.environment import ModelEndpoint
+from groundwire_pipelines.models.environment import TIMEOUT_VARIABLE, ModelEndpoint
 from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
@@ -28,7 +29,6 @@ _CUT: Final = ("length", "content_filter")
 """The finish reasons of an answer that was cut off. Endpoints have many names for the other reasons."""
 
 _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
-    (openai.APITimeoutError, "model-timeout"),
     (openai.APIConnectionError, "model-unreachable"),
     (openai.AuthenticationError, "model-unauthorised"),
     (openai.PermissionDeniedError, "model-unauthorised"),
@@ -38,8 +38,8 @@ _RULES: tuple[tuple[type[openai.OpenAIError], str], ...] = (
     (openai.APIStatusError, "model-request-refused"),
 )
 """The rule of a failure: that of the first class that it is an instance of, else `model-failed`."""
-_PASSING = (openai.APIConnectionError, openai.RateLimitError, openai.InternalServerError)
-"""Temporary failures, timeouts among them."""
+_PASSING_STATUS: Final = (408, 409, 429)
+"""Statuses of temporary failures, besides those from 500 on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,19 @@ class OpenAIModel:
         """
         body = _body(request, request.model or self._endpoint.name)
         place = f"the model {body['model']} at {self._endpoint.url}"
+        seconds = self._endpoint.timeout_seconds
         try:
-            async with self._client() as client:
-                reply = await (_whole(client, body) if on_text is None else _streamed(client, body, on_text))
+            async with self._client() as client, asyncio.timeout(seconds) as limit:
+                if on_text is None:
+                    reply = await _whole(client, body)
+                else:
+                    reply = await _streamed(client, body, on_text, partial(_prolong, limit, seconds))
+        except TimeoutError as error:
+            raise StepError(
+                "model-timeout",
+                f"{place} sent no answer, or no further piece of it, for {seconds:g} s: raise {TIMEOUT_VARIABLE}",
+                may_pass=True,
+            ) from error
         except openai.OpenAIError as error:
             raise _failure(error, place) from error
         except _RefusedReplyError as error:
@@ -145,7 +155,7 @@ class OpenAIModel:
         return openai.AsyncOpenAI(
             base_url=self._endpoint.url,
             api_key=self._endpoint.key or "none",
-            timeout=self._endpoint.timeout_seconds,
+            timeout=None,  # `complete` has a limit for the whole call
             max_retries=self._endpoint.retries,
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(
@@ -160,13 +170,16 @@ async def _whole(client: openai.AsyncOpenAI, body: dict[str, JsonValue]) -> _Rep
     return _Reply(_whole_characters(choice.message.content or ""), _cut(choice.finish_reason), completion.usage)
 
 
-async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_text: Callable[[str], None]) -> _Reply:
+async def _streamed(
+    client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_text: Callable[[str], None], on_piece: Callable[[], None]
+) -> _Reply:
     pieces: list[str] = []
     finish: str | None = None
     usage: Usage | None = None
     streaming: dict[str, JsonValue] = {**body, "stream": True, "stream_options": {"include_usage": True}}
     async with await client.post(_PATH, cast_to=object, body=streaming, stream=True, stream_cls=_Chunks) as stream:
         async for data in stream:
+            on_piece()
             chunk = Chunk.model_validate(data)
             usage = chunk.usage or usage
             for choice in chunk.choices or ():
@@ -176,6 +189,10 @@ async def _streamed(client: openai.AsyncOpenAI, body: dict[str, JsonValue], on_t
                     on_text(_whole_characters(choice.delta.content))
         is_complete = stream.is_complete or finish is not None
     return _Reply(_whole_characters("".join(pieces)), _cut(finish) if is_complete else "the stream broke off", usage)
+
+
+def _prolong(limit: asyncio.Timeout, seconds: float) -> None:
+    limit.reschedule(asyncio.get_running_loop().time() + seconds)
 
 
 def _whole_characters(text: str) -> str:
@@ -196,7 +213,13 @@ def _failure(error: openai.OpenAIError, place: str) -> StepError:
         return _refused(error.__cause__, place)
     rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
     message = f"{place}: {str(error)[:_QUOTED_CHARACTERS]}"
-    return StepError(rule, message, may_pass=isinstance(error, _PASSING))
+    return StepError(rule, message, may_pass=_may_pass(error))
+
+
+def _may_pass(error: openai.OpenAIError) -> bool:
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in _PASSING_STATUS or error.status_code >= 500
+    return isinstance(error, openai.APIConnectionError)
 
 
 def _body(request: ModelRequest, model: str) -> dict[str, JsonValue]:

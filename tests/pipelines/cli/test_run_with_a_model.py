@@ -47,32 +47,33 @@ def test_a_pipeline_that_asks_a_model_says_how_to_name_one(tmp_path: Path, addre
 
 
 THOUGHT = "<think>a secret [Answer:] of mine</think>"
-ON_A_TERMINAL: list[tuple[list[Reply], str]] = [
-    ([Reply(f"{THOUGHT}[Answer:] VAT is\na tax.")], "VAT is\na tax.\n"),
-    ([Reply("[Requesting data on:] a secret"), Reply("[Answer:] VAT")], "VAT\n"),
-    ([Reply("[Answer:] a secret that breaks off", breaks_off=True)], "(the stream broke off)\n"),
-    ([Reply("[Answer:] a secret that is too long", finish="length")], "of its answer (length)\n"),
-    ([Reply("[Answer:] a secret\n[Answer:] twice")], "an answer must have exactly one prefix\n"),
-    ([Reply("a secret without its prefix")], "must start with [Answer:] or [Requesting data on:]\n"),
-    ([Reply(THOUGHT)], "the model answered with nothing\n"),
+ON_A_TERMINAL: list[tuple[list[Reply], int, str]] = [
+    ([Reply(f"{THOUGHT}[Answer:] VAT is\na tax.")], 1, "VAT is\na tax.\n"),
+    ([Reply("[Requesting data on:] a secret"), Reply("[Answer:] VAT")], 2, "VAT\n"),
+    ([Reply("[Answer:] a secret that breaks off", breaks_off=True)], 1, "(the stream broke off)\n"),
+    ([Reply("[Answer:] a secret that is too long", finish="length")], 1, "of its answer (length)\n"),
+    ([Reply("[Answer:] a secret\n[Answer:] twice")], 1, "an answer must have exactly one prefix\n"),
+    ([Reply("a secret without its prefix"), Reply("[Answer:] VAT")], 1, "VAT\n"),
+    ([Reply("a secret without its prefix")] * 2, 1, "[Answer:] or [Requesting data on:], spelt exactly so\n"),
+    ([Reply(THOUGHT)], 1, "the model answered with nothing\n"),
 ]
-"""What a model replies in a run, and what the terminal is told last."""
+"""What a model replies in a run, how often the step `ask` runs, and what the terminal is told last."""
 
 
 def test_a_terminal_gets_answers_and_never_what_is_refused(tmp_path: Path, address: str) -> None:
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")
     (tmp_path / "again.yaml").write_text(ASKS_AGAIN, encoding="utf-8")
-    with scripted_server([reply for replies, _ in ON_A_TERMINAL for reply in replies]) as server:
+    with scripted_server([reply for replies, _, _ in ON_A_TERMINAL for reply in replies]) as server:
         model = {"GROUNDWIRE_MODEL_URL": server.url, "GROUNDWIRE_MODEL_NAME": "scripted"}
         told = on_a_terminal(["run", str(tmp_path / "again.yaml"), "tax", "--server", address], model)
-    for (replies, last), shown in zip(ON_A_TERMINAL, told, strict=True):
+    for (_, asks, last), shown in zip(ON_A_TERMINAL, told, strict=True):
         assert shown.endswith(last)
         lines = shown.removesuffix(last).splitlines()
         failed = lines[-1].startswith("error: ")
         # Every line before is that of a step, whole: no answer, no moving line and no other step stands on it.
         steps = [line.split()[1] for line in (lines[:-1] if failed else lines) if re.fullmatch(r"[+!] \S+ .* s", line)]
-        assert (steps.count("ask"), steps[0]) == (len(replies), "ask")
+        assert (steps.count("ask"), steps[0]) == (asks, "ask")
         assert len(steps) == len(lines) - failed
 
 

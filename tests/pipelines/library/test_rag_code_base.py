@@ -253,7 +253,7 @@ def test_no_hits_are_no_evidence(ann: Shop) -> None:
 @pytest.mark.parametrize(
     ("name", "script", "step", "rule"),
     [
-        ("model_error", [Reply(status=500, body='{"error": {"message": "no"}}')], "plan", "model-failed"),
+        ("model_error", [Reply(status=500, body='{"error": {"message": "no"}}')] * 3, "plan", "model-failed"),
         ("model_error_in_answer", ["[BM25:] vat", Reply("It", breaks_off=True)], "answer", "model-answer-cut"),
         ("malformed_router", ["I would search for VAT."] * 2, "read_plan", "prefix-malformed"),
         ("malformed_answer", ["[BM25:] vat", *["VatService computes it."] * 2], "read_answer", "prefix-malformed"),
@@ -262,7 +262,7 @@ def test_no_hits_are_no_evidence(ann: Shop) -> None:
 def test_what_goes_wrong_ends_the_run_with_its_rule(
     ann: Shop, name: str, script: list[str | Reply], step: str, rule: str
 ) -> None:
-    run = ann.run(*script)
+    run = ann.run(*script, settings={"model_retry": {"tries": 3, "pause_seconds": 0.001}})
     assert isinstance(run.failure, StepError)
     assert (run.failure.step_id, run.failure.rule) == (step, rule)
     assert run.told == ""

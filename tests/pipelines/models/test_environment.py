@@ -8,7 +8,7 @@ BOTH = {"GROUNDWIRE_MODEL_URL": "http://localhost:11434/v1", "GROUNDWIRE_MODEL_N
 
 def test_url_and_name_suffice() -> None:
     endpoint = endpoint_from_environment(BOTH)
-    assert endpoint == ModelEndpoint("http://localhost:11434/v1", "small", "", 120.0, 3)
+    assert endpoint == ModelEndpoint("http://localhost:11434/v1", "small", "", 120.0)
 
 
 def test_key_and_timeout_are_taken() -> None:

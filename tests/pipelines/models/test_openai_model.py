@@ -2,6 +2,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -25,7 +26,7 @@ def ask(
     request: ModelRequest = QUESTION,
     key: str = "secret",
     timeout_seconds: float = 20.0,
-    retries: int = 3,
+    retries: int = 0,
     max_reply_bytes: int = MAX_REPLY_BYTES,
 ) -> ModelAnswer:
     endpoint = ModelEndpoint(server.url, "small", key, timeout_seconds, retries)
@@ -127,36 +128,38 @@ def test_streams_the_pieces_as_they_come() -> None:
     assert server.requests[0].body["stream"] is True
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_tries_again_after_passing_trouble(status: int) -> None:
-    with scripted_server([Reply(status=status, body="{}", headers=AT_ONCE), "A tax."]) as server:
-        assert ask(server).text == "A tax."
-    assert len(server.requests) == 2
+def test_an_endpoint_may_be_given_tries() -> None:
+    with scripted_server([Reply(status=429, body="{}", headers=AT_ONCE)] * 2 + [Reply("A tax.")]) as server:
+        assert ask(server, retries=2).text == "A tax."
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(
-    ("status", "rule", "tries"),
+    ("status", "rule", "may_pass"),
     [
-        (400, "model-request-refused", 1),
-        (401, "model-unauthorised", 1),
-        (403, "model-unauthorised", 1),
-        (404, "model-not-found", 1),
-        (422, "model-request-refused", 1),
-        (429, "model-overloaded", 3),
-        (500, "model-failed", 3),
+        (400, "model-request-refused", False),
+        (401, "model-unauthorised", False),
+        (403, "model-unauthorised", False),
+        (404, "model-not-found", False),
+        (408, "model-request-refused", True),
+        (409, "model-request-refused", True),
+        (422, "model-request-refused", False),
+        (429, "model-overloaded", True),
+        (500, "model-failed", True),
+        (503, "model-failed", True),
     ],
 )
 @pytest.mark.parametrize("on_text", [None, [].append])
-def test_every_status_of_failure_has_a_rule(
-    status: int, rule: str, tries: int, on_text: Callable[[str], None] | None
+def test_every_status_of_failure_has_a_rule_and_ends_the_call_at_once(
+    status: int, rule: str, may_pass: bool, on_text: Callable[[str], None] | None
 ) -> None:
     reply = Reply(status=status, body='{"error": {"message": "no, because"}}', headers=AT_ONCE)
-    with scripted_server([reply] * tries) as server, pytest.raises(StepError, match="no, because") as caught:
-        ask(server, retries=2, on_text=on_text)
-    assert caught.value.rule == rule
+    with scripted_server([reply]) as server, pytest.raises(StepError, match="no, because") as caught:
+        ask(server, on_text=on_text)
+    assert (caught.value.rule, caught.value.may_pass) == (rule, may_pass)
     assert f"the model small at {server.url}" in caught.value.message
     assert "secret" not in caught.value.message
-    assert len(server.requests) == tries
+    assert len(server.requests) == 1
 
 
 def test_a_long_message_of_the_endpoint_is_cut() -> None:
@@ -199,9 +202,9 @@ def test_a_stream_of_what_is_no_piece_is_refused(data: str) -> None:
 @pytest.mark.parametrize("on_text", [None, [].append])
 def test_a_reply_without_end_is_given_up(on_text: Callable[[str], None] | None) -> None:
     with scripted_server(["x" * 4_000 if on_text is None else "few words", "x" * 10_000]) as server:
-        assert ask(server, on_text, retries=0, max_reply_bytes=5_000).text
+        assert ask(server, on_text, max_reply_bytes=5_000).text
         with pytest.raises(StepError, match="sent more than 5000 bytes") as caught:
-            ask(server, on_text, retries=0, max_reply_bytes=5_000)
+            ask(server, on_text, max_reply_bytes=5_000)
     assert caught.value.rule == "model-malformed"
 
 
@@ -209,7 +212,7 @@ def test_a_reply_without_end_is_given_up(on_text: Callable[[str], None] | None) 
 def test_a_reply_that_may_unpack_to_any_size_is_refused(on_text: Callable[[str], None] | None) -> None:
     packed = Reply("small", headers={"Content-Encoding": "gzip"})
     with scripted_server([packed]) as server, pytest.raises(StepError, match="compressed") as caught:
-        ask(server, on_text, retries=0)
+        ask(server, on_text)
     assert caught.value.rule == "model-malformed"
 
 
@@ -250,12 +253,38 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
     assert "".join(pieces) == "A tax"
 
 
-def test_a_model_that_does_not_answer_in_time_is_given_up() -> None:
+@pytest.mark.parametrize("on_text", [None, [].append])
+def test_a_model_that_does_not_answer_in_time_is_given_up(on_text: Callable[[str], None] | None) -> None:
     over = threading.Event()
     with scripted_server([Reply("late", waits=over)]) as server:
-        with pytest.raises(StepError) as caught:
-            ask(server, timeout_seconds=0.1, retries=0)
+        with pytest.raises(StepError, match=r"for 0\.1 s: raise GROUNDWIRE_MODEL_TIMEOUT_SECONDS") as caught:
+            ask(server, on_text, timeout_seconds=0.1)
         over.set()
+    assert (caught.value.rule, caught.value.may_pass) == ("model-timeout", True)
+    assert len(server.requests) == 1
+
+
+def test_a_model_that_never_comes_to_an_end_is_given_up() -> None:
+    """Every piece comes in time, and the whole answer does not."""
+
+    async def trickle(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        body = b" " * 100 + b'{"choices": [{"message": {"content": "A tax."}}]}'
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body))
+        with suppress(ConnectionError):
+            for byte in body:
+                writer.write(bytes((byte,)))
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        writer.close()
+
+    async def asked() -> ModelAnswer:
+        server = await asyncio.start_server(trickle, "127.0.0.1", 0)
+        async with server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            return await OpenAIModel(ModelEndpoint(url, "small", timeout_seconds=0.2), WordCounter()).complete(QUESTION)
+
+    with pytest.raises(StepError) as caught:
+        asyncio.run(asked())
     assert caught.value.rule == "model-timeout"
 
 
@@ -264,7 +293,7 @@ def test_an_endpoint_that_nobody_serves_is_unreachable() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         with pytest.raises(StepError) as caught:
-            ask(ScriptedServer(url, []), retries=0)
+            ask(ScriptedServer(url, []))
     assert caught.value.rule == "model-unreachable"
 
 
