@@ -45,8 +45,9 @@ RETRIEVED: Final = (
     "handles",
     "shown",
     "context_blocks",
+    "model_answer",
 )
-"""The fields of a run's state that hold the results of a retrieval."""
+"""The fields of a run's state that hold the results of a retrieval, and what a model answered to them."""
 
 _EVIDENCE: Final = ("shown", "handles", "context_blocks")
 """Those of them that belong to all retrievals of a question."""
@@ -117,6 +118,9 @@ class PipelineState:
     retrieval_mode: str = ""
     """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name from a step's own table
     of prefixes; "" before the choice."""
+    model_answer: str = ""
+    """The last answer of a `call_model` step, unless a `handle_prefix` step has read it or a search came after it: the
+    answer of a run without `final_answer_en`."""
     rewritten_question: str = ""
     """The query that the router wrote after its prefix; "" before that, or if it wrote none."""
     outputs: Mapping[str, JsonValue] = field(default_factory=dict)

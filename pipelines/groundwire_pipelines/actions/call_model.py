@@ -73,7 +73,7 @@ async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtim
     request = request_of(settings, _messages(settings, state, runtime), schema)
     answer = await ask(runtime, request, on_text=stream.feed if stream else None)
     value = answer if schema is None else read_structured(answer, schema.schema)
-    state.last_model_response = answer
+    state.last_model_response = state.model_answer = answer
     state.outputs = {**state.outputs, settings.output: value}
     is_correctable = schema is None and not (stream and stream.has_told)
     state.answered_call = AnsweredCall(request, answer, settings.output) if is_correctable else None
@@ -111,6 +111,6 @@ ACTION = Action(
     schemas_of=lambda settings: (settings.response_schema,) if isinstance(settings.response_schema, str) else (),
     data_of=lambda settings: DataFlow(
         reads=fields_read((*settings.variables, *settings.system_variables)),
-        writes=("last_model_response", f"outputs.{settings.output}"),
+        writes=("last_model_response", "model_answer", f"outputs.{settings.output}"),
     ),
 )

@@ -65,7 +65,8 @@ def _transitions(settings: HandlePrefixSettings) -> tuple[str, ...]:
 async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Strips the prefix from `last_model_response`.
 
-    A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`. If the answer of
+    A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`. Either clears
+    `model_answer`. If the answer of
     a `call_model` step cannot be read, the model is asked once more with the problem, unless a user has already seen a
     part of the answer.
 
@@ -113,13 +114,13 @@ def _read(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime
 
 def _take_choice(choice: RouterChoice, state: PipelineState) -> Outcome:
     state.retrieval_mode, state.rewritten_question = choice.mode, choice.query
-    state.last_model_response = choice.query
+    state.last_model_response, state.model_answer = choice.query, ""
     return Outcome(f"on_{choice.mode}", {"mode": choice.mode})
 
 
 def _take_answer(state: PipelineState) -> Outcome:
     reply = parse_answer_reply(state.last_model_response)
-    state.last_model_response = reply.text
+    state.last_model_response, state.model_answer = reply.text, ""
     if reply.is_final:
         state.final_answer_en = reply.text
         return Outcome("on_answer")
@@ -129,8 +130,10 @@ def _take_answer(state: PipelineState) -> Outcome:
 def _data(settings: HandlePrefixSettings) -> DataFlow:
     reads = ("last_model_response",)
     if settings.protocol == "answer":
-        return DataFlow(reads, writes=reads, writes_on={"on_answer": ("final_answer_en",)})
-    return DataFlow(reads, writes=("last_model_response", "retrieval_mode", "rewritten_question"))
+        return DataFlow(reads, reads, {"on_answer": ("final_answer_en",)}, clears=("model_answer",))
+    return DataFlow(
+        reads, writes=("last_model_response", "retrieval_mode", "rewritten_question"), clears=("model_answer",)
+    )
 
 
 def _idle(settings: HandlePrefixSettings, pipeline: PipelineSettings) -> frozenset[str]:

@@ -134,7 +134,5 @@ ACTION = Action(
     run=run,
     required_settings=("max_history_tokens",),
     prompts_of=lambda settings: {settings.prompt: frozenset({"question", "history", "max_tokens", "correction"})},
-    data_of=lambda _: DataFlow(
-        reads=("user_question_en",), writes=("history", "history_summary", "history_for_prompt")
-    ),
+    data_of=lambda _: DataFlow(writes=("history", "history_summary", "history_for_prompt")),
 )

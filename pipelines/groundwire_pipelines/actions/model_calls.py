@@ -106,10 +106,10 @@ def english_question(state: PipelineState) -> str:
     """The question in English.
 
     Raises:
-        StepError: `question-not-translated`, if no step has set it yet.
+        StepError: `question-not-translated`, if it is in another language and no step has translated it.
     """
-    if not state.user_question_en:
+    if not state.user_question_en and not state.is_english:
         raise StepError(
             "question-not-translated", "the question is not known in English yet: run translate_in_if_needed before"
         )
-    return state.user_question_en
+    return state.user_question_en or state.user_question.strip()

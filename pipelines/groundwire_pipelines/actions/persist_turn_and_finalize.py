@@ -16,11 +16,12 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
     Raises:
         StepError: `answer-missing`, `history-missing`, `user-missing`, and what the history or a model call raises.
     """
+    state.final_answer_en = state.final_answer_en or state.model_answer
     if not state.final_answer_en:
         raise StepError("answer-missing", "there is no answer to store; to end a run with evidence only, use finalize")
     answer = await answer_for_user(settings, state, runtime)
     if state.session_id:
-        turn = Turn(state.user_question, state.user_question_en, state.final_answer_en, answer)
+        turn = Turn(state.user_question, state.user_question_en or state.user_question, state.final_answer_en, answer)
         await conversation_history(state, runtime).append(state.user_id, state.session_id, turn)
     state.final_answer = answer
     return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id)})
@@ -33,5 +34,5 @@ ACTION = Action(
     run=run,
     transitions=(),
     prompts_of=prompts_of,
-    data_of=lambda _: DataFlow(reads=("final_answer_en",), writes=("final_answer",)),
+    data_of=lambda _: DataFlow(reads=(("final_answer_en", "model_answer"),), writes=("final_answer",)),
 )

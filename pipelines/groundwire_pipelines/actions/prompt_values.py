@@ -17,7 +17,8 @@ from groundwire_pipelines.state import PipelineState
 Variables: TypeAlias = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
     Field(
-        description="The variables of the prompt, which must use each of them and no other: `question` in English, "
+        description="The variables of the prompt, which must use each of them and no other: `question` in English (a "
+        "translate_in_if_needed step translates it), "
         "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings allow), "
         "`mode` and `rewritten_question` (what the router chose), `filters` (the filter of searches, and how "
         "a query may narrow it further), `error` (the last error that `on_error` handled), `repository`, `branch`, or "
@@ -58,11 +59,9 @@ def prompt_values(names: Iterable[str], state: PipelineState, runtime: Runtime) 
 
 
 _READ: Final[Mapping[str, str]] = {
-    "question": "user_question_en",
     "history": "history_for_prompt",
     "context": "context_blocks",
     "mode": "retrieval_mode",
-    "rewritten_question": "user_question_en",
     "error": "error_message",
 }
 """The field of the state that a variable is made of, if the field is not set at the start."""

@@ -107,7 +107,7 @@ ACTION = Action(
         )
     },
     data_of=lambda settings: DataFlow(
-        reads=("context_blocks", "user_question_en", *fields_read(settings.variables)),
+        reads=("context_blocks", *fields_read(settings.variables)),
         writes=("context_blocks", "shown"),
     ),
 )

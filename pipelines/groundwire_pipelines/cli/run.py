@@ -29,7 +29,7 @@ from groundwire_client.cli import (
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import reported
-from groundwire_pipelines.engine.trace import JsonLinesSink
+from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 
@@ -91,6 +91,9 @@ def run(
             given["on_answer"] = progress.answering
             result = asyncio.run(_ask(loaded, question, connection, given))
     typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
+    if session and not any(isinstance(event, StepEnded) and event.detail.get("persisted") for event in result.trace):
+        told = f"the turn is not saved in the session {session!r}: no step persist_turn_and_finalize ended the run"
+        typer.echo(f"warning: {printable(told)}", err=True)
     if result.index:
         scope = IndexScope(
             repository=result.state.repository, branch=result.state.branch, active_index=result.state.active_index

@@ -26,7 +26,8 @@ _NAMES: Final = frozenset(
     }
 )
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
-_UNTOLD: Final = frozenset({"retrieval_access", "answered_call"})
+_UNTOLD: Final = frozenset({"retrieval_access", "answered_call", "model_answer"})
+"""The caller's access, which a trace must not hold, and what repeats `last_model_response`."""
 
 Snapshot = Mapping[str, object]
 
@@ -40,12 +41,8 @@ class Telling(IntEnum):
 
 
 def snapshot(state: PipelineState) -> Snapshot:
-    """A copy of the fields, which later changes in place do not affect.
-
-    The caller's access and the last call of the model are left out: they do not appear in a trace.
-    """
-    names = (field.name for field in fields(state))
-    return {name: _copied(getattr(state, name)) for name in names if name not in _UNTOLD}
+    """A copy of the fields, which later changes in place do not affect."""
+    return {field.name: _copied(getattr(state, field.name)) for field in fields(state)}
 
 
 def restore(state: PipelineState, before: Snapshot) -> None:
@@ -57,12 +54,17 @@ def restore(state: PipelineState, before: Snapshot) -> None:
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
     """The fields that are not empty."""
-    return {name: _fact(name, value, telling) for name, value in now.items() if value and value != NodeFilter()}
+    filled = {name: value for name, value in now.items() if value and value != NodeFilter()}
+    return _facts(filled, telling)
 
 
 def changed(before: Snapshot, now: Snapshot, telling: Telling) -> dict[str, JsonValue]:
     """The fields that have changed, with their present values."""
-    return {name: _fact(name, value, telling) for name, value in now.items() if value != before[name]}
+    return _facts({name: value for name, value in now.items() if value != before[name]}, telling)
+
+
+def _facts(values: Snapshot, telling: Telling) -> dict[str, JsonValue]:
+    return {name: _fact(name, value, telling) for name, value in values.items() if name not in _UNTOLD}
 
 
 def _copied(value: object) -> object:

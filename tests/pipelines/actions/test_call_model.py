@@ -208,9 +208,15 @@ def test_a_model_is_needed() -> None:
     assert caught.value.rule == "model-missing"
 
 
-def test_the_question_must_be_known_in_english() -> None:
+def test_an_english_question_needs_no_translation() -> None:
+    run = conversation("x")
+    run_action(ACTION, ANSWER, make_state(user_question=" where is VAT? "), run.runtime)
+    assert run.prompts.given == [{"question": "where is VAT?"}]
+
+
+def test_another_question_must_be_known_in_english() -> None:
     with pytest.raises(StepError) as caught:
-        run_action(ACTION, ANSWER, make_state(), conversation().runtime)
+        run_action(ACTION, ANSWER, make_state(is_english=False), conversation().runtime)
     assert caught.value.rule == "question-not-translated"
 
 
@@ -255,6 +261,6 @@ def test_its_files_are_known_before_it_runs() -> None:
     assert ACTION.schemas_of(settings) == ("plan",)
     flow = ACTION.data_of(settings)
     assert (flow.reads, flow.writes) == (
-        ("user_question_en", "context_blocks", "outputs.plan"),
-        ("last_model_response", "outputs.reply"),
+        ("context_blocks", "outputs.plan"),
+        ("last_model_response", "model_answer", "outputs.reply"),
     )

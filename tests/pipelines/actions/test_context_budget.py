@@ -124,7 +124,7 @@ def test_places_that_take_the_whole_budget_leave_no_summary() -> None:
     assert caught.value.rule == "context-over-budget"
 
 
-def test_the_question_must_be_known_in_english() -> None:
+def test_a_question_in_another_language_must_be_known_in_english() -> None:
     with pytest.raises(StepError) as caught:
-        summarize(conversation(), make_evidence(user_question_en=""))
+        summarize(conversation(), make_evidence(user_question_en="", is_english=False))
     assert caught.value.rule == "question-not-translated"

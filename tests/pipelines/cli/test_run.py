@@ -84,6 +84,14 @@ def test_the_ends_of_a_trace_may_be_options(world: WorldServer, address: str) ->
     assert "path-ends-missing" in refused.stderr
 
 
+def test_a_session_in_which_nothing_is_saved_is_told(tmp_path: Path, address: str) -> None:
+    talk = ("--session", "talk", "--history", tmp_path / "history.sqlite")
+    result = run("evidence", "tax", *SCOPE, *talk, address=address)
+    assert result.exit_code == 0
+    assert "warning: the turn is not saved in the session 'talk': no step persist_turn_and_finalize" in result.stderr
+    assert "warning: " not in run("evidence", "tax", *SCOPE, address=address).stderr
+
+
 def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--json", address=address)
     told = json.loads(result.stdout)

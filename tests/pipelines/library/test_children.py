@@ -1,5 +1,6 @@
 """The pipelines of the library besides `rag_code_base`."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from groundwire_client import EdgeDirection, Rerank, SearchType
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.pipeline import RunOptions
 from support.pipeline_runs import INVOICE, RATES, SERVICE, Shop, assert_golden
 
 ANSWERED = "[Answer:] VatService computes it."
@@ -47,6 +49,44 @@ def test_semantic_only_follows_up_semantically(ann: Shop) -> None:
         (SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_NONE),
         (SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_KEYWORD),
     ]
+
+
+PLANS = """
+pipeline:
+  name: plans
+  extends: evidence
+  settings: {entry_step_id: plan}
+  steps:
+    - {id: plan, action: call_model, prompt: plan, variables: [question], output: plan, next: search}
+"""
+ANSWERS = """
+pipeline:
+  name: answers
+  extends: plans.yaml
+  steps:
+    - {id: render, action: render_context_blocks, next: ask}
+    - {id: ask, action: call_model, prompt: ask, variables: [question, context], output: answer, next: end}
+    - {id: end, action: persist_turn_and_finalize}
+"""
+
+
+def test_a_run_ends_with_the_last_answer_to_what_was_found(ann: Shop, tmp_path: Path) -> None:
+    """No step translates the question, none reads a prefix, and a plan is no answer."""
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "plan.md").write_text("Plan: {{question}}", encoding="utf-8")
+    (tmp_path / "prompts" / "ask.md").write_text("{{question}}\n{{context}}", encoding="utf-8")
+    (tmp_path / "plans.yaml").write_text(PLANS, encoding="utf-8")
+    (tmp_path / "answers.yaml").write_text(ANSWERS, encoding="utf-8")
+    planned = ann.run("look for VAT", pipeline=str(tmp_path / "plans.yaml"))
+    assert "decimal Vat()" in planned.answer
+    assert "look for VAT" not in planned.answer
+    talk = RunOptions(session_id="talk", user_id="ann")
+    answered = Shop(ann.history).run("look", "VatService.", pipeline=str(tmp_path / "answers.yaml"), **talk)
+    assert answered.answer == "VatService."
+    assert answered.prompts[0] == "Plan: where is VAT computed?"
+    assert answered.prompts[1].startswith("where is VAT computed?\nsrc/")
+    (turn,) = asyncio.run(ann.history.load("ann", "talk")).turns
+    assert (turn.question_en, turn.answer) == ("where is VAT computed?", "VatService.")
 
 
 def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:

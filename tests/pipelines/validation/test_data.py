@@ -60,8 +60,8 @@ def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
         ),
         (
             ("id: a, action: finalize",),
-            "it.yaml:5: steps.a: reads `final_answer_en` or `context_blocks` or `search_report` or `error_message`, "
-            "which nothing has written before the entry step",
+            "it.yaml:5: steps.a: reads `final_answer_en` or `model_answer` or `context_blocks` or `search_report` or "
+            "`error_message`, which nothing has written before the entry step",
         ),
     ],
 )
