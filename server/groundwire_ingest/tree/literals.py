@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.folders import path_in
 from groundwire_ingest.tree.model import EntityMapping, StringLiteral
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
@@ -70,8 +71,8 @@ def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[Sour
     name = parse_name(mapping.table)
     found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
     if found is not None:
-        confidence = min(mapping.confidence, found.confidence)
-        yield SourceEdge(mapping.from_key, found.object.key, "MapsTo", mapping.from_key, confidence)
+        key = mapping.from_key
+        yield from found.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
 
 
 def _edges_of(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[SourceEdge]:
@@ -85,13 +86,8 @@ def _edges_of(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[SourceEdg
     for relation, name, confidence in found:
         target = catalog.find(name, ADMITTED_TYPES[relation])
         if target is not None:
-            yield SourceEdge(
-                literal.from_key,
-                target.object.key,
-                edge_type(relation, target.object),
-                f"{literal.from_key}, line {literal.line}",
-                min(confidence, target.confidence),
-            )
+            key, named = literal.from_key, edge_type(relation, target.object)
+            yield from target.edges(path_in(key), key, named, f"{key}, line {literal.line}", confidence)
 
 
 def _procedure(catalog: SqlCatalog, written: str) -> list[tuple[Relation, SqlName, float]]:

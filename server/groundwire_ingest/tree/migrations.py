@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, TableChange
-from groundwire_ingest.tree.folders import nearest
+from groundwire_ingest.tree.folders import nearest, path_in
 from groundwire_ingest.tree.model import EntityMapping
 
 CREATED = 0.9
@@ -29,8 +29,7 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
     for of_table in changes.values():
         of_table.sort(key=itemgetter(0))
     for mapping in mappings:
-        entity_path = mapping.from_key.partition("::")[2].partition("#")[0]
-        near = nearest(entity_path, changes.get(_plain(mapping.table), []), itemgetter(0))
+        near = nearest(path_in(mapping.from_key), changes.get(_plain(mapping.table), []), itemgetter(0))
         created = (item for item in near if item[1].creates)
         for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
             confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SkippedFile, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.as_code.components import ComponentReader
@@ -56,11 +57,14 @@ class TreeMap:
 
 
 class TreeReading:
-    """Reads files one by one, code after all others; `paths` are those of all files of the tree."""
+    """Reads files one by one, code after all others; `paths` are those of all files of the tree.
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    `demand_of` tells what the nodes of a file demand of a caller.
+    """
+
+    def __init__(self, paths: Iterable[str], demand_of: Callable[[str], NodeAccess]) -> None:
         self._paths = tuple(paths)
-        self._catalog = SqlCatalog()
+        self._catalog = SqlCatalog(demand_of)
         self._readers = CodeReaders()
         self._mentions = Mentions(self._paths)
         self._purposes = Purposes()

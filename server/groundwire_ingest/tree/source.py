@@ -55,7 +55,7 @@ class TreeSource:
         services = _Services(self._access, deployments, files)
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
-        reading = TreeReading(item.path for item in files)
+        reading = TreeReading((item.path for item in files), self._access.demand_of)
         with TemporaryDirectory(prefix="groundwire-tree-") as name, NodeSpool(Path(name)) as spool:
             for item in sorted(files, key=lambda item: item.language in CODE_LANGUAGES):
                 deployment = deployments.pop(item.path, None)

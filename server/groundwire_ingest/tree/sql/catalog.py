@@ -1,7 +1,8 @@
 """The SQL half of a source tree: every SQL file's objects, and the edges between them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.definitions import ObjectType
@@ -15,15 +16,19 @@ from groundwire_ingest.tree.sql.objects import (
 )
 from groundwire_ingest.tree.sql.tree import Relation
 
+REDEFINED_CONFIDENCE = 0.9
+REDEFINED_ELSEWHERE_CONFIDENCE = 0.8
+
 
 class SqlCatalog:
     """The objects that the SQL files of a tree define, by name.
 
-    Add every file first, always in the same order; then ask for the edges and resolve names.
+    Add every file first, in the order of their paths; then ask for the edges and resolve names. `demand_of` tells what
+    the nodes of a file demand of a caller.
     """
 
-    def __init__(self) -> None:
-        self._objects = ObjectIndex()
+    def __init__(self, demand_of: Callable[[str], NodeAccess] = lambda _: NodeAccess()) -> None:
+        self._objects = ObjectIndex(demand_of)
         self._mentions: list[Mention] = []
         self._taken: dict[str, int] = {}
 
@@ -47,8 +52,12 @@ class SqlCatalog:
         assumed; 0.7 where the parser passed over errors in the statement, or the SQL is in a string.
         Of several mentions the surest counts. Names that no file defines, and an object's mentions of
         itself, make no edge.
+
+        `RedefinedBy` leads from the first definition of an object to the others, as `ObjectIndex.redefinitions` has
+        them: REDEFINED_CONFIDENCE if both are in the same schema, else REDEFINED_ELSEWHERE_CONFIDENCE.
         """
-        return unique_edges(edge for mention in self._mentions for edge in self._edges_of(mention))
+        mentioned = (edge for mention in self._mentions for edge in self._edges_of(mention))
+        return unique_edges((*mentioned, *self._redefinitions()))
 
     def resolve(self, name: str) -> str | None:
         """The node key of the object that `name` means, such as `dbo.Invoice`, `[dbo].[Invoice]` or `invoice`.
@@ -68,22 +77,29 @@ class SqlCatalog:
         """Whether an object of any schema has this name, given without quotes; case does not matter."""
         return self._objects.knows(bare_name)
 
-    def _edges_of(self, mention: Mention) -> Iterable[SourceEdge]:
+    def _edges_of(self, mention: Mention) -> Iterator[SourceEdge]:
         target = self.find(mention.name, ADMITTED_TYPES[mention.relation], mention.home_schema)
-        from_key, confidence = mention.owner, mention.confidence
-        if isinstance(from_key, SqlName):
-            owner = self.find(from_key, ADMITTED_TYPES[Relation.FOREIGN_KEY], mention.home_schema)
-            if owner is None:
-                return
-            from_key, confidence = owner.object.key, min(confidence, owner.confidence)
-        if target is not None and target.object.key != from_key:
-            yield SourceEdge(
-                from_key,
-                target.object.key,
-                edge_type(mention.relation, target.object),
-                mention.origin,
-                min(confidence, target.confidence),
-            )
+        if target is None:
+            return
+        path = mention.origin.rpartition(":")[0]
+        from_keys: Sequence[str] = ()
+        confidence = mention.confidence
+        if isinstance(mention.owner, SqlName):
+            owner = self.find(mention.owner, ADMITTED_TYPES[Relation.FOREIGN_KEY], mention.home_schema)
+            if owner is not None:
+                from_keys, confidence = owner.near(path), min(confidence, owner.confidence)
+        else:
+            from_keys = (mention.owner,)
+        for from_key in from_keys:
+            if from_key not in target.keys:
+                named = edge_type(mention.relation, target.object)
+                yield from target.edges(path, from_key, named, mention.origin, confidence)
+
+    def _redefinitions(self) -> Iterator[SourceEdge]:
+        for first, other in self._objects.redefinitions():
+            is_sure = first.schema == other.schema
+            confidence = REDEFINED_CONFIDENCE if is_sure else REDEFINED_ELSEWHERE_CONFIDENCE
+            yield SourceEdge(first.key, other.key, "RedefinedBy", other.origin, confidence)
 
 
 def unique_edges(edges: Iterable[SourceEdge]) -> tuple[SourceEdge, ...]:

@@ -119,11 +119,11 @@ def foreign_keys(text: str, code: Sequence[Token]) -> list[SqlName]:
     return [name for name in names if name is not None]
 
 
-def altered_table(text: str, code: Sequence[Token]) -> SqlName | None:
-    """The table that ALTER TABLE changes; None for every other statement."""
-    if [token.keyword for token in code[:2]] != ["ALTER", "TABLE"]:
-        return None
-    return read_name(text, code, _after_options(code, 2))[0]
+def altered_object(text: str, code: Sequence[Token]) -> tuple[ObjectType, SqlName] | None:
+    """The object that an ALTER statement changes, by its type and name; None for every other statement."""
+    type_at = _type_index(code) if code[0].keyword == "ALTER" else None
+    name = None if type_at is None else read_name(text, code, _after_options(code, type_at + 1))[0]
+    return None if type_at is None or name is None else (_TYPES[code[type_at].keyword], name)
 
 
 def _type_index(code: Sequence[Token]) -> int | None:

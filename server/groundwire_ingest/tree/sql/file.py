@@ -10,7 +10,7 @@ from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.sql.definitions import (
     Definition,
     ObjectType,
-    altered_table,
+    altered_object,
     foreign_keys,
     signature,
 )
@@ -20,6 +20,7 @@ from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_ingest.tree.sql.objects import SqlObject
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
 from groundwire_ingest.tree.sql.statements import body_statements
+from groundwire_ingest.tree.sql.tokens import closing_parenthesis
 from groundwire_ingest.tree.sql.tree import Relation
 from groundwire_ingest.tree.sql.units import Statement, Unit, sql_units
 
@@ -27,6 +28,7 @@ KIND = "sql"
 DATA_TYPE = "db_code"
 CORPUS_TYPE = "CODE_LOGIC"
 
+_OVERLOADED = frozenset({ObjectType.FUNCTION, ObjectType.PROCEDURE})
 _TRIGGER_TABLES = frozenset({"inserted", "deleted"})
 
 
@@ -121,9 +123,20 @@ class _FileReader:
         for node in nodes[1:]:
             self._contains(nodes[0], node)
         has_no_schema = self._dialect is Dialect.MYSQL
-        defined = SqlObject(nodes[0].key, definition.object_type, name.folded[0], has_no_schema)
+        first, variant = nodes[0], self._variant(definition)
+        defined = SqlObject(
+            first.key, definition.object_type, name.folded[0], has_no_schema, self._path, first.origin, variant
+        )
         self._result.objects.append((name, defined))
         return nodes
+
+    def _variant(self, definition: Definition) -> str:
+        """See `SqlObject.variant`."""
+        options = definition.options
+        if definition.on is not None:
+            return definition.on.folded[1]
+        has_overloads = self._dialect is Dialect.POSTGRES and definition.object_type in _OVERLOADED
+        return signature(self._text, options[: closing_parenthesis(options, 0) + 1]).casefold() if has_overloads else ""
 
     def _free_id(self, wanted: str) -> str:
         """`wanted`, or with the first suffix `~2`, `~3` ... that makes it new."""
@@ -164,7 +177,7 @@ class _FileReader:
 
         definition = statement.definition
         if definition is None:
-            self._note_altered_table(statement)
+            self._note_altered(statement, owner)
             self._note(read_references(self._text, statement.code, self._dialect), owner)
             return
         start = statement.code[0].start
@@ -173,11 +186,16 @@ class _FileReader:
         self._note(read_option_references(self._text, definition.options, self._dialect), owner)
         self._note(read_references(self._text, definition.body, self._dialect), owner)
 
-    def _note_altered_table(self, statement: Statement) -> None:
-        table = altered_table(self._text, statement.code)
-        if table is not None:
-            for name in foreign_keys(self._text, statement.code):
-                self._mention(table, Relation.FOREIGN_KEY, name, PARSED_CONFIDENCE, statement.code[0].start)
+    def _note_altered(self, statement: Statement, owner: Callable[[int], str]) -> None:
+        """Notes what ALTER changes; the foreign keys that it adds to a table are those of the table."""
+        altered = altered_object(self._text, statement.code)
+        if altered is None:
+            return
+        object_type, name = altered
+        start = statement.code[0].start
+        self._mention(owner(start), Relation.ALTERS, name, PARSED_CONFIDENCE, start)
+        for other in foreign_keys(self._text, statement.code) if object_type is ObjectType.TABLE else ():
+            self._mention(name, Relation.FOREIGN_KEY, other, PARSED_CONFIDENCE, start)
 
     def _note(self, reading: Reading, owner: Callable[[int], str]) -> None:
         for reference in reading.references:

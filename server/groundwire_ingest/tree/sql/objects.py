@@ -1,8 +1,11 @@
 """The SQL objects of a tree by name: which one a reference means, and how sure that is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 
+from groundwire_index.nodes.node import NodeAccess
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
 from groundwire_ingest.tree.sql.tree import Relation
@@ -20,6 +23,7 @@ ADMITTED_TYPES = {
     Relation.FOREIGN_KEY: frozenset({ObjectType.TABLE}),
     Relation.ON: frozenset({ObjectType.TABLE, ObjectType.VIEW}),
     Relation.SYNONYM_FOR: _ANY,
+    Relation.ALTERS: _ANY - {ObjectType.INDEX, ObjectType.TRIGGER},
 }
 _DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 
@@ -29,32 +33,87 @@ class SqlObject:
     """A defined object: the key of its node, its type and its schema, folded; "" where none is known.
 
     `has_no_schema` tells that its dialect knows none (MySQL), so that a qualifier names the database.
+    `variant` tells objects of one name apart: the table of an index or trigger, the parameters of a routine that may be
+    overloaded. `path` and `origin` say where the definition stands.
     """
 
     key: str
     object_type: ObjectType
     schema: str
     has_no_schema: bool
+    path: str
+    origin: str
+    variant: str = ""
+
+
+@dataclass(slots=True)
+class _Defined:
+    """The definitions of one object by what they demand of a caller, sorted by path, and the keys of all."""
+
+    first: SqlObject
+    by_demand: dict[NodeAccess, list[SqlObject]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The object that a name means. `confidence` is less than 1 when the name leaves its schema or database open."""
+    """The object that a name means. `confidence` is less than 1 when the name leaves its schema or database open.
+
+    `object` is its first definition; `keys` are those of the nodes of all its definitions.
+    """
 
     object: SqlObject
+    definitions: Collection[Sequence[SqlObject]]
+    keys: Set[str]
     confidence: float
+
+    def near(self, path: str) -> list[str]:
+        """The keys of the definitions that a reference in a file leads to: of those with the same demand the nearest.
+
+        That is one in the file itself, else one that shares the most folders with it, and of several the first.
+        """
+        return [nearest(path, each, lambda item: item.path)[0].key for each in self.definitions]
+
+    def edges(self, path: str, from_key: str, edge_type: str, origin: str, confidence: float) -> Iterator[SourceEdge]:
+        """The edges of a reference in a file to the object; `confidence` is that of the reference."""
+        for key in self.near(path):
+            yield SourceEdge(from_key, key, edge_type, origin, min(confidence, self.confidence))
 
 
 class ObjectIndex:
-    """Objects by folded name; of several definitions of one object only the first."""
+    """Objects by folded name, with their definitions in the order in which they are added, which is that of paths.
 
-    def __init__(self) -> None:
-        self._by_name: dict[str, dict[tuple[str, ObjectType], SqlObject]] = {}
+    `demand_of` tells what the nodes of a file demand of a caller. Definitions with the same demand are seen by the same
+    callers. So what a caller sees of the links below is what an index would have that never held the others.
+    """
+
+    def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
+        self._demand_of = demand_of
+        self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
+        self._same: dict[tuple[str, str, ObjectType, str], list[SqlObject]] = {}
 
     def add(self, name: SqlName, defined: SqlObject) -> None:
-        """Makes `defined` known under `name`, unless its schema has an object of that name and type already."""
-        same_name = self._by_name.setdefault(name.folded[1], {})
-        same_name.setdefault((defined.schema, defined.object_type), defined)
+        """Makes `defined` known under `name`."""
+        bare, object_type = name.folded[1], defined.object_type
+        same_name = self._by_name.setdefault(bare, {})
+        known = same_name.setdefault((defined.schema, object_type), _Defined(defined))
+        known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+        known.keys.add(defined.key)
+        schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
+        self._same.setdefault((bare, schema, object_type, defined.variant), []).append(defined)
+
+    def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
+        """Pairs of definitions of one object: the first with a demand and each later one with the same demand.
+
+        The first ones of all demands are paired with each other. dbo, public and no schema count as one.
+        """
+        for definitions in self._same.values():
+            leading: dict[NodeAccess, SqlObject] = {}
+            for defined in definitions:
+                demand = self._demand_of(defined.path)
+                for first in [leading[demand]] if demand in leading else leading.values():
+                    yield first, defined
+                leading.setdefault(demand, defined)
 
     def knows(self, bare_name: str) -> bool:
         """Whether an object of any schema has this name, given without quotes."""
@@ -71,28 +130,29 @@ class ObjectIndex:
         then the only schema that has the name (ASSUMED_SCHEMA_CONFIDENCE).
         """
         schema, bare = name.folded
-        objects = [found for found in self._by_name.get(bare, {}).values() if found.object_type in allowed]
+        objects = [found for found in self._by_name.get(bare, {}).values() if found.first.object_type in allowed]
         stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
         searched = [{home_schema}, _DEFAULT_SCHEMAS, {""}]
         if schema:
             searched = [{schema}, {""} if schema in _DEFAULT_SCHEMAS else {schema}]
         for schemas in searched:
-            candidates = [candidate for candidate in objects if candidate.schema in schemas]
+            candidates = [candidate for candidate in objects if candidate.first.schema in schemas]
             if candidates:
                 return _unambiguous(candidates, stated_confidence)
         if schema:
-            objects = [candidate for candidate in objects if candidate.has_no_schema and not candidate.schema]
+            objects = [item for item in objects if item.first.has_no_schema and not item.first.schema]
         return _unambiguous(objects, ASSUMED_SCHEMA_CONFIDENCE)
 
 
-def _unambiguous(candidates: Sequence[SqlObject], confidence: float) -> Resolved | None:
-    """The first definition when all candidates are of one schema; None otherwise."""
-    if len({candidate.schema for candidate in candidates}) != 1:
+def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved | None:
+    """The first candidate when all are of one schema; None otherwise."""
+    if len({candidate.first.schema for candidate in candidates}) != 1:
         return None
-    return Resolved(candidates[0], confidence)
+    found = candidates[0]
+    return Resolved(found.first, found.by_demand.values(), found.keys, confidence)
 
 
 def edge_type(relation: Relation, target: SqlObject) -> str:
     """The relation's own, save that a function is called even where it stands in FROM or after EXEC."""
-    is_function = target.object_type is ObjectType.FUNCTION
-    return Relation.CALLS.value if is_function and relation is not Relation.SYNONYM_FOR else relation.value
+    is_used = relation not in (Relation.SYNONYM_FOR, Relation.ALTERS)
+    return Relation.CALLS.value if is_used and target.object_type is ObjectType.FUNCTION else relation.value

@@ -18,6 +18,7 @@ class Relation(StrEnum):
     FOREIGN_KEY = "FK"
     ON = "On"
     SYNONYM_FOR = "SynonymFor"
+    ALTERS = "Alters"
 
 
 Found = tuple[Relation, SqlName]

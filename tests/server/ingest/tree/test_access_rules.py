@@ -179,6 +179,48 @@ def test_an_edge_from_a_public_node_to_a_protected_one_ends_at_a_node_that_is_pr
     assert [(tags[start], tags[end]) for start, end in calls] == [((), ("finance",))]
 
 
+def test_who_may_not_see_some_definitions_of_an_object_sees_the_links_of_a_tree_without_them(tmp_path: Path) -> None:
+    table = "CREATE TABLE dbo.Tax (Id int)\nGO\n"
+    rate = "CREATE TABLE dbo.Rate (Id int REFERENCES dbo.Tax(Id))\nGO\n"
+    view = "CREATE VIEW dbo.Due AS SELECT Id FROM dbo.Tax\nGO\n"
+    files = {
+        **{f"{folder}/{number}.sql": table for folder in ("a", "b", "c", "d") for number in (1, 2, 3)},
+        "b/alter.sql": "ALTER TABLE dbo.Tax ADD Due int\n",
+        "b/rate.sql": rate,
+        "d/rate.sql": rate,
+        "d/due.sql": view,
+        "e/due.sql": view,
+        "e/due.py": "def due(db):\n    return db.run('SELECT Id FROM dbo.Tax')\n",
+    }
+    demands = {"a/": ("one",), "b/": ("two",), "c/": ("one",)}
+    rules = [AccessRule(path, NodeAccess(acl_tags=tags)) for path, tags in demands.items()]
+
+    def links(name: str, left: Mapping[str, str], tags: Sequence[str] = ()) -> set[tuple[str, str, str]]:
+        """The edges that a caller with these tags sees, by the places of their ends: ids tell of other definitions."""
+        used = [rule for rule in rules if any(path.startswith(rule.path) for path in left)]
+        records = list(TreeSource(write(tmp_path / name, left), access=used).read())
+        places = {
+            record.key: record.origin
+            for record in records
+            if isinstance(record, SourceNode) and (not record.access.acl_tags or {*record.access.acl_tags} & {*tags})
+        }
+        edges = (record for record in records if isinstance(record, SourceEdge))
+        return {
+            (places[edge.from_key], edge.edge_type, places[edge.to_key])
+            for edge in edges
+            if edge.from_key in places and edge.to_key in places
+        }
+
+    seen: list[int] = []
+    for number, tags in enumerate([(), ("one",), ("two",), ("one", "two")]):
+        hidden = tuple(path for path, (tag,) in demands.items() if tag not in tags)
+        left = {path: text for path, text in files.items() if not path.startswith(hidden)}
+        found = links(f"all{number}", files, tags)
+        assert found == links(f"left{number}", left, tags)
+        seen.append(len([edge for edge in found if edge[1] == "RedefinedBy" and "rate" not in edge[0]]))
+    assert seen == [3, 9, 6, 13]
+
+
 def test_a_public_node_does_not_name_the_protected_members_that_it_implements(tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -88,8 +88,95 @@ def test_edges_cross_files_whatever_their_order() -> None:
     )
     assert _edges(catalog) == [
         ("dbo.v|VIEW", "ReadsFrom", "dbo.Invoice|TABLE", 1.0),
+        ("3.sql", "Alters", "dbo.Invoice|TABLE", 1.0),
         ("dbo.Invoice|TABLE", "FK", "dbo.Customer|TABLE", 1.0),
     ]
+
+
+def _redefined(*texts: str) -> list[tuple[str, str, float]]:
+    edges = _edges(_catalog(*texts))
+    return [(start, end, confidence) for start, edge_type, end, confidence in edges if edge_type == "RedefinedBy"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE dbo.A (Id int)",
+        "CREATE OR REPLACE VIEW dbo.A AS SELECT 1",
+        "CREATE INDEX dbo.A ON dbo.T (Id)",
+        "CREATE SEQUENCE dbo.A",
+        "CREATE PROC dbo.A @x int AS RETURN 0\nGO\n",
+    ],
+)
+def test_the_first_definition_of_an_object_leads_to_all_others(text: str) -> None:
+    first, *others = (edge for edge in _redefined(*[text] * 200))
+    assert first[0].startswith(("dbo.A|", "A|"))
+    assert {start for start, _, _ in others} == {first[0]}
+    assert [end for _, end, _ in (first, *others)] == [f"{first[0]}~{number}" for number in range(2, 201)]
+
+
+def test_a_routine_that_a_later_script_alters_is_redefined() -> None:
+    texts = ("CREATE PROC dbo.A AS RETURN 0\nGO\n", "ALTER PROC dbo.a @x int AS SELECT 1\nGO\n")
+    assert _redefined(*texts) == [("dbo.A|PROC", "dbo.a|PROC~2", 0.9)]
+
+
+def test_no_schema_and_the_default_ones_are_one() -> None:
+    texts = ("CREATE TABLE t (a int)", "CREATE TABLE dbo.t (a int)", "CREATE TABLE x.t (a int)")
+    assert _redefined(*texts) == [("t|TABLE", "dbo.t|TABLE", 0.8)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("CREATE TABLE dbo.A (Id int)", "CREATE VIEW dbo.A AS SELECT 1"),
+        ("CREATE TABLE x.A (Id int)", "CREATE TABLE y.A (Id int)"),
+        ("CREATE INDEX ix ON a (Id)", "CREATE INDEX ix ON b (Id)"),
+        (
+            "CREATE FUNCTION f(i int) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;",
+            "CREATE FUNCTION f(i text) RETURNS int LANGUAGE sql AS $$ SELECT 1 $$;",
+        ),
+    ],
+)
+def test_other_objects_are_no_redefinition(one: str, other: str) -> None:
+    assert _redefined(one, other) == []
+    assert len(_redefined(one, other, one)) == 1
+
+
+def test_what_alters_an_object_leads_to_its_first_definition() -> None:
+    table = "CREATE TABLE t (a int);\nALTER TABLE t ADD b int;\n"
+    catalog = _catalog(
+        table,
+        table,
+        "CREATE VIEW v AS SELECT a FROM t;",
+        "ALTER TABLE ONLY t ADD c int;\nALTER VIEW v RENAME TO w;\nALTER TABLE gone ADD c int;\n",
+    )
+    altered = [edge for edge in _edges(catalog) if edge[1] == "Alters"]
+    assert altered == [("4.sql", "Alters", "t|TABLE", 1.0), ("4.sql", "Alters", "v|VIEW", 1.0)]
+
+
+def test_a_reference_leads_to_the_definition_in_its_file_else_to_the_nearest_else_to_the_first() -> None:
+    catalog = SqlCatalog()
+    table, view = "CREATE TABLE t (a int);\n", "CREATE VIEW {} AS SELECT a FROM t;\n"
+    files = {
+        "a/1.sql": table,
+        "a/2.sql": table,
+        "b/x/1.sql": table,
+        "b/x/2.sql": table + view.format("own"),
+        "b/y.sql": view.format("near"),
+        "c.sql": view.format("far"),
+    }
+    for path, text in files.items():
+        catalog.add(SourceFile(path, text, "sql"))
+    assert [(start, end) for start, edge_type, end, _ in _edges(catalog) if edge_type == "ReadsFrom"] == [
+        ("own|VIEW", "t|TABLE~4"),
+        ("near|VIEW", "t|TABLE~3"),
+        ("far|VIEW", "t|TABLE"),
+    ]
+
+
+def test_a_redefinition_that_names_its_object_names_itself() -> None:
+    text = "CREATE PROC dbo.A AS EXEC dbo.A\nGO\n"
+    assert _edges(_catalog(text, text)) == [("dbo.A|PROC", "RedefinedBy", "dbo.A|PROC~2", 0.9)]
 
 
 def test_confidence_falls_with_what_had_to_be_assumed() -> None:

@@ -122,7 +122,7 @@ def test_a_dump_states_keys_indexes_views_and_loaded_tables() -> None:
     assert _edges(catalog, "public.film|TABLE") == {("FK", "public.actor|TABLE"), ("FK", "other.log|TABLE")}
     assert _edges(catalog, "public.film_ix|INDEX") == {("On", "public.film|TABLE")}
     assert _edges(catalog, "public.films|VIEW") == {("ReadsFrom", "public.film|TABLE")}
-    assert _edges(catalog, "1.sql@2") == {("WritesTo", "public.actor|TABLE")}
+    assert _edges(catalog, "1.sql@2") == {("WritesTo", "public.actor|TABLE"), ("Alters", "public.film|TABLE")}
     assert {edge.confidence for edge in catalog.edges()} == {1.0}
 
 
