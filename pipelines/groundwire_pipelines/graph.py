@@ -42,14 +42,15 @@ def texts_of(state: PipelineState) -> list[NodeText]:
 def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     """All nodes, each once: those of `texts_of`, then the others in the same order.
 
-    A node's symbol and location are those of its text, else those of the walk or the paths; empty if none of these has
-    it.
+    A node's symbol and location are those of its text, else those of the walk, the paths or the last search; empty if
+    none of these has it.
     """
     newest_first = state.retrievals()[::-1]
     texts = {text.id: EvidenceNode.of(text) for text in texts_of(state)}
     walked = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.walked}
     on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
-    known = {**on_paths, **walked, **texts}
+    hits = {hit.id: EvidenceNode.of(hit) for hit in state.retrieval_hits}
+    known = {**hits, **on_paths, **walked, **texts}
     others = in_turn([_ids(retrieval) for retrieval in newest_first])
     return [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
 

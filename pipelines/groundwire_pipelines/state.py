@@ -63,16 +63,19 @@ class SearchReport:
     """A search in brief.
 
     `reason` is empty, or says why no search was made: `filters_exclude_each_other`. `is_filtered`: a filter narrowed
-    the search. `similarity` is that of the best hit if it is comparable between queries, else None: for a semantic
-    search the cosine, for `query` the best score of the reranker or else the best cosine. `is_cut`: the response held
-    less than was found.
+    the search. `similarity`: the best cosine of a hit and the query, for `query` with a rerank its best score. `words`:
+    the most of the query's words that one hit has, as a share of all. Both are comparable between queries, and None if
+    the search does not tell them. `is_cut`: the response held less than was found. `is_weak`: a `check_retrieval` step
+    judged that all hits are weak.
     """
 
     hits: int
     reason: str = ""
     is_filtered: bool = False
     similarity: float | None = None
+    words: float | None = None
     is_cut: bool = False
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

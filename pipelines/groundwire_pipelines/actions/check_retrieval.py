@@ -1,10 +1,12 @@
 """`check_retrieval`: branches on what the last search found."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport
@@ -12,16 +14,24 @@ from groundwire_pipelines.state import PipelineState, SearchReport
 _CUT_WALKS = frozenset({"limit_reached", "response_limit"})
 """The reasons of walks that reached more nodes than they may return."""
 
+_MOST_WORDS = 0.6
+"""The share of the query's words that a hit can have by chance only in a query of few words."""
+
 
 class CheckRetrievalSettings(StepSettings):
-    """The keys of a `check_retrieval` step; `on_few`, `on_weak` and `on_truncated` each need their key."""
+    """The keys of a `check_retrieval` step; `on_few`, `on_weak` and `on_truncated` each need their keys."""
 
     few_below: Annotated[int, Field(ge=2)] | None = None
     """Fewer hits than this end with `on_few`; not checked when absent."""
     weak_below: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Hits that are all less similar to the query than this end with `on_weak`; not checked when absent. The similarity
-    is the cosine of a `semantic` search without rerank; after `query` the best score of the reranker, else the best
-    cosine. Scores of other searches are comparable only within one response, so their hits are never weak."""
+    """Hits that are all less similar to the query than this are weak; not checked when absent. The similarity is the
+    cosine; after `query` with a rerank, its best score."""
+    words_below: Annotated[float, Field(gt=0, le=1)] | None = None
+    """After a search that tells no similarity, such as `bm25`: hits that each have a smaller share of the query's words
+    than this are weak; not checked when absent. After any search, hits are not weak if one has 60 % of the words, or
+    after `query` a name that is spelt much like one in the query."""
+    gives_up: bool = False
+    """Whether `on_none` and `on_weak` set the answer to the reason, with the places that were found nevertheless."""
     truncated: bool = False
     """Whether the step ends with `on_truncated` if the response of the search, or of the walk after it, did not hold
     all that was found; a walk that ends at its depth does not count."""
@@ -38,10 +48,14 @@ async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Ru
         raise StepError(
             "search-missing", "no search went before this step: put search_nodes, query or find_paths there"
         )
-    similarity = "unknown" if report.similarity is None else round(report.similarity, 4)
     is_cut = report.is_cut or (state.graph_debug is not None and state.graph_debug.reason in _CUT_WALKS)
-    detail = {"hits": report.hits, "similarity": similarity, "truncated": is_cut}
-    return Outcome(_way(step, report, is_cut=is_cut), detail)
+    way = _way(step, report, is_cut=is_cut)
+    state.search_report = replace(report, is_weak=way == "on_weak")
+    if step.gives_up and way in ("on_none", "on_weak"):
+        state.final_answer_en = evidence_or_reason(state, runtime)
+    told = {"similarity": report.similarity, "words": report.words}
+    measures = {name: "unknown" if value is None else round(value, 4) for name, value in told.items()}
+    return Outcome(way, {"hits": report.hits, **measures, "truncated": is_cut})
 
 
 def _way(step: CheckRetrievalSettings, report: SearchReport, *, is_cut: bool) -> str:
@@ -49,18 +63,32 @@ def _way(step: CheckRetrievalSettings, report: SearchReport, *, is_cut: bool) ->
         return "on_none"
     if step.few_below is not None and report.hits < step.few_below:
         return "on_few"
-    if step.weak_below is not None and report.similarity is not None and report.similarity < step.weak_below:
+    if _is_weak(step, report):
         return "on_weak"
     return "on_truncated" if step.truncated and is_cut else "on_ok"
+
+
+def _is_weak(step: CheckRetrievalSettings, report: SearchReport) -> bool:
+    if report.words is not None and report.words >= _MOST_WORDS:
+        return False
+    by_words = report.similarity is None
+    measure, least = (report.words, step.words_below) if by_words else (report.similarity, step.weak_below)
+    return measure is not None and least is not None and measure < least
 
 
 def _ways(step: CheckRetrievalSettings) -> tuple[str, ...]:
     judged = {
         "on_few": step.few_below is not None,
-        "on_weak": step.weak_below is not None,
+        "on_weak": step.weak_below is not None or step.words_below is not None,
         "on_truncated": step.truncated,
     }
     return ("on_none", *(way for way, is_judged in judged.items() if is_judged), "on_ok")
+
+
+def _data(step: CheckRetrievalSettings) -> DataFlow:
+    # If nothing was found there is nothing to render; the evidence is then a sentence that says so.
+    answer = ("final_answer_en",) if step.gives_up else ()
+    return DataFlow(reads=("search_report",), writes_on={"on_none": ("context_blocks", *answer), "on_weak": answer})
 
 
 ACTION = Action(
@@ -70,6 +98,5 @@ ACTION = Action(
     run=_check,
     transitions=("on_none", "on_few", "on_weak", "on_truncated", "on_ok"),
     transitions_of=_ways,
-    # If nothing was found there is nothing to render; the evidence is then a sentence that says so.
-    data_of=lambda _: DataFlow(reads=("search_report",), writes_on={"on_none": ("context_blocks",)}),
+    data_of=_data,
 )

@@ -71,6 +71,17 @@ def _why_no_node(state: PipelineState) -> str:
     return f"Nothing was found in {where}."
 
 
+def weakness(state: PipelineState) -> str:
+    """That the matches of the last search are weak, and how weak; "" if no step judged so."""
+    report = state.search_report
+    if report is None or not report.is_weak:
+        return ""
+    similarity = "" if report.similarity is None else f"a similarity of {report.similarity:.2f} to the query"
+    words = "" if report.words is None else f"{report.words:.0%} of its words"
+    best = " and ".join(filter(None, (similarity, words)))
+    return f"Only weak matches were found in {state.repository} ({state.branch}): the best have {best}."
+
+
 def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
     where = f"{state.repository} ({state.branch})"
     texts = texts_of(state)
@@ -87,4 +98,6 @@ def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
         return f"{found}. None of their texts fits a response:"
     if reasons:
         return f"{found}. The texts that were asked for are not there, or not for this caller and filter:"
+    if weak := weakness(state):
+        return f"{weak} Ask in other words, or name files, types or functions. The nearest places:"
     return f"{found}. No step fetched their texts:"

@@ -22,6 +22,7 @@ from groundwire_pipelines.actions.query_input import effective_top_k, parsed_que
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
+from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
@@ -76,6 +77,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
         hits=len(ids(found)),
         is_filtered=filter != NodeFilter(),
         similarity=_similarity(found.matches),
+        words=_words(parsed.query, found.matches),
         is_cut=found.meta.truncated,
     )
     return Outcome(detail={**detail, **_told(found), **_counts(found, state.node_texts)})
@@ -114,6 +116,18 @@ def _similarity(matches: Sequence[QueryMatch]) -> float | None:
     scores = [match.scores for match in matches]
     reranked = [one.rerank for one in scores if one.HasField("rerank")]
     return max(reranked or [one.dense for one in scores if one.HasField("dense")], default=None)
+
+
+def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
+    """The most of the query's words that one match has, as a share; None for a query of words that say nothing.
+
+    A name that is spelt much like one in the query counts by its trigram similarity.
+    """
+    asked = stems(query)
+    hits = [one for one in matches if one.rank]
+    had = (stems(" ".join((one.symbol, one.location.path, one.text))) for one in hits)
+    shares = [len(asked & own) / len(asked) for own in had] if asked else []
+    return max([*shares, *(one.scores.trigram for one in hits if one.scores.HasField("trigram"))], default=None)
 
 
 def _match_text(match: QueryMatch) -> NodeText:

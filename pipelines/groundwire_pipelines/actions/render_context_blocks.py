@@ -7,6 +7,7 @@ from pydantic import Field
 
 from groundwire_client import EdgeDirection, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
+from groundwire_pipelines.actions.evidence import weakness
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
@@ -119,12 +120,13 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
 
 
 def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
-    """Requests that found nothing new, the newest first, then services, within an eighth of the budget."""
+    """Weak matches, requests that found nothing new, the newest first, and services, within an eighth of the budget."""
     requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
     told = (f'The request "{request}" brought nothing new.' for request in requests)
+    weak = filter(None, (weakness(state),))
     lines: list[str] = []
     left = None if budget is None else budget // 8
-    for line in (*told, *map(service_line, services_of(state))):
+    for line in (*weak, *told, *map(service_line, services_of(state))):
         if left is not None:
             left -= counter.count(f"{line}\n")
             if left < 0:

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from groundwire_client import NodeFilter, Rerank, SearchType, choices, ids
+from groundwire_client import NodeFilter, Rerank, Retriever, SearchNodesResponse, SearchType, choices, ids
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import (
     QueryFrom,
@@ -27,6 +27,8 @@ _Mode: TypeAlias = Literal["semantic", "bm25", "hybrid"]
 SearchBy: TypeAlias = Literal[_Mode, "from_router"]
 """How a step searches: one of the server's modes, or the one that the router chose."""
 _ROUTED: Final = get_args(RetrievalMode)
+_MOST_TOKENS: Final = 16
+"""The most words of the query that a hit tells."""
 _OF_MODES: Final = OneOf(get_args(_Mode), "search-type-unknown")
 _OF_WAYS: Final = OneOf(get_args(SearchBy), "search-type-unknown")
 _RERANKS: Final = {
@@ -111,16 +113,29 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
             filter=filter,
             rrf_k=step.rrf_k if mode == "hybrid" else None,
             rerank=_RERANKS["keyword" if reranked and step.rerank == "none" else step.rerank],
+            explain=True,
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
-    # Only cosines are comparable between queries.
-    best = max((hit.score for hit in found.hits), default=None) if mode == "semantic" else None
-    state.search_report = SearchReport(hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=best)
+    state.search_report = SearchReport(
+        hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=_similarity(found), words=_words(found)
+    )
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
+
+
+def _similarity(found: SearchNodesResponse) -> float | None:
+    """The best cosine; None for a search by words alone. Other scores are comparable only within one response."""
+    dense = Retriever.RETRIEVER_DENSE
+    return max((one.score for hit in found.hits for one in hit.retrievers if one.retriever == dense), default=None)
+
+
+def _words(found: SearchNodesResponse) -> float | None:
+    """The most of the query's words that one hit has, as a share; None for a search that does not compare words."""
+    words = min(len(found.debug.query_tokens), _MOST_TOKENS)
+    return max((len(hit.matched_tokens) / words for hit in found.hits), default=0.0) if words else None
 
 
 def _modes(step: SearchSettings) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from groundwire_client import NodeText, PathNode, ReachedNode
+from groundwire_client import NodeText, PathNode, ReachedNode, SearchHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class EvidenceNode:
     handle: int | None = None
 
     @classmethod
-    def of(cls, told: NodeText | ReachedNode | PathNode, handle: int | None = None) -> "EvidenceNode":
-        """The node of a message; a node of a path has no depth."""
-        place, depth = told.location, 0 if isinstance(told, PathNode) else told.depth
+    def of(cls, told: NodeText | ReachedNode | PathNode | SearchHit, handle: int | None = None) -> "EvidenceNode":
+        """The node of a message; a node of a path and a hit have no depth."""
+        place, depth = told.location, 0 if isinstance(told, PathNode | SearchHit) else told.depth
         return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from groundwire_client import ExpandDebug
+from groundwire_client import ExpandDebug, SearchHit
 from groundwire_pipelines.actions.check_retrieval import ACTION, CheckRetrievalSettings
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.state import SearchReport
-from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
+from support.retrieval import FakeRetrieval, make_runtime, make_state, place, run_action
 
 ALL: dict[str, JsonValue] = {"few_below": 3, "weak_below": 0.3, "truncated": True}
 
@@ -47,6 +47,7 @@ def test_the_first_way_that_holds_is_taken(report: SearchReport, reason: str, wa
         ({}, ("on_none", "on_ok")),
         ({"few_below": 2}, ("on_none", "on_few", "on_ok")),
         ({"weak_below": 0.5}, ("on_none", "on_weak", "on_ok")),
+        ({"words_below": 0.5}, ("on_none", "on_weak", "on_ok")),
         (ALL, ("on_none", "on_few", "on_weak", "on_truncated", "on_ok")),
     ],
 )
@@ -61,7 +62,46 @@ def test_only_what_a_step_judges_are_transitions_of_it(raw: dict[str, Any], ways
 def test_what_no_search_told_is_said_to_be_unknown() -> None:
     state = make_state(search_report=SearchReport(5))
     outcome = run_action(ACTION, ALL, state, make_runtime(FakeRetrieval()))
-    assert outcome.detail == {"hits": 5, "similarity": "unknown", "truncated": False}
+    assert outcome.detail == {"hits": 5, "similarity": "unknown", "words": "unknown", "truncated": False}
+
+
+@pytest.mark.parametrize(
+    ("similarity", "words", "is_weak"),
+    [
+        (0.27, 0.5, True),
+        (0.27, None, True),
+        (0.28, 0.0, False),
+        (0.27, 0.6, False),
+        (None, 0.27, True),
+        (None, 0.28, False),
+        (None, None, False),
+    ],
+)
+def test_hits_are_weak_by_similarity_or_without_one_by_words(
+    similarity: float | None, words: float | None, is_weak: bool
+) -> None:
+    """A hit with most of the words is not weak, whatever its similarity."""
+    state = make_state(search_report=SearchReport(3, similarity=similarity, words=words))
+    outcome = run_action(ACTION, {"weak_below": 0.28, "words_below": 0.28}, state, make_runtime(FakeRetrieval()))
+    assert outcome.transition == ("on_weak" if is_weak else "on_ok")
+    assert state.search_report is not None
+    assert state.search_report.is_weak == is_weak
+    assert state.final_answer_en == ""
+
+
+def test_who_gives_up_says_how_weak_the_matches_are_and_where_they_stand() -> None:
+    hit = SearchHit(id="a", rank=1, symbol="Tax.Rate", location=place("src/Tax.cs", 3, 9))
+    report = SearchReport(1, similarity=0.214, words=0.5)
+    state = make_state(search_report=report, retrieval_seed_nodes=["a"], retrieval_hits=[hit])
+    raw: dict[str, JsonValue] = {"weak_below": 0.28, "gives_up": True}
+    assert run_action(ACTION, raw, state, make_runtime(FakeRetrieval())).transition == "on_weak"
+    assert state.final_answer_en == (
+        "Only weak matches were found in shop (main): the best have a similarity of 0.21 to the query and 50% of its "
+        "words. Ask in other words, or name files, types or functions. The nearest places:\n- src/Tax.cs:3-9 Tax.Rate"
+    )
+    nothing = make_state(search_report=SearchReport(0))
+    assert run_action(ACTION, raw, nothing, make_runtime(FakeRetrieval())).transition == "on_none"
+    assert nothing.final_answer_en == "Nothing was found in shop (main)."
 
 
 def test_without_a_search_there_is_nothing_to_judge() -> None:
@@ -70,7 +110,7 @@ def test_without_a_search_there_is_nothing_to_judge() -> None:
     assert caught.value.rule == "search-missing"
 
 
-@pytest.mark.parametrize("raw", [{"few_below": 1}, {"weak_below": 0}, {"weak_below": 1.5}])
+@pytest.mark.parametrize("raw", [{"few_below": 1}, {"weak_below": 0}, {"weak_below": 1.5}, {"words_below": 0}])
 def test_a_bound_that_judges_nothing_is_refused(raw: dict[str, JsonValue]) -> None:
     with pytest.raises(StepError, match=next(iter(raw))):
         run_action(ACTION, raw, make_state(), make_runtime(FakeRetrieval()))

@@ -227,7 +227,24 @@ def test_how_well_the_best_match_matches_is_told_where_that_means_the_same_for_e
     ]
     state = make_state(last_model_response="tax", retrieval_filter=NodeFilter(is_test=False))
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[queried(*matches, index=INDEX)])))
-    assert state.search_report == SearchReport(len(scores), is_filtered=True, similarity=similarity)
+    words = 0.9 if scores else None
+    assert state.search_report == SearchReport(len(scores), is_filtered=True, similarity=similarity, words=words)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [("how is the VAT rate computed?", 2 / 3), ("compute it for an invoice", 0.5), ("why is it so", None)],
+)
+def test_the_most_words_of_the_question_in_one_match_are_told(question: str, words: float | None) -> None:
+    """Neighbours do not count, and neither do words of questions."""
+    matches = (
+        match("a", 1, "decimal Rate()", symbol="VatService.Rate"),
+        match("b", 2, "compute()"),
+        match("c", 0, "invoice = compute(vat, rate)", beside="a"),
+    )
+    state = make_state(last_model_response=question)
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(queries=[queried(*matches, index=INDEX)])))
+    assert state.search_report == SearchReport(2, words=words)
 
 
 def test_a_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:

@@ -12,7 +12,11 @@ from groundwire_client import (
     NodeFilter,
     ReachedNode,
     Rerank,
+    Retriever,
+    RetrieverScore,
+    SearchDebug,
     SearchHit,
+    SearchNodesResponse,
     SearchType,
     choices,
 )
@@ -47,6 +51,7 @@ def test_calls_search_once_and_keeps_ids_in_the_order_of_their_ranks() -> None:
         "filter": NodeFilter(languages=("python",)),
         "rrf_k": None,
         "rerank": Rerank.RERANK_NONE,
+        "explain": True,
         "lifecycle": Lifecycle.LIFECYCLE_ACTIVE,
         "access": ACCESS,
     }
@@ -72,19 +77,28 @@ def test_clears_what_an_earlier_retrieval_left_even_when_it_then_fails() -> None
     assert state == make_state()
 
 
-@pytest.mark.parametrize(
-    ("raw", "similarity"),
-    [
-        ({"search_type": "semantic"}, 1.0),
-        ({"search_type": "semantic", "rerank": "keyword"}, None),
-        ({"search_type": "bm25"}, None),
-        ({"search_type": "hybrid"}, None),
-    ],
-)
-def test_only_a_cosine_is_told_as_similarity(raw: dict[str, JsonValue], similarity: float | None) -> None:
+def test_the_best_cosine_and_the_most_words_of_a_hit_are_told() -> None:
+    """Scores and other retrievers' scores are comparable only within one response."""
+    dense, bm25 = Retriever.RETRIEVER_DENSE, Retriever.RETRIEVER_BM25_CODE
+    hits = [
+        SearchHit(id="a", score=0.9, rank=1, retrievers=[RetrieverScore(retriever=bm25, rank=1, score=7.0)]),
+        SearchHit(id="b", score=0.8, rank=2, retrievers=[RetrieverScore(retriever=dense, rank=2, score=0.25)]),
+        SearchHit(id="c", score=0.7, rank=3, retrievers=[RetrieverScore(retriever=dense, rank=1, score=0.5)]),
+    ]
+    hits[0].matched_tokens[:], hits[1].matched_tokens[:] = ["rate", "tax", "vat"], ["tax"]
+    assert reported(hits, ["of", "rate", "tax", "vat"]) == SearchReport(3, similarity=0.5, words=0.75)
+    assert reported(hits[:1], []) == SearchReport(1)
+    hits[0].matched_tokens[:] = tokens = [f"t{number:02}" for number in range(16)]
+    assert reported(hits[:1], [*tokens, *"abcdefgh"]).words == 1.0, "a hit tells 16 words at most"
+    assert reported([], ["tax"]) == SearchReport(0, words=0.0)
+
+
+def reported(hits: list[SearchHit], query_tokens: list[str]) -> SearchReport:
+    response = SearchNodesResponse(hits=hits, index=INDEX, debug=SearchDebug(query_tokens=query_tokens))
     state = make_state(last_model_response="tax")
-    run_action(ACTION, raw, state, make_runtime(FakeRetrieval()))
-    assert state.search_report == SearchReport(2, similarity=similarity)
+    run_action(ACTION, {"search_type": "hybrid"}, state, make_runtime(FakeRetrieval(searches=[response])))
+    assert state.search_report is not None
+    return state.search_report
 
 
 def test_materialises_no_text() -> None:

@@ -78,7 +78,7 @@ def test_show_for_programs(folder: Path) -> None:
     shown = json.loads(run("show", "child", "--folder", folder, "--json").stdout)
     assert (shown["name"], shown["settings"]["top_k"]) == ("child", 3)
     assert shown["origins"]["settings.top_k"] == f"{folder}/child.yaml:5"
-    assert [step["id"] for step in shown["steps"]][:2] == ["search", "expand"]
+    assert [step["id"] for step in shown["steps"]][:2] == ["search", "check"]
 
 
 def test_graph_draws_in_either_language(folder: Path) -> None:

@@ -43,6 +43,7 @@ def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -
     lines = result.stderr.splitlines()
     assert [line.split()[:2] for line in lines] == [
         ["+", "search"],
+        ["+", "check"],
         ["+", "expand"],
         ["+", "choose"],
         ["+", "fetch"],
@@ -225,7 +226,7 @@ def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) ->
     run("evidence", "tax", *SCOPE, "--trace", file, *flags, address=address)
     written = file.read_text(encoding="utf-8")
     events = [json.loads(line)["event"] for line in written.splitlines()]
-    assert events == ["run_started", *["step_started", "step_ended"] * 6, "run_ended"]
+    assert events == ["run_started", *["step_started", "step_ended"] * 7, "run_ended"]
     assert ("def source_of" in written) == texts
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_client import EdgeDirection, Rerank, SearchType
+from groundwire_client import EdgeDirection, QueryResponse, Rerank, SearchType
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.pipeline import RunOptions
@@ -25,12 +25,26 @@ def test_the_library_is_sound(name: str) -> None:
 
 def test_quick_evidence_is_one_call(ann: Shop) -> None:
     run = ann.run(pipeline="quick_evidence")
-    assert run.steps == ["query", "render", "finalize"]
+    assert run.steps == ["query", "check", "render", "finalize"]
     (call,) = run.retrieval.calls
     assert (call.method, call.arguments["query"]) == ("query", "where is VAT computed?")
     assert (call.arguments["hybrid"].top_k, call.arguments["include_parents"]) == (60, True)
     assert all(part in run.answer for part in (SERVICE, INVOICE, RATES, "decimal Vat() => Rates.Find();"))
     assert_golden("quick_evidence", run)
+
+
+@pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence"])
+def test_evidence_of_weak_matches_says_so(ann: Shop, pipeline: str) -> None:
+    (answer,) = ann.retrieval.queries
+    assert isinstance(answer, QueryResponse)
+    answer.matches[0].scores.dense = 0.2
+    run = ann.run(pipeline=pipeline, question="zzz qqq")
+    assert run.answer.endswith(
+        "\n\nOnly weak matches were found in shop (main): the best have a similarity of 0.20 to the query and 0% of "
+        "its words."
+    )
+    answer.matches[0].scores.dense = 0.3
+    assert "weak" not in ann.run(pipeline=pipeline, question="zzz qqq").answer
 
 
 def test_semantic_only_offers_and_takes_semantic_modes_alone(ann: Shop) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import Rerank, SearchNodesResponse, SearchType
+from groundwire_client import Rerank, Retriever, SearchNodesResponse, SearchType
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.pipeline import RunOptions
 from groundwire_pipelines.runtime import Turn
@@ -56,7 +56,7 @@ def test_a_direct_answer_asks_no_server(ann: Shop) -> None:
 def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchType, rerank: Rerank) -> None:
     run = ann.run(f"[{mode.upper()}:] computes VAT", ANSWERED)
     assert run.answer == run.told == "VatService computes it."
-    way = ["search_bm25", "check_bm25"] if mode == "bm25" else ["search"]
+    way = ["search_bm25" if mode == "bm25" else "search", "check"]
     assert run.steps[4 : 9 + len(way)] == [*way, *RETRIEVAL]
     search = run.retrieval.calls[0]
     assert (search.arguments["query"], search.arguments["search_type"], search.arguments["rerank"]) == (
@@ -147,13 +147,35 @@ def test_a_request_made_again_ends_the_loop(ann: Shop) -> None:
 def test_words_that_no_source_has_are_searched_for_by_meaning_too(ann: Shop) -> None:
     ann.retrieval = replace(shop(), searches=[found(), found(SERVICE)])
     run = ann.run("[BM25:] vat", ANSWERED)
-    assert run.steps[4:8] == ["search_bm25", "check_bm25", "search_more", "expand"]
+    assert run.steps[4:9] == ["search_bm25", "check", "search_again", "check_again", "expand"]
     searches = [call.arguments for call in run.retrieval.calls if call.method == "search"]
     assert [(one["search_type"], one["query"]) for one in searches] == [
         (SearchType.SEARCH_TYPE_BM25, "vat"),
-        (SearchType.SEARCH_TYPE_HYBRID, "vat"),
+        (SearchType.SEARCH_TYPE_HYBRID, "where is VAT computed?"),
     ]
     assert SERVICE in run.prompts[1]
+
+
+@pytest.mark.parametrize("pipeline", ["rag_code_base", "rag_code_semantic_only", "rag_code_deep_graph"])
+def test_two_weak_searches_end_the_run_with_what_was_found(ann: Shop, pipeline: str) -> None:
+    """No text of a weak match is read, and no model is asked for an answer."""
+    weak = found(SERVICE)
+    weak.hits[0].retrievers.add(retriever=Retriever.RETRIEVER_DENSE, rank=1, score=0.2)
+    ann.retrieval = replace(shop(), searches=[weak])
+    run = ann.run("[SEMANTIC:] zzz", pipeline=pipeline, question="zzz qqq")
+    assert run.steps[4:] == ["search", "check", "search_again", "check_again", "persist"]
+    assert run.retrieval.methods == ["search", "search"]
+    assert run.answer.startswith("Only weak matches were found in shop (main): the best have a similarity of 0.20")
+    assert run.answer.endswith(f"- {SERVICE}")
+
+
+def test_a_better_second_search_is_answered_from(ann: Shop) -> None:
+    weak = found(RATES)
+    weak.hits[0].retrievers.add(retriever=Retriever.RETRIEVER_DENSE, rank=1, score=0.2)
+    ann.retrieval = replace(shop(), searches=[weak, found(SERVICE)])
+    run = ann.run("[HYBRID:] zzz", ANSWERED)
+    assert run.answer == "VatService computes it."
+    assert "weak matches" not in run.prompts[1]
 
 
 def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
@@ -244,9 +266,8 @@ def test_a_question_in_another_language_is_answered_in_it(ann: Shop) -> None:
 
 def test_no_hits_are_no_evidence(ann: Shop) -> None:
     ann.retrieval = FakeRetrieval(searches=[found()], expansions=[walked([])], fetches=[fetched([])])
-    run = ann.run("[BM25:] vat", "[Answer:] Nothing was found about it.")
-    assert run.answer == "Nothing was found about it."
-    assert "\nNothing was found in shop (main).\n" in run.prompts[1]
+    run = ann.run("[BM25:] vat")
+    assert run.answer == "Nothing was found in shop (main)."
     assert_golden("no_hits", run)
 
 
