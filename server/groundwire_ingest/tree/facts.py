@@ -197,9 +197,10 @@ class Mount:
 class Request:
     """A string that looks like the path of a URL, without its query; parts inserted at run time are `{}`.
 
-    `url` starts with `/`; `has_base`: an unknown value precedes it. `method` is the HTTP method in capitals, empty if
-    unknown. `is_sent`: the string is an argument of a call whose name says that it requests URLs, such as `get`,
-    `fetch` or `visit`.
+    `url` starts with `/`. In a page it may also be relative to the page's own URL, which is meant by an empty one.
+    `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
+    `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
+    says that it requests URLs, such as `get`, `fetch` or `visit`.
     """
 
     from_key: str
@@ -208,6 +209,16 @@ class Request:
     method: str = ""
     is_sent: bool = False
     has_base: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the links and forms of a file of markup ask for; `rendered_by` are the keys of the code that renders it."""
+
+    path: str
+    requests: tuple[Request, ...]
+    rendered_by: tuple[str, ...] = ()
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +307,10 @@ class CodeFacts:
 class CodeAnalysis:
     """One code file: its nodes with their Contains edges, its facts, and its string literals.
 
-    `facts` is None when the file could not be parsed.
+    `facts` is None when the file could not be parsed. `views` are names of templates that the code renders.
     """
 
     file: FileAnalysis
     facts: CodeFacts | None = None
     literals: tuple[StringLiteral, ...] = ()
+    views: tuple[StringLiteral, ...] = ()

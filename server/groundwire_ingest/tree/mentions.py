@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
 from groundwire_ingest.records import SourceEdge
@@ -18,6 +19,11 @@ MAX_SETTINGS = 4
 """A key that more files than this have, all equally near to the code that reads it, gets no edge."""
 
 _PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
+_VIEW = re.compile(r"/?+\w[\w-]*+(?:/[\w-]++)*+")
+_TEMPLATE_SUFFIXES = (
+    *(".html", ".cshtml", ".jsp", ".ftlh", ".ftl", ".mustache", ".hbs", ".handlebars", ".ejs", ".pug", ".njk"),
+    *(".html.twig", ".twig", ".html.erb", ".erb", ".liquid", ".gohtml", ".tmpl", ".blade.php"),
+)
 _KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
@@ -53,6 +59,14 @@ class Mentions:
                 self._files.append((path, literal))
             else:
                 self._note(path, self._wanted(text), literal.from_key, literal.line)
+
+    def add_views(self, path: str, views: Iterable[StringLiteral]) -> None:
+        """Adds the names of templates that a code file renders, which may leave out the suffix."""
+        for view in views:
+            written = (f"{view.text}{suffix}" for suffix in _TEMPLATE_SUFFIXES)
+            name = next((name for name in written if name.rpartition("/")[2].lower() in self._names), "")
+            if _VIEW.fullmatch(view.text) and name:
+                self._files.append((path, replace(view, text=name)))
 
     def add_variables(self, path: str, references: Iterable[Reference]) -> None:
         """Adds environment variables that code reads as members, `process.env.DB_HOST`."""

@@ -1,16 +1,17 @@
 """One pass over the files of a tree, which collects what edges between files need."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import SkippedFile, SourceNode
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, split_component
 from groundwire_ingest.tree.as_code.components import ComponentReader
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.as_code.xaml import xaml_facts
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.facts import CodeFacts, Page
 from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, XamlFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto_edges import proto_edges
@@ -78,6 +79,7 @@ class TreeReading:
         self._first_keys: dict[str, str] = {}
         self._protos: list[ProtoFacts] = []
         self._components: list[Component] = []
+        self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
 
     def analyse(self, file: SourceFile) -> FileAnalysis:
@@ -108,6 +110,7 @@ class TreeReading:
             self._mentions.add_variables(file.path, analysis.facts.references)
         self._edges.add(literal_edges(self._catalog, analysis.literals))
         self._mentions.add(file.path, analysis.literals)
+        self._mentions.add_views(file.path, analysis.views)
         return analysis.file
 
     def keep(self, path: str, analysis: FileAnalysis) -> None:
@@ -140,15 +143,31 @@ class TreeReading:
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = frozenset(self._root_namespaces)
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
-        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout)
+        mentioned = tuple(self._mentions.edges(self._first_keys))
+        pages = self._rendered_pages(mentioned)
+        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout, pages)
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))
         self._edges.add(proto_edges(self._protos))
-        self._edges.add(self._mentions.edges(self._first_keys))
+        self._edges.add(mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented)
+
+    def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
+        """The pages with the code that names their files, as that is what renders them."""
+        naming: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for edge in mentioned:
+            naming[edge.to_key][edge.from_key] = None
+        return [
+            replace(
+                page,
+                rendered_by=tuple(naming[self._first_keys[page.path]]),
+                is_test=self._purposes.is_test(page.path),
+            )
+            for page in self._pages
+        ]
 
     def _keep_facts(self, facts: CodeFacts) -> None:
         self._facts.append(facts)
@@ -164,6 +183,10 @@ class TreeReading:
         if reading.references:
             self._references.extend(reading.references)
             self._keys_by_line[file.path] = keys
+        first = next(filter(None, keys), "")
+        if reading.requests and first:
+            asked = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)
+            self._pages.append(Page(file.path, tuple(asked)))
         self._mentions.add_settings(file.path, reading.settings, keys)
         match reading.facts:
             case ProtoFacts() as facts:

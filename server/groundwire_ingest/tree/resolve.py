@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts
+from groundwire_ingest.tree.facts import CodeFacts, Page
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.families.c_family import CFamilyNames
@@ -73,8 +73,8 @@ class Resolution:
     implemented: Mapping[str, Sequence[ImplementedMember]]
 
 
-def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
-    """Resolves the names in the code files of a tree, by language and path."""
+def resolve(files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page] = ()) -> Resolution:
+    """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for."""
     by_path = sorted(files, key=lambda facts: facts.path)
 
     def table(languages: frozenset[str]) -> SymbolTable:
@@ -105,4 +105,5 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout) -> Resolution:
         served.extend(family.served)
     matching = RequestMatching(served)
     edges.extend(edge for facts in by_path for edge in matching.edges(facts))
+    edges.extend(edge for page in pages for edge in matching.page_edges(page))
     return Resolution(tuple(edges), tuple(mappings), implemented)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from groundwire_ingest.tree.facts import Request
 from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting, XamlFacts
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
@@ -25,12 +26,16 @@ class PathReference:
 
 @dataclass(frozen=True, slots=True)
 class FileReading:
-    """One file as read: nodes in the order of their lines, each whole before its parts."""
+    """One file as read: nodes in the order of their lines, each whole before its parts.
+
+    `requests` have no keys of nodes.
+    """
 
     analysis: FileAnalysis
     references: tuple[PathReference, ...] = ()
     settings: tuple[Setting, ...] = ()
     facts: Facts | None = None
+    requests: tuple[Request, ...] = ()
 
     def keys_by_line(self, file: SourceFile) -> tuple[str, ...]:
         """The key of the innermost node at each line of `file`, "" where none is; line 1 is at index 0."""

@@ -21,6 +21,7 @@ from groundwire_ingest.tree.languages.places import assign_places
 from groundwire_ingest.tree.languages.strings import string_literals
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import requests
+from groundwire_ingest.tree.languages.views import views
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
 MAX_ERROR_SHARE = 0.5
@@ -85,7 +86,8 @@ class CodeReader:
             table_changes=tuple(table_changes(syntax, found, places)),
         )
         literals = tuple(string_literals(syntax, found, source, places))
-        return CodeAnalysis(FileAnalysis(nodes, edges, _syntax_notes(file, errors)), facts, literals)
+        analysis = FileAnalysis(nodes, edges, _syntax_notes(file, errors))
+        return CodeAnalysis(analysis, facts, literals, tuple(views(syntax, found, places, facts.calls)))
 
     def _root(self, source: bytes) -> Node | None:
         """The syntax tree of a source; None where it takes too many steps."""

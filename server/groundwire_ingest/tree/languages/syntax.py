@@ -26,6 +26,7 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.expressions import Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
+from groundwire_ingest.tree.model import StringLiteral
 
 _MAX_ACCESSOR_BYTES = 200
 # A field returned, or set; without white space.
@@ -257,6 +258,10 @@ class Syntax(Expressions, ABC):
 
     def routes(self, nodes: Nodes, places: Places, /) -> Iterator[Route | Mount]:
         """Which URLs the file answers, and the prefixes that it gives to routers."""
+        return iter(())
+
+    def views(self, nodes: Nodes, places: Places, /) -> Iterator[StringLiteral]:
+        """The names of templates that code returns to a framework, beside calls that render them."""
         return iter(())
 
     def registrations(self, nodes: Nodes, places: Places, /) -> Iterator[Registration]:

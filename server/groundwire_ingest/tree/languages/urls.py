@@ -31,14 +31,16 @@ _ASKS = frozenset(
 )
 _STATED_METHOD = re.compile(r"""\bmethods?["']?\s*[:=]\s*\[?\s*["'](\w+)["']""", re.IGNORECASE)
 _METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["']?""")
+# What a view's name starts with when it is a URL to go on with.
+_REDIRECT = re.compile(r"(redirect|forward):(?=/)")
 _ANNOTATIONS = frozenset({"annotation", "attribute_list", "attribute_item", "decorator"})
 _MAX_STEPS_TO_ANNOTATION = 8
 # The last name of an annotation, whatever sign stands before it.
 _ANNOTATION_NAME = re.compile(r"[@#\[\s]*+(?:\w++(?:\.|::|:|\\))*+(\w++)")
 # Annotations that declare which URLs are answered, by the name less underscores.
 _DECLARES = re.compile(
-    r"(?:http)?(?:get|post|put|patch|delete|head|options|all|any|request)(?:mapping|exchange)?"
-    r"|\w*?(?:route|mapping|path|controller|servlet|endpoint|resource|websocket|view|exchange|client)\w*",
+    r"\A(?:http)?(?:get|post|put|patch|delete|head|options|all|any|request)\Z"
+    r"|route|mapping|path|controller|servlet|endpoint|resource|websocket|view|exchange|client",
     re.IGNORECASE,
 )
 
@@ -79,7 +81,7 @@ def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int])
         return False
     one_of_list = next((item for item in around[: around.index(annotation)] if item.type == "attribute"), annotation)
     name = _ANNOTATION_NAME.match(text_of(one_of_list))
-    if name is None or _DECLARES.fullmatch(name[1].replace("_", "")) is None:
+    if name is None or _DECLARES.search(name[1].replace("_", "")) is None:
         return False
     declared = next(item for item in _around(annotation) if item.type != "modifiers")
     shape = syntax.shape(declared)
@@ -97,12 +99,19 @@ def _around(node: Node) -> Iterator[Node]:
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
     if node.end_byte - node.start_byte > _MAX_URL_BYTES:
         return None
-    written = string_value(syntax, node)
-    return _URL.fullmatch(_HOLE.sub("{}", written)) if "/" in written else None
+    return url_in(_REDIRECT.sub("", string_value(syntax, node)))
+
+
+def url_in(text: str) -> re.Match[str] | None:
+    """A text that is a URL which the tree may answer: `{}` or the host if any, and the path with `{}` for holes."""
+    return _URL.fullmatch(_HOLE.sub("{}", text)) if "/" in text else None
 
 
 def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
     """Whether the call that a string is an argument of does something with URLs, and by which method."""
+    redirect = _REDIRECT.match(string_value(syntax, node))
+    if redirect is not None:
+        return True, "GET" if redirect[1] == "redirect" else ""
     call: Node | None = node.parent
     for _ in range(_MAX_STEPS_TO_CALL):
         if call is None or call.type in syntax.calls:

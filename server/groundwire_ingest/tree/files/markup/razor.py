@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import unquoted
 from groundwire_ingest.tree.files.markup.elements import element_parts
+from groundwire_ingest.tree.files.markup.links import links_of
 from groundwire_ingest.tree.files.markup.razor_scan import RazorScan
 from groundwire_ingest.tree.files.markup.templates import tag_references
 from groundwire_ingest.tree.files.parts import write_parts
@@ -29,7 +30,8 @@ def read_razor(file: SourceFile) -> FileReading:
         *_partials(file.path, scan.components),
         *_named_views(file.path, scan.code),
     )
-    return FileReading(write_parts(file, parts), references, facts=facts)
+    links = tuple(links_of(file, scan.tags, scan.lines))
+    return FileReading(write_parts(file, parts), references, facts=facts, requests=links)
 
 
 def _partials(path: str, tags: list[ComponentTag]) -> Iterator[PathReference]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from groundwire_ingest.tree.files.facts import Attribute, CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.markup.elements import LineNumbers, element_parts, is_raw, raw_end, tags_of
+from groundwire_ingest.tree.files.markup.links import links_of
 from groundwire_ingest.tree.files.markup.tags import Tag
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
@@ -40,7 +41,7 @@ def read_template(file: SourceFile) -> FileReading:
     tags = list(tags_of(file.text))
     parts = [*_block_parts(file.text), *element_parts(file.text, tags, lines)]
     references = (*_path_references(file), *tag_references(file, tags, lines))
-    return FileReading(write_parts(file, parts), references)
+    return FileReading(write_parts(file, parts), references, requests=tuple(links_of(file, tags, lines)))
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:
@@ -97,7 +98,8 @@ def read_component(file: SourceFile) -> FileReading:
         code.insert(0, CodePart("script", front_matter.group(1), lines[front_matter.start(1)], "typescript"))
     facts = ComponentFacts(code=tuple(code), tags=tuple(_components(file.text, tags, lines)))
     references = tuple(tag_references(file, tags, lines))
-    return FileReading(write_parts(file, parts), references, facts=facts)
+    links = tuple(links_of(file, tags, lines))
+    return FileReading(write_parts(file, parts), references, facts=facts, requests=links)
 
 
 def _owned(part: Part) -> Part:

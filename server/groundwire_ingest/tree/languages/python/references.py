@@ -13,7 +13,7 @@ from groundwire_ingest.tree.languages.syntax import Places, Syntax
 REFERENCING = frozenset({"identifier", "attribute", "decorator", "type", "call"})
 _NAME = re.compile(r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+")
 # `shop.orders.Order` and `shop.orders:Order`.
-_IN_MODULE = re.compile(rf"{_NAME.pattern}(?::{_NAME.pattern})?+")
+_IN_MODULE = re.compile(rf"""[rRuU]?+(["'])({_NAME.pattern}(?::{_NAME.pattern})?+)\1""")
 _DECLARING = frozenset(
     """import_statement import_from_statement future_import_statement dotted_name aliased_import global_statement
     nonlocal_statement parameters lambda_parameters as_pattern_target keyword_pattern keyword_separator
@@ -115,9 +115,9 @@ def _in_modules(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refere
     """Strings that look like the full name of a module, or of something in one; documentation aside."""
     documentation = syntax.documentation(nodes)
     for node in nodes["string"]:
-        named = "" if node.start_byte in documentation else string_value(syntax, node)
-        if not named.isidentifier() and _IN_MODULE.fullmatch(named):
-            yield from places.reference(node, named, "string")
+        named = _IN_MODULE.fullmatch(text_of(node))
+        if named is not None and not named[2].isidentifier() and node.start_byte not in documentation:
+            yield from places.reference(node, named[2], "string")
 
 
 def python_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:

@@ -3,10 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
+from posixpath import dirname, join, normpath
+from typing import TypeAlias
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts, Request
+from groundwire_ingest.tree.facts import CodeFacts, Page, Request
 from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.model import FileEdges
 from groundwire_ingest.tree.names.calls import MAX_FAN_OUT
@@ -18,6 +21,10 @@ MAX_SEGMENTS = 12
 """Patterns and URLs of more segments than this are not matched."""
 MAX_ALIKE = 500
 """A URL that more nodes answer than this is taken to ask for none of them."""
+MAX_SHOWN = 8
+"""A page that is shown at more URLs than this counts as shown at the first ones."""
+
+Asking: TypeAlias = CodeFacts | Page
 
 _HOLE, _REST = "{}", "{*}"
 _API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
@@ -31,7 +38,9 @@ class RequestMatching:
         self._own: defaultdict[tuple[str, tuple[str, ...]], list[Served]] = defaultdict(list)
         self._beginnings: set[tuple[str, ...]] = {()}
         self._endings: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
+        self._shown: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for item in served:
+            self._shown[item.handler_key][item.pattern] = None
             pattern = tuple(map(_pattern_segment, _segments(item.pattern)))
             if len(pattern) <= MAX_SEGMENTS:
                 self._served[pattern].append(item)
@@ -40,7 +49,7 @@ class RequestMatching:
                 for start in range(1, len(pattern)):
                     self._endings[pattern[start:]].append(item)
 
-    def edges(self, facts: CodeFacts) -> Iterator[SourceEdge]:
+    def edges(self, facts: Asking) -> Iterator[SourceEdge]:
         """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL stands by itself.
 
         Where several handlers are equally likely, MAX_FAN_OUT at most, each is told of at .5.
@@ -57,7 +66,20 @@ class RequestMatching:
                     edges.note(request.from_key, item.handler_key, REQUESTS, request.line, at_most)
         yield from edges.sorted()
 
-    def _answering(self, facts: CodeFacts, request: Request) -> tuple[list[Served], float]:
+    def page_edges(self, page: Page) -> Iterator[SourceEdge]:
+        """The `Requests` edges of a page; what is relative is so to each URL at which the page may be shown."""
+        shown = list(dict.fromkeys(url for key in page.rendered_by for url in self._shown.get(key, ())))[:MAX_SHOWN]
+        requests: list[Request] = []
+        for request in page.requests:
+            is_relative = not request.url.startswith("/")
+            urls = [_below(base, request.url) for base in shown] if is_relative else [request.url]
+            asked = [replace(request, url=url) for url in dict.fromkeys(urls)]
+            if request.has_base and not any(self._answering(page, item)[0] for item in asked):
+                asked = [replace(request, url=request.url.removeprefix(_HOLE))]
+            requests.extend(asked)
+        yield from self.edges(replace(page, requests=tuple(requests)))
+
+    def _answering(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
         """What answers a request, by the most specific pattern that fits, and how sure that is.
 
         What the node itself serves comes before all else. A pattern that says nothing fits too much to be sure of,
@@ -74,7 +96,7 @@ class RequestMatching:
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
         return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
 
-    def _by_pattern(self, facts: CodeFacts, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
+    def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
         """What has a pattern that the segments fit, and how sure that is."""
         patterns = self._fitting(segments)
         own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
@@ -103,6 +125,11 @@ class RequestMatching:
         )
 
 
+def _below(base: str, relative: str) -> str:
+    """A URL that is relative to another one; that one if it is empty."""
+    return normpath(join(dirname(base), relative)) if relative else base
+
+
 def _segments(url: str) -> list[str]:
     return [segment for segment in url.split("/") if segment]
 
@@ -121,7 +148,7 @@ def _pattern_segment(segment: str) -> str:
     return _REST if segment.endswith("*}") else _HOLE
 
 
-def _asked(facts: CodeFacts, request: Request, served: Sequence[Served]) -> list[Served]:
+def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
     """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
 
     What tests serve is for tests alone: what a test serves inside of itself for that test, and what one of their
@@ -138,13 +165,13 @@ def _asked(facts: CodeFacts, request: Request, served: Sequence[Served]) -> list
     ]
 
 
-def _is_near(facts: CodeFacts, served: Sequence[Served]) -> bool:
+def _is_near(facts: Asking, served: Sequence[Served]) -> bool:
     """Whether a file and those that serve something share a folder other than the tree's root."""
     top, _, rest = facts.path.partition("/")
     return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
 
 
-def _likely(facts: CodeFacts, request: Request, found: Sequence[Served]) -> list[Served]:
+def _likely(facts: Asking, request: Request, found: Sequence[Served]) -> list[Served]:
     """Of several that would answer those nearest to the file, and those that state the method."""
     near = list(nearest(facts.path, sorted(found, key=attrgetter("path")), attrgetter("path")))
     stating = [item for item in near if item.method and item.method == request.method]
