@@ -2,7 +2,6 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -270,12 +269,15 @@ def test_a_model_that_never_comes_to_an_end_is_given_up() -> None:
     async def trickle(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         body = b" " * 100 + b'{"choices": [{"message": {"content": "A tax."}}]}'
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body))
-        with suppress(ConnectionError):
+        try:
             for byte in body:
                 writer.write(bytes((byte,)))
                 await writer.drain()
                 await asyncio.sleep(0.02)
-        writer.close()
+        except ConnectionError:
+            pass  # the model was given up
+        finally:  # also where the loop ends first, and cancels this
+            writer.close()
 
     async def asked() -> ModelAnswer:
         server = await asyncio.start_server(trickle, "127.0.0.1", 0)

@@ -277,7 +277,7 @@ def test_texts_and_sizes_are_told_of_visible_nodes_only(
     ids = [hidden.id, "absent", seen.id, seen.id]
     rows = snapshot.rows(ids)
     assert list(rows) == [seen.id]
-    assert snapshot.text_sizes(np.asarray([rows[seen.id]])) == [TextSize(tokens=7, chars=12, bytes=14 + 2 + 7)]
+    assert snapshot.text_sizes(np.asarray([rows[seen.id]])) == [TextSize(tokens=7, chars=12, bytes=14 + 2 + 2 * 7)]
     assert texts_of(snapshot, ids) == [StoredText("zwölf Wörter", 7, seen.location, "Ä")]
 
 

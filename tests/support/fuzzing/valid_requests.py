@@ -29,8 +29,8 @@ BOUND = AccessContext(
     collections=Bound(values=["policies", "forms"]),
     cases=Bound(values=["case-7", "case-8"]),
     workflows=Bound(values=["w-1", "w-2"]),
-    document_versions=Bound(values=["v-1"]),
 )
+BOUND_TO_VERSIONS = AccessContext(document_versions=Bound(values=["v1", "v2"]))
 IDS = [f"platform::main::{key}" for key in ("go::order/CreateOrder", "go::auth/GetUser", "md::runbook", "md::readme")]
 EVERY_FILTER = NodeFilter(
     kinds=["go", "md"],
@@ -74,6 +74,7 @@ READS: Sequence[ValidRequest] = (
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, access=ACCESS, explain=True),
     _search(messages.SEARCH_TYPE_SEMANTIC, query_vector=AUTH, query="user", rerank=messages.RERANK_KEYWORD),
     _search(messages.SEARCH_TYPE_BM25, query="refund stamp", access=BOUND, lifecycle=LIFECYCLE_ALL),
+    _search(messages.SEARCH_TYPE_BM25, query="vacation", access=BOUND_TO_VERSIONS),
     _search(messages.SEARCH_TYPE_BM25, query="checkout latency", filter=EVERY_FILTER, explain=True),
     _search(messages.SEARCH_TYPE_HYBRID, query="refund receipt", query_vector=ORDERS, filter=METADATA_FILTER, rrf_k=9),
     ValidRequest(
