@@ -2,11 +2,12 @@
 
 import fcntl
 import os
+import re
 import signal
 import time
 from pathlib import Path
 
-from groundwire_ingest.build.processes import Advance
+from groundwire_ingest.processes import Advance
 
 
 def double(number: int, advance: Advance) -> int:
@@ -28,3 +29,28 @@ def hold(path: Path, advance: Advance) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         path.with_suffix(".held").touch()
         time.sleep(600)
+
+
+def do(task: str) -> str:
+    """The task in capitals; some tasks raise, take memory or run for ever."""
+    match task:
+        case "raise":
+            raise ValueError("torn")
+        case "fill memory":
+            return str(len(bytearray(2 << 30)))
+        case "search for ever":
+            re.match("(a|a)*b", "a" * 64)
+    return task.upper()
+
+
+def die_once(marker: Path) -> str:
+    """Ends the process, unless `marker` says that one has been ended already."""
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "alive"
+
+
+def process_id(_: str) -> int:
+    """The process that does the task."""
+    return os.getpid()

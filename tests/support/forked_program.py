@@ -19,8 +19,18 @@ from unittest.mock import patch
 _CONTEXT = get_context("forkserver")
 _LIBRARIES = "support.loaded_libraries"
 _TESTS = str(Path(__file__).parents[1])
-_CONTEXT.set_forkserver_preload([_LIBRARIES])
 _STDOUT, _STDERR = 1, 2
+
+
+def start_fork_server() -> None:
+    """Starts it with the libraries. A process has one, and a build in this process would start one with fewer.
+
+    The fork server of Python 3.11 is not told where this process finds modules, but by the environment.
+    """
+    _CONTEXT.set_forkserver_preload([_LIBRARIES])
+    path = os.pathsep.join(filter(None, (_TESTS, os.environ.get("PYTHONPATH"))))
+    with patch.dict(os.environ, PYTHONPATH=path):
+        ensure_running()
 
 
 class ForkedProgram:
@@ -28,7 +38,6 @@ class ForkedProgram:
 
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         readers, writers = zip(*(_CONTEXT.Pipe(duplex=False) for _ in (_STDOUT, _STDERR)), strict=True)
-        _ensure_fork_server()
         self._process = _CONTEXT.Process(target=_begin, args=(list(arguments), dict(environment), *writers))
         self._process.start()
         for writer in writers:
@@ -60,13 +69,6 @@ class ForkedProgram:
     def kill(self) -> None:
         """Ends it at once."""
         self._process.kill()
-
-
-def _ensure_fork_server() -> None:
-    """The fork server of Python 3.11 is not told where this process finds modules, but by the environment."""
-    path = os.pathsep.join(filter(None, (_TESTS, os.environ.get("PYTHONPATH"))))
-    with patch.dict(os.environ, PYTHONPATH=path):
-        ensure_running()
 
 
 def _text(reader: Connection) -> IO[str]:

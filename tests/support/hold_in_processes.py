@@ -4,7 +4,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from groundwire_ingest.build.processes import runner
+from groundwire_ingest.processes import runner
 from support.build_jobs import hold
 
 if __name__ == "__main__":

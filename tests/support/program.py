@@ -16,11 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from support.forked_program import ForkedProgram
+from support.forked_program import ForkedProgram, start_fork_server
 
 START_SECONDS = 120
 STOP_SECONDS = 60
 END_SECONDS = 600
+
+start_fork_server()
 
 
 def executable() -> str:

@@ -27,12 +27,12 @@ from groundwire_index.store.tables import Job as TableJob
 from groundwire_index.store.tables import LexicalSize, write_tables
 from groundwire_index.store.writer import Origin, seal_index
 from groundwire_ingest.build.collect import Collected, collect
-from groundwire_ingest.build.processes import Advance, processor_count, runner
 from groundwire_ingest.build.progress import Progress, ProgressCallback
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import vector_space
+from groundwire_ingest.processes import Advance, processor_count, runner
 from groundwire_ingest.records import SkippedFile, Source, SourceRecord
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"

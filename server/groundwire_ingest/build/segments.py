@@ -13,8 +13,8 @@ from groundwire_index.store.segment import HeldSegment, SpilledSegment
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
-from groundwire_ingest.build.processes import Advance
 from groundwire_ingest.build.spool import SpooledNodes
+from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode
 
 SYMBOL_WEIGHT = 3

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.folders import path_in
@@ -10,18 +12,20 @@ from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.object_names import Relation, SqlName, identifier, parse_name
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
-from groundwire_ingest.tree.sql.tree import Relation
 
 PARSED_CONFIDENCE = 0.9
 QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
 PIECE_CONFIDENCE = 0.6
 BARE_PROCEDURE_CONFIDENCE = 0.6
 MINIMUM_BARE_NAME_CHARACTERS = 6
+
+FoundReference: TypeAlias = tuple[Relation, SqlName, float]
+"""An object that SQL names, what is done to it, and how sure that is."""
 
 _NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
 _PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
@@ -45,17 +49,64 @@ _BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
 """What to put before a fragment that begins with the word, to make it a query."""
 
 
-def literal_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> tuple[SourceEdge, ...]:
-    """ReadsFrom, WritesTo, Calls and Executes edges from the code that holds `literals` to objects of `catalog`.
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL of a string literal that names an object of the catalogue, not yet parsed; tokens before `first` are prose.
 
-    Confidence, each lowered to that of the name's resolution: PARSED_CONFIDENCE for SQL that parses;
-    PIECE_CONFIDENCE for SQL that does not, such as the first half of a concatenation;
-    QUALIFIED_PROCEDURE_CONFIDENCE for a literal that is the name of a procedure with its schema, and
-    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more. Prose that
-    contains a verb of SQL makes no edge: only names that `catalog` resolves count, where the syntax of a
-    statement has a name.
+    `is_piece`: words were put in front of a fragment. `has_marks`: it has punctuation that prose does not have.
     """
-    return unique_edges(edge for literal in literals for edge in _edges_of(catalog, literal))
+
+    literal: StringLiteral
+    sql: str
+    dialect: Dialect
+    first: int
+    is_piece: bool
+    has_marks: bool
+
+
+def statements(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[Statement]:
+    """The SQL in `literals` that may name an object of `catalog`; `references_in` reads it."""
+    for literal in literals:
+        if _PROCEDURE.fullmatch(literal.text.strip()) is None:
+            yield from _statements(catalog, literal)
+
+
+def procedure_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
+    """Executes edges from the code that holds `literals` to the procedures of `catalog` that they are the names of.
+
+    Confidence, lowered to that of the name's resolution: QUALIFIED_PROCEDURE_CONFIDENCE for a name with its schema, and
+    BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more.
+    """
+    for literal in literals:
+        procedure = _PROCEDURE.fullmatch(literal.text.strip())
+        if procedure is not None:
+            yield from literal_edges(catalog, literal, _procedure(catalog, procedure.group("name")))
+
+
+def references_in(statement: Statement) -> tuple[FoundReference, ...]:
+    """The objects that a statement depends on, by name.
+
+    Confidence is PARSED_CONFIDENCE for SQL that parses, PIECE_CONFIDENCE for SQL that does not, such as the first half
+    of a concatenation. Prose that contains a verb of SQL names nothing: only names in the places where the syntax of a
+    statement has them count.
+    """
+    code = code_tokens(statement.sql, statement.dialect)[statement.first :]
+    return tuple(
+        (reference.relation, reference.name, PARSED_CONFIDENCE if is_certain else PIECE_CONFIDENCE)
+        for reference in read_references(statement.sql, code, statement.dialect).references
+        if (is_certain := reference.confidence == READ_WITH_CERTAINTY and not statement.is_piece)
+        or statement.is_piece
+        or statement.has_marks
+    )
+
+
+def literal_edges(catalog: SqlCatalog, literal: StringLiteral, found: Iterable[FoundReference]) -> Iterator[SourceEdge]:
+    """The edges from the code that holds `literal` to the objects of `catalog` among those that were `found` in it."""
+    for relation, name, confidence in found:
+        target = catalog.find(name, ADMITTED_TYPES[relation])
+        if target is not None:
+            key, named = literal.from_key, edge_type(relation, target.object)
+            yield from target.edges(path_in(key), key, named, f"{key}, line {literal.line}", confidence)
 
 
 def entity_edges(catalog: SqlCatalog, mappings: Iterable[EntityMapping]) -> tuple[SourceEdge, ...]:
@@ -75,22 +126,7 @@ def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[Sour
         yield from found.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
 
 
-def _edges_of(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[SourceEdge]:
-    text = literal.text.strip()
-    procedure = _PROCEDURE.fullmatch(text)
-    if procedure is not None:
-        found = _procedure(catalog, procedure.group("name"))
-    else:
-        jdbc_call = _JDBC_CALL.fullmatch(text)
-        found = _statements(catalog, text if jdbc_call is None else jdbc_call.group("call"))
-    for relation, name, confidence in found:
-        target = catalog.find(name, ADMITTED_TYPES[relation])
-        if target is not None:
-            key, named = literal.from_key, edge_type(relation, target.object)
-            yield from target.edges(path_in(key), key, named, f"{key}, line {literal.line}", confidence)
-
-
-def _procedure(catalog: SqlCatalog, written: str) -> list[tuple[Relation, SqlName, float]]:
+def _procedure(catalog: SqlCatalog, written: str) -> list[FoundReference]:
     """The execution of the procedure that `written` names; none when the name could mean another object as well."""
     name = parse_name(written)
     found = None if name is None else catalog.find(name, frozenset(ObjectType))
@@ -103,26 +139,22 @@ def _procedure(catalog: SqlCatalog, written: str) -> list[tuple[Relation, SqlNam
     return [(Relation.EXECUTES, name, BARE_PROCEDURE_CONFIDENCE)]
 
 
-def _statements(catalog: SqlCatalog, text: str) -> list[tuple[Relation, SqlName, float]]:
-    """What the SQL in `text` depends on; nothing when it holds none, or names nothing in `catalog`."""
+def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Statement]:
+    """The SQL in a literal, if it holds any and names something in `catalog`."""
+    jdbc_call = _JDBC_CALL.fullmatch(literal.text.strip())
+    text = literal.text.strip() if jdbc_call is None else jdbc_call.group("call")
     if _ANY_VERB.search(text) is None:
-        return []
+        return
     sql = _HOLE.sub(" ? ", text)
     dialect = evident_dialect(sql) or Dialect.GENERIC
     code = code_tokens(sql, dialect)
     if not any(catalog.knows(identifier(sql, token)) for token in code if token.kind in {Kind.WORD, Kind.QUOTED}):
-        return []
+        return
     has_marks = _PUNCTUATION.search(text) is not None
     if code[0].keyword in _BEFORE_FRAGMENT and _written(sql, code[0]).isupper():
-        whole = f"{_BEFORE_FRAGMENT[code[0].keyword]} {sql}"
-        found = read_references(whole, code_tokens(whole, dialect), dialect).references
-        return [(reference.relation, reference.name, PIECE_CONFIDENCE) for reference in found]
-    start = _first_statement(sql, code, has_marks)
-    return [
-        (reference.relation, reference.name, PARSED_CONFIDENCE if is_certain else PIECE_CONFIDENCE)
-        for reference in read_references(sql, code[start:], dialect).references
-        if (is_certain := reference.confidence == READ_WITH_CERTAINTY) or has_marks
-    ]
+        yield Statement(literal, f"{_BEFORE_FRAGMENT[code[0].keyword]} {sql}", dialect, 0, True, has_marks)
+    else:
+        yield Statement(literal, sql, dialect, _first_statement(sql, code, has_marks), False, has_marks)
 
 
 def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:

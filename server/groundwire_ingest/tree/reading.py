@@ -3,34 +3,41 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.tree.as_code.component import Component, split_component
+from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.as_code.components import ComponentReader
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.as_code.xaml import xaml_facts
-from groundwire_ingest.tree.facts import CodeFacts, Page
-from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, XamlFacts
+from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
+from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts, XamlFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto_edges import proto_edges
-from groundwire_ingest.tree.files.readers import FILE_READERS
-from groundwire_ingest.tree.files.reading import FileReading, PathReference
+from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.folders import folder_of
-from groundwire_ingest.tree.languages.go.reader import module_path
-from groundwire_ingest.tree.languages.readers import CodeReaders
-from groundwire_ingest.tree.languages.rust.reader import crate_name
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
-from groundwire_ingest.tree.literals import entity_edges, literal_edges
-from groundwire_ingest.tree.markdown import markdown_analysis
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
+from groundwire_ingest.tree.literals import (
+    Statement,
+    entity_edges,
+    literal_edges,
+    procedure_edges,
+    references_in,
+    statements,
+)
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.migrations import migration_edges
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
-from groundwire_ingest.tree.purposes import Purposes, is_generated, is_test_project
+from groundwire_ingest.tree.purposes import Purposes, is_test_project
 from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.file import SqlFile
+from groundwire_ingest.tree.walk import ListedFile
+from groundwire_ingest.workers import GivenUp, Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,6 @@ class TreeReading:
     def __init__(self, paths: Iterable[str], demand_of: Callable[[str], NodeAccess]) -> None:
         self._paths = tuple(paths)
         self._catalog = SqlCatalog(demand_of)
-        self._readers = CodeReaders()
         self._mentions = Mentions(self._paths)
         self._purposes = Purposes()
         self._edges = TreeEdges()
@@ -81,37 +87,34 @@ class TreeReading:
         self._components: list[Component] = []
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
+        self._statements: list[tuple[str, Statement]] = []
 
-    def analyse(self, file: SourceFile) -> FileAnalysis:
+    def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
-        if is_generated(file.path, file.text):
-            self._purposes.note_generated(file.path)
-        if is_project_file(file.path):
-            project = script_project(file.path, file.text)
-            if project is not None:
-                self._script_projects[file.path] = project
-        crate = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
-        if crate:
-            self._crates[folder_of(file.path)] = crate
-        if file.language in FILE_READERS:
-            return self._other_file(file, FILE_READERS[file.language](file))
-        match file.language:
-            case "sql":
-                return self._catalog.add(file)
-            case "markdown":
-                return markdown_analysis(file)
-            case "gomod":
-                self._go_modules[folder_of(file.path)] = module_path(file.text)
-                why = "read for its module path only; it has no node"
-                return FileAnalysis(skipped=(SkippedFile(file.path, why),))
-        analysis = self._readers.read(file)
-        if analysis.facts is not None:
-            self._keep_facts(analysis.facts)
-            self._mentions.add_variables(file.path, analysis.facts.references)
-        self._edges.add(literal_edges(self._catalog, analysis.literals))
-        self._mentions.add(file.path, analysis.literals)
-        self._mentions.add_views(file.path, analysis.views)
-        return analysis.file
+        path = item.path
+        if report.is_generated:
+            self._purposes.note_generated(path)
+        if report.project is not None:
+            self._script_projects[path] = report.project
+        if report.module:
+            (self._go_modules if item.language == "gomod" else self._crates)[folder_of(path)] = report.module
+        match report.content:
+            case CodeAnalysis(file, facts, literals, views):
+                if facts is not None:
+                    self._keep_facts(facts)
+                    self._mentions.add_variables(path, facts.references)
+                self._edges.add(procedure_edges(self._catalog, literals))
+                self._statements.extend((path, item) for item in statements(self._catalog, literals))
+                self._mentions.add(path, literals)
+                self._mentions.add_views(path, views)
+                return file
+            case OtherFile() as other:
+                self._keep_other(path, other)
+                return other.reading.analysis
+            case SqlFile() as sql:
+                return self._catalog.add(sql)
+            case FileAnalysis() as analysis:
+                return analysis
 
     def keep(self, path: str, analysis: FileAnalysis) -> None:
         """Adds the edges of a file; edges to its path lead to its first node."""
@@ -119,16 +122,30 @@ class TreeReading:
         if analysis.nodes:
             self._first_keys[path] = analysis.nodes[0].key
 
-    def component_nodes(self, may_read: Callable[[str], Callable[[str], bool]]) -> Iterator[SourceNode]:
-        """The nodes of code in markup files, which are read once all files that they import are known.
+    def component_code(
+        self, may_read: Callable[[str], Callable[[str], bool]], workers: Workers
+    ) -> Iterator[ComponentCode]:
+        """The code in markup files, which is read once all files that they import are known.
 
         `may_read` says of a file which others its nodes may follow from.
         """
-        for code in ComponentReader(self._components, self._root_namespaces, may_read).read():
+        reader = ComponentReader(self._components, self._root_namespaces, may_read)
+        for code in reader.read(partial(workers.map, read_code, size=lambda file: len(file.text))):
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)
-            yield from code.nodes
+            yield code
+
+    def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
+        """Adds the edges of SQL in strings of code, once every file has been added; gives what could not be read."""
+        results = workers.map(
+            references_in, (statement for _, statement in self._statements), lambda statement: len(statement.sql)
+        )
+        for (path, statement), found in zip(self._statements, results, strict=True):
+            if isinstance(found, GivenUp):
+                yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
+            else:
+                self._edges.add(literal_edges(self._catalog, statement.literal, found))
 
     def resolved(self) -> TreeMap:
         """All edges between files, once every file has been read."""
@@ -173,29 +190,26 @@ class TreeReading:
         self._facts.append(facts)
         self._purposes.note_imports(facts.path, (item.module for item in facts.imports))
 
-    def _other_file(self, file: SourceFile, reading: FileReading) -> FileAnalysis:
-        """Keeps what a file that is no code says about others; nodes of a component's code replace its code blocks."""
-        if isinstance(reading.facts, ComponentFacts):
-            component, rest = split_component(file, reading, reading.facts)
-            self._components.append(component)
-            reading = replace(reading, analysis=rest)
-        keys = reading.keys_by_line(file)
+    def _keep_other(self, path: str, other: OtherFile) -> None:
+        """Keeps what a file that is no code says about others."""
+        reading, keys = other.reading, other.keys
+        if other.component is not None:
+            self._components.append(other.component)
         if reading.references:
             self._references.extend(reading.references)
-            self._keys_by_line[file.path] = keys
+            self._keys_by_line[path] = keys
         first = next(filter(None, keys), "")
         if reading.requests and first:
             asked = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)
-            self._pages.append(Page(file.path, tuple(asked)))
-        self._mentions.add_settings(file.path, reading.settings, keys)
+            self._pages.append(Page(path, tuple(asked)))
+        self._mentions.add_settings(path, reading.settings, keys)
         match reading.facts:
             case ProtoFacts() as facts:
                 self._protos.append(facts)
             case XamlFacts() as facts if any(keys):
-                self._keep_facts(xaml_facts(file.path, facts, keys))
-            case ProjectFacts() as facts if file.path.endswith("proj"):
-                folder, stem = folder_of(file.path), PurePosixPath(file.path).stem
+                self._keep_facts(xaml_facts(path, facts, keys))
+            case ProjectFacts() as facts if path.endswith("proj"):
+                folder, stem = folder_of(path), PurePosixPath(path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.note_test_folder(folder)
-        return reading.analysis

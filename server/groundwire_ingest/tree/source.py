@@ -1,6 +1,7 @@
 """A folder of source code as a source of nodes and edges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,14 +10,15 @@ from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
-from groundwire_ingest.tree.decoding import read_source
-from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
+from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.reading import TreeReading
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
+from groundwire_ingest.tree.single_file import read_deployment, read_file
 from groundwire_ingest.tree.walk import CODE_LANGUAGES, ListedFile, list_tree
+from groundwire_ingest.workers import GivenUp, Workers
 
 _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 
@@ -28,6 +30,8 @@ class TreeSource:
     are read first, because they say which service a file belongs to, and code last, because it may name what any other
     file defines. Nodes are spooled to disk until all files have been read, because what a member implements may be in
     another file. Nothing depends on the order in which the operating system lists folders.
+
+    Workers parse the files; what none of them can read within its limits is skipped.
 
     `exclude` are patterns of paths to leave out, as in a .gitignore at the root; `access` rules what nodes demand by
     their file's path. What a node says of itself follows from those files only that all who may see it may see.
@@ -46,52 +50,77 @@ class TreeSource:
 
     def read(self) -> Iterator[SourceRecord]:
         """Skipped files, unused patterns, then nodes, then edges between nodes that have been yielded."""
+        with Workers("groundwire_ingest.tree.single_file") as workers:
+            yield from self._read(workers)
+
+    def _read(self, workers: Workers) -> Iterator[SourceRecord]:
         listed = list_tree(self._root, self._exclusions)
         self._access.decide(item.path for item in listed)
         yield from (item for item in listed if isinstance(item, SkippedFile))
         yield from (UnusedPattern(text) for text in self._exclusions.unused)
         files = [item for item in listed if isinstance(item, ListedFile)]
-        deployments = self._deployments(files)
-        services = _Services(self._access, deployments, files)
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
         reading = TreeReading((item.path for item in files), self._access.demand_of)
         with TemporaryDirectory(prefix="groundwire-tree-") as name, NodeSpool(Path(name)) as spool:
-            for item in sorted(files, key=lambda item: item.language in CODE_LANGUAGES):
-                deployment = deployments.pop(item.path, None)
-                analysis = self._analysis(item, reading) if deployment is None else deployment.file
+            deployments = self._deployments(files, workers)
+            services = _Services(self._access, deployments, files)
+            for item, analysis in self._analyses(files, deployments, reading, workers):
                 reading.keep(item.path, analysis)
                 compiled.keep(item, analysis.nodes)
                 for node in analysis.nodes:
                     self._access.keep(node)
                     spool.append(services.named(node))
                 yield from analysis.skipped
-            for node in reading.component_nodes(self._access.may_read):
-                self._access.keep(node)
-                spool.append(services.named(node))
+            for code in reading.component_code(self._access.may_read, workers):
+                for node in code.nodes:
+                    self._access.keep(node)
+                    spool.append(services.named(node))
+                yield from code.skipped
+            yield from reading.read_statements(workers)
             map_ = reading.resolved()
             map_.edges.add(services.edges())
             for node in spool.written():
                 yield self._access.stated(map_.completed(node, self._access.may_name(node.path)))
         yield from compiled.join(map_.edges.sorted(), map_.facts)
 
-    def _deployments(self, files: Iterable[ListedFile]) -> dict[str, DeployAnalysis]:
+    def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
-        found: dict[str, DeployAnalysis] = {}
-        for item in files:
-            if item.language in _DEPLOY_LANGUAGES:
-                source = read_source(self._root, item)
-                if isinstance(source, SkippedFile):
-                    found[item.path] = DeployAnalysis(FileAnalysis(skipped=(source,)))
-                    continue
-                analysis = deploy_analysis(source)
-                if analysis is not None:
-                    found[item.path] = analysis
-        return found
+        listed = [item for item in files if item.language in _DEPLOY_LANGUAGES]
+        analyses = workers.map(partial(read_deployment, self._root), listed, self._size)
+        return {
+            item.path: DeployAnalysis(_not_read(item, analysis)) if isinstance(analysis, GivenUp) else analysis
+            for item, analysis in zip(listed, analyses, strict=True)
+            if analysis is not None
+        }
 
-    def _analysis(self, item: ListedFile, reading: TreeReading) -> FileAnalysis:
-        source = read_source(self._root, item)
-        return FileAnalysis(skipped=(source,)) if isinstance(source, SkippedFile) else reading.analyse(source)
+    def _analyses(
+        self,
+        files: Iterable[ListedFile],
+        deployments: Mapping[str, DeployAnalysis],
+        reading: TreeReading,
+        workers: Workers,
+    ) -> Iterator[tuple[ListedFile, FileAnalysis]]:
+        """Every file with what it gives by itself, code last."""
+        ordered = sorted(files, key=lambda item: item.language in CODE_LANGUAGES)
+        others = (item for item in ordered if item.path not in deployments)
+        reports = workers.map(partial(read_file, self._root), others, self._size)
+        for item in ordered:
+            if item.path in deployments:
+                yield item, deployments[item.path].file
+                continue
+            report = next(reports)
+            yield item, _not_read(item, report) if isinstance(report, GivenUp) else reading.add(item, report)
+
+    def _size(self, item: ListedFile) -> int:
+        try:
+            return (self._root / item.path).stat().st_size
+        except OSError:
+            return 0  # gone since it was listed; who reads it will say so
+
+
+def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:
+    return FileAnalysis(skipped=(SkippedFile(item.path, given_up.why),))
 
 
 class _Services:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
-from groundwire_ingest.records import SourceEdge, SourceNode
+from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.files.facts import ComponentFacts
 from groundwire_ingest.tree.files.reading import FileReading
@@ -37,11 +37,12 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class ComponentCode:
-    """What the code of a component adds: nodes with their Contains edges, and facts."""
+    """What the code of a component adds: nodes with their Contains edges, facts, and what could not be read."""
 
     nodes: tuple[SourceNode, ...]
     edges: tuple[SourceEdge, ...] = ()
     facts: CodeFacts | None = None
+    skipped: tuple[SkippedFile, ...] = ()
 
 
 def split_component(file: SourceFile, reading: FileReading, facts: ComponentFacts) -> tuple[Component, FileAnalysis]:
@@ -66,9 +67,10 @@ def split_component(file: SourceFile, reading: FileReading, facts: ComponentFact
     return Component(file.path, facts, replace(reading, analysis=rest).keys_by_line(file), code), rest
 
 
-def unread_code(component: Component) -> ComponentCode:
-    """The whole code blocks as they stand in the file, for code that cannot be read."""
-    return ComponentCode(component.code_nodes, tuple(_contained(component, component.code_nodes)))
+def unread_code(component: Component, why: str = "") -> ComponentCode:
+    """The whole code blocks as they stand in the file, for code that cannot be parsed, or not be read for `why`."""
+    skipped = (SkippedFile(component.path, f"the code in it {why}"),) if why else ()
+    return ComponentCode(component.code_nodes, tuple(_contained(component, component.code_nodes)), skipped=skipped)
 
 
 def component_code(

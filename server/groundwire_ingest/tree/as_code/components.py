@@ -3,21 +3,24 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, component_code, unread_code
-from groundwire_ingest.tree.facts import Reference, Route
+from groundwire_ingest.tree.facts import CodeAnalysis, Reference, Route
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, Directive
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.csharp.routes import route_pattern
-from groundwire_ingest.tree.languages.readers import CodeReaders
 from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.workers import GivenUp
+
+CodeReading: TypeAlias = Callable[[Iterable[SourceFile]], Iterator[CodeAnalysis | GivenUp]]
+"""Analyses files of code, in their order."""
 
 _MARK = "__markup"
 """Stands on the lines that are put around the code of a component, and in no component."""
 
 _IMPORTS = frozenset({"_Imports.razor", "_ViewImports.cshtml"})
-_RAZOR = (".razor", ".cshtml")
 _NAME = re.compile(r"@?\(?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\)?")
 _NO_NAME = re.compile(r"\W")
 _STRING = re.compile(r'"([^"\n]*)"')
@@ -44,16 +47,20 @@ class ComponentReader:
             folder, _, name = component.path.rpartition("/")
             if name in _IMPORTS:
                 self._imports.setdefault(folder, []).append(component)
-        self._readers = CodeReaders()
 
-    def read(self) -> Iterator[ComponentCode]:
+    def read(self, read_code: CodeReading) -> Iterator[ComponentCode]:
         """The code of each component, by path; those without a line that a node holds have none."""
-        for component in self._components:
-            if not any(component.keys):
-                continue
-            yield self._razor(component) if component.path.endswith(_RAZOR) else self._script(component)
+        components = [item for item in self._components if any(item.keys)]
+        files = [self._razor_file(item) if _is_razor(item) else _script_file(item) for item in components]
+        analyses = read_code(file for file in files if file is not None)
+        for component, file in zip(components, files, strict=True):
+            analysis = next(analyses) if file is not None else None
+            if analysis is None or isinstance(analysis, GivenUp):
+                yield unread_code(component, "" if analysis is None else analysis.why)
+            else:
+                yield _razor_code(component, analysis) if _is_razor(component) else _script_code(component, analysis)
 
-    def _razor(self, component: Component) -> ComponentCode:
+    def _razor_file(self, component: Component) -> SourceFile:
         """A class of the component's name; `@inject`, `@model` and `@code` are its members, markup is a method."""
         directives = [*self._imported(component.path), *component.facts.directives]
         text = _VirtualText()
@@ -67,34 +74,7 @@ class ComponentReader:
                 text.put(piece.line, f"void {_MARK}() {{")
             in_method = not is_member
             text.put(piece.line, f"_ = ({piece.text});" if piece.kind == "expression" else piece.text)
-        analysis = self._readers.read(SourceFile(component.path, f"{text.text}\n}} /*{_MARK}*/", "csharp"))
-        if analysis.facts is None or len(analysis.facts.definitions) < 2:
-            return unread_code(component)
-        nodes = [_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol]
-        facts = replace(
-            analysis.facts,
-            references=(*analysis.facts.references, *_tag_references(component, 1, is_type=True)),
-            routes=(*analysis.facts.routes, *_pages(component)),
-        )
-        return component_code(
-            component, [node for node in nodes if any(map(str.isalnum, node.text))], analysis.file.edges, facts
-        )
-
-    def _script(self, component: Component) -> ComponentCode:
-        """A module of all scripts of the component."""
-        scripts = [part for part in component.facts.code if part.kind == "script"]
-        if not scripts:
-            return unread_code(component)
-        text = _VirtualText()
-        for part in scripts:
-            text.put(part.line, part.text)
-        language = "typescript" if any(part.language == "typescript" for part in scripts) else "javascript"
-        analysis = self._readers.read(SourceFile(component.path, text.text, language))
-        if analysis.facts is None:
-            return unread_code(component)
-        tags = tuple(_tag_references(component, 0, is_type=False))
-        facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
-        return component_code(component, analysis.file.nodes, analysis.file.edges, facts)
+        return SourceFile(component.path, f"{text.text}\n}} /*{_MARK}*/", "csharp")
 
     def _imported(self, path: str) -> list[Directive]:
         """What the files of imports in the folders above say, the outermost first."""
@@ -124,6 +104,42 @@ class ComponentReader:
             folder, _, name = folder.rpartition("/")
             below.append(_identifier(name))
         return ".".join((self._root_namespaces[folder], *reversed(below)))
+
+
+def _is_razor(component: Component) -> bool:
+    return component.path.endswith((".razor", ".cshtml"))
+
+
+def _razor_code(component: Component, analysis: CodeAnalysis) -> ComponentCode:
+    if analysis.facts is None or len(analysis.facts.definitions) < 2:
+        return unread_code(component)
+    nodes = [_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol]
+    facts = replace(
+        analysis.facts,
+        references=(*analysis.facts.references, *_tag_references(component, 1, is_type=True)),
+        routes=(*analysis.facts.routes, *_pages(component)),
+    )
+    return component_code(
+        component, [node for node in nodes if any(map(str.isalnum, node.text))], analysis.file.edges, facts
+    )
+
+
+def _script_file(component: Component) -> SourceFile | None:
+    """A module of all scripts of the component; None if it has none."""
+    scripts = [part for part in component.facts.code if part.kind == "script"]
+    text = _VirtualText()
+    for part in scripts:
+        text.put(part.line, part.text)
+    language = "typescript" if any(part.language == "typescript" for part in scripts) else "javascript"
+    return SourceFile(component.path, text.text, language) if scripts else None
+
+
+def _script_code(component: Component, analysis: CodeAnalysis) -> ComponentCode:
+    if analysis.facts is None:
+        return unread_code(component)
+    tags = tuple(_tag_references(component, 0, is_type=False))
+    facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
+    return component_code(component, analysis.file.nodes, analysis.file.edges, facts)
 
 
 def _pieces(facts: ComponentFacts) -> list[CodePart]:

@@ -4,17 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.sql.definitions import ObjectType
-from groundwire_ingest.tree.sql.file import Mention, read_sql_file
-from groundwire_ingest.tree.sql.object_names import SqlName, parse_name
+from groundwire_ingest.tree.sql.file import Mention, SqlFile
+from groundwire_ingest.tree.sql.object_names import Relation, SqlName, parse_name
 from groundwire_ingest.tree.sql.objects import (
     ADMITTED_TYPES,
     ObjectIndex,
     Resolved,
     edge_type,
 )
-from groundwire_ingest.tree.sql.tree import Relation
 
 REDEFINED_CONFIDENCE = 0.9
 REDEFINED_ELSEWHERE_CONFIDENCE = 0.8
@@ -32,13 +31,12 @@ class SqlCatalog:
         self._mentions: list[Mention] = []
         self._taken: dict[str, int] = {}
 
-    def add(self, file: SourceFile) -> FileAnalysis:
+    def add(self, read: SqlFile) -> FileAnalysis:
         """The nodes of one SQL file, the edges between the parts of its long chunks, and what was not parsed.
 
-        Never raises for what the file holds: a statement that no parser accepts is named in `skipped`, its
-        text is in a node all the same, with the references that could be made out.
+        An object that an earlier file defines as well has the local id of the first with `~2`, `~3` ...
         """
-        read = read_sql_file(file, self._taken)
+        read = read.renamed(self._taken)
         for name, defined in read.objects:
             self._objects.add(name, defined)
         self._mentions.extend(read.mentions)

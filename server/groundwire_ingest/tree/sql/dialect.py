@@ -3,7 +3,6 @@
 import re
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, tokenize
-from groundwire_ingest.tree.sql.parse import NotParsedError, parse_statement
 
 EVIDENCE_CHARACTERS = 200_000
 TRIED_STATEMENTS = 20
@@ -96,6 +95,8 @@ def _first_statements(head: str) -> list[str]:
 
 
 def _parses(statement: str, dialect: Dialect) -> bool:
+    from groundwire_ingest.tree.sql.parse import NotParsedError, parse_statement
+
     try:
         parse_statement(statement, dialect)
     except NotParsedError:

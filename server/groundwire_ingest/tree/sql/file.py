@@ -2,8 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from groundwire_index.scope import node_key
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.chunking import Span, split_lines
 from groundwire_ingest.tree.model import SourceFile
@@ -16,12 +17,11 @@ from groundwire_ingest.tree.sql.definitions import (
 )
 from groundwire_ingest.tree.sql.dialect import detect_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect
-from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
+from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
 from groundwire_ingest.tree.sql.objects import SqlObject
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
 from groundwire_ingest.tree.sql.statements import body_statements
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis
-from groundwire_ingest.tree.sql.tree import Relation
 from groundwire_ingest.tree.sql.units import Statement, Unit, sql_units
 
 KIND = "sql"
@@ -57,24 +57,62 @@ class SqlFile:
     objects: list[tuple[SqlName, SqlObject]]
     mentions: list[Mention]
 
+    def renamed(self, taken: dict[str, int]) -> "SqlFile":
+        """The file with local ids that no other file has used; see `_free_id` for `taken`."""
+        ids: dict[str, str] = {}
+        for name, defined in self.objects:
+            wanted = f"{name}|{defined.object_type}"
+            ids[defined.key] = node_key(KIND, _free_id(wanted, taken))
+        if all(old == new for old, new in ids.items()):
+            return self
 
-def read_sql_file(file: SourceFile, taken: dict[str, int]) -> SqlFile:
-    """Reads `file`; `taken` holds the folded local ids used so far, each with the last suffix given to it.
+        def key(old: str) -> str:
+            whole, at, part = old.rpartition("@")
+            return ids.get(old) or (f"{ids[whole]}@{part}" if at and whole in ids else old)
 
-    An object defined again, here or in an earlier file, has the local id of the first with `~2`, `~3` ...
+        return SqlFile(
+            [replace(node, local_id=key(node.key).removeprefix(node_key(KIND, ""))) for node in self.nodes],
+            [replace(edge, from_key=key(edge.from_key), to_key=key(edge.to_key)) for edge in self.edges],
+            self.skipped,
+            [(name, replace(defined, key=key(defined.key))) for name, defined in self.objects],
+            [
+                replace(mention, owner=key(mention.owner)) if isinstance(mention.owner, str) else mention
+                for mention in self.mentions
+            ],
+        )
+
+
+def read_sql_file(file: SourceFile) -> SqlFile:
+    """Reads `file`. An object that it defines again has the local id of the first with `~2`, `~3` ...
+
+    Never raises for what the file holds: a statement that no parser accepts is named in `skipped`, its text is in a
+    node all the same, with the references that could be made out.
     """
-    return _FileReader(file, taken).run()
+    return _FileReader(file).run()
+
+
+def _free_id(wanted: str, taken: dict[str, int]) -> str:
+    """`wanted`, or with the first suffix `~2`, `~3` ... that makes it new.
+
+    `taken` holds the folded local ids used so far, each with the last suffix given to it.
+    """
+    folded, local_id = wanted.casefold(), wanted
+    while local_id.casefold() in taken:
+        taken[folded] += 1
+        local_id = f"{wanted}~{taken[folded]}"
+    taken[local_id.casefold()] = 1
+    return local_id
 
 
 class _FileReader:
     """Walks the units of one file and fills its SqlFile."""
 
-    def __init__(self, file: SourceFile, taken: dict[str, int]) -> None:
+    def __init__(self, file: SourceFile) -> None:
         self._path = file.path
         self._text = file.text
         self._dialect = detect_dialect(file.text)
         self._home_schema = DEFAULT_SCHEMAS[self._dialect]
-        self._taken = taken
+        self._taken: dict[str, int] = {}
         self._line_starts = [0]
         while (line_end := self._text.find("\n", self._line_starts[-1])) >= 0:
             self._line_starts.append(line_end + 1)
@@ -114,7 +152,7 @@ class _FileReader:
 
     def _object_nodes(self, definition: Definition, spans: Sequence[Span]) -> list[SourceNode]:
         name = SqlName(definition.name.name, definition.name.schema or self._home_schema)
-        base = self._free_id(f"{name}|{definition.object_type}")
+        base = _free_id(f"{name}|{definition.object_type}", self._taken)
         head = signature(self._text, definition.head)
         nodes = [
             self._node(f"{base}@{number}" if number > 1 else base, span, str(name), head)
@@ -137,15 +175,6 @@ class _FileReader:
             return definition.on.folded[1]
         has_overloads = self._dialect is Dialect.POSTGRES and definition.object_type in _OVERLOADED
         return signature(self._text, options[: closing_parenthesis(options, 0) + 1]).casefold() if has_overloads else ""
-
-    def _free_id(self, wanted: str) -> str:
-        """`wanted`, or with the first suffix `~2`, `~3` ... that makes it new."""
-        folded, local_id = wanted.casefold(), wanted
-        while local_id.casefold() in self._taken:
-            self._taken[folded] += 1
-            local_id = f"{wanted}~{self._taken[folded]}"
-        self._taken[local_id.casefold()] = 1
-        return local_id
 
     def _node(self, local_id: str, span: Span, symbol: str, head: str) -> SourceNode:
         node = SourceNode(

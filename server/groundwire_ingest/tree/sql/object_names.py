@@ -1,9 +1,9 @@
 """Names of SQL objects as they are written: `Invoice`, `dbo.Invoice`, `[Shop].[dbo].[Invoice]`, `"Invoice"`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-
-from sqlglot import exp
+from enum import StrEnum
+from functools import cache
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token, tokenize
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis, keyword_set
@@ -33,6 +33,22 @@ class SqlName:
     def folded(self) -> tuple[str, str]:
         """(schema, name) for comparison: SQL names are compared without regard to case."""
         return self.schema.casefold(), self.name.casefold()
+
+
+class Relation(StrEnum):
+    """How a statement depends on an object; the value is the edge type."""
+
+    READS = "ReadsFrom"
+    WRITES = "WritesTo"
+    CALLS = "Calls"
+    EXECUTES = "Executes"
+    FOREIGN_KEY = "FK"
+    ON = "On"
+    SYNONYM_FOR = "SynonymFor"
+    ALTERS = "Alters"
+
+
+Found = tuple[Relation, SqlName]
 
 
 def name_from_parts(parts: Sequence[str]) -> SqlName | None:
@@ -105,9 +121,17 @@ def called_names(text: str, code: Sequence[Token]) -> Iterator[SqlName]:
         first = code[index]
         name, end = read_name(text, code, index)
         is_call = end < len(code) and code[end].keyword == "(" and name is not None
-        if is_call and name is not None and (name.schema or first.keyword not in exp.FUNCTION_BY_NAME):
+        if is_call and name is not None and (name.schema or first.keyword not in _own_functions()):
             yield name
         index = max(end, index + 1)
+
+
+@cache
+def _own_functions() -> Set[str]:
+    """The functions that come with SQL, in capitals."""
+    from sqlglot import exp  # takes half a second to load, which only trees with SQL are to pay
+
+    return exp.FUNCTION_BY_NAME.keys()
 
 
 def target_name(text: str, code: Sequence[Token]) -> SqlName | None:

@@ -7,8 +7,7 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.sql.definitions import ObjectType
-from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, SqlName
-from groundwire_ingest.tree.sql.tree import Relation
+from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
 
 EXACT_CONFIDENCE = 1.0
 ASSUMED_SCHEMA_CONFIDENCE = 0.9

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import SqlName, read_name, unquoted
+from groundwire_ingest.tree.sql.object_names import Found, Relation, SqlName, read_name, unquoted
 from groundwire_ingest.tree.sql.parse import NotParsedError, broken_trees, parse_statement
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
-from groundwire_ingest.tree.sql.tree import Found, Relation, tree_references
+from groundwire_ingest.tree.sql.tree import tree_references
 
 _VIEW_OPTIONS = keyword_set("NO DATA CHECK CASCADED LOCAL READ")
 _INSERTS_INTO = keyword_set("INSERT MERGE REPLACE IGNORE LOW_PRIORITY DELAYED HIGH_PRIORITY OVERWRITE")

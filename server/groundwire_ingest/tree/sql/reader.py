@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import SqlName, called_names, read_name, target_name
-from groundwire_ingest.tree.sql.query import plain_query, read_query
+from groundwire_ingest.tree.sql.object_names import Found, Relation, SqlName, called_names, read_name, target_name
 from groundwire_ingest.tree.sql.statements import body_statements, opens_common_expressions
 from groundwire_ingest.tree.sql.tokens import (
     closing_parenthesis,
@@ -16,7 +15,6 @@ from groundwire_ingest.tree.sql.tokens import (
     keyword_at,
     keyword_set,
 )
-from groundwire_ingest.tree.sql.tree import Found, Relation
 
 PARSED_CONFIDENCE = 1.0
 GUESSED_CONFIDENCE = 0.7
@@ -114,6 +112,8 @@ class _Reader:
             self._target(rest)
         elif rest[0].keyword in {"INSERT", "REPLACE"} and (split := _after_insert_target(rest)) is not None:
             self._target(rest[:split])
+            from groundwire_ingest.tree.sql.query import plain_query
+
             _, written = plain_query(self._text, rest[:split], self._dialect)
             self._add([(Relation.WRITES, name) for name in written], rest[0].start, PARSED_CONFIDENCE)
             self._inserted(rest[split:])
@@ -163,6 +163,8 @@ class _Reader:
             self._add([(Relation.READS if is_export else Relation.WRITES, name)], code[0].start, PARSED_CONFIDENCE)
 
     def _query(self, code: Sequence[Token]) -> None:
+        from groundwire_ingest.tree.sql.query import read_query
+
         reading = read_query(self._text, code, self._dialect)
         offset = code[0].start
         self._add(reading.certain, offset, PARSED_CONFIDENCE)

@@ -1,27 +1,10 @@
 """What a parsed query or change reads, writes and calls: aliases resolved, common table expressions left out."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 
 from sqlglot import exp
 
-from groundwire_ingest.tree.sql.object_names import SqlName, name_from_parts
-
-
-class Relation(StrEnum):
-    """How a statement depends on an object; the value is the edge type."""
-
-    READS = "ReadsFrom"
-    WRITES = "WritesTo"
-    CALLS = "Calls"
-    EXECUTES = "Executes"
-    FOREIGN_KEY = "FK"
-    ON = "On"
-    SYNONYM_FOR = "SynonymFor"
-    ALTERS = "Alters"
-
-
-Found = tuple[Relation, SqlName]
+from groundwire_ingest.tree.sql.object_names import Found, Relation, SqlName, name_from_parts
 
 
 def tree_references(tree: exp.Expr) -> list[Found]:

@@ -1,10 +1,15 @@
 """SQL and procedure names in string literals, and entities, as edges into the catalog."""
 
+from collections.abc import Sequence
+from itertools import chain
+
 import pytest
 
-from groundwire_ingest.tree.literals import entity_edges, literal_edges
+from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.literals import entity_edges, literal_edges, procedure_edges, references_in, statements
 from groundwire_ingest.tree.model import EntityMapping, SourceFile, StringLiteral
-from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
+from groundwire_ingest.tree.sql.file import read_sql_file
 
 SCHEMA = """\
 CREATE TABLE dbo.Invoice (Id int)
@@ -27,14 +32,22 @@ GO
 @pytest.fixture(scope="module")
 def catalog() -> SqlCatalog:
     catalog = SqlCatalog()
-    catalog.add(SourceFile("schema.sql", SCHEMA, "sql"))
+    catalog.add(read_sql_file(SourceFile("schema.sql", SCHEMA, "sql")))
     return catalog
+
+
+def _all_edges(catalog: SqlCatalog, literals: Sequence[StringLiteral]) -> Sequence[SourceEdge]:
+    read = (
+        literal_edges(catalog, statement.literal, references_in(statement))
+        for statement in statements(catalog, literals)
+    )
+    return unique_edges(chain(procedure_edges(catalog, literals), *read))
 
 
 def _edges(catalog: SqlCatalog, text: str) -> set[tuple[str, str, float]]:
     return {
         (edge.edge_type, edge.to_key.removeprefix("sql::").partition("|")[0], edge.confidence)
-        for edge in literal_edges(catalog, [StringLiteral("cs::Billing.Pay", text, 7)])
+        for edge in _all_edges(catalog, [StringLiteral("cs::Billing.Pay", text, 7)])
     }
 
 
@@ -135,7 +148,7 @@ def test_each_edge_comes_once_with_its_surest_mention_and_its_place(catalog: Sql
         StringLiteral("cs::A", "SELECT * FROM Invoice", 9),
         StringLiteral("cs::B", "SELECT * FROM Invoice", 4),
     ]
-    edges = literal_edges(catalog, literals)
+    edges = _all_edges(catalog, literals)
     assert [(edge.from_key, edge.confidence, edge.origin) for edge in edges] == [
         ("cs::A", 0.9, "cs::A, line 9"),
         ("cs::B", 0.9, "cs::B, line 4"),

@@ -130,6 +130,16 @@ print(hashlib.sha256(repr(list(TreeSource(Path(sys.argv[1])).read())).encode()).
 """
 
 
+def test_a_file_that_no_parser_can_read_within_its_limits_is_skipped_and_the_others_are_indexed(
+    make_tree: TreeMaker,
+) -> None:
+    """Twelve kilobytes make the parser of Python take gigabytes."""
+    records = read(make_tree({"a.py": "/*\n" * 4_000, "b.py": "def start():\n    return 1\n"}))
+    (skipped,) = (record for record in records if isinstance(record, SkippedFile))
+    assert (skipped.path, "1024 MB of memory" in skipped.why) == ("a.py", True)
+    assert [record.symbol for record in records if isinstance(record, SourceNode)] == ["b", "start"]
+
+
 def test_the_same_tree_reads_the_same_whatever_the_hash_seed(make_tree: TreeMaker) -> None:
     root = make_tree(SHOP)
     here = hashlib.sha256(repr(read(root)).encode()).hexdigest()

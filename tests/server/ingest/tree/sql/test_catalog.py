@@ -7,18 +7,19 @@ import pytest
 
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.file import read_sql_file
 from support.growth import check_linear
 
 
 def _catalog(*texts: str) -> SqlCatalog:
     catalog = SqlCatalog()
     for number, text in enumerate(texts, start=1):
-        catalog.add(SourceFile(f"{number}.sql", text, "sql"))
+        catalog.add(read_sql_file(SourceFile(f"{number}.sql", text, "sql")))
     return catalog
 
 
 def _analysis(text: str) -> FileAnalysis:
-    return SqlCatalog().add(SourceFile("a.sql", text, "sql"))
+    return SqlCatalog().add(read_sql_file(SourceFile("a.sql", text, "sql")))
 
 
 def _edges(catalog: SqlCatalog) -> list[tuple[str, str, str, float]]:
@@ -67,7 +68,7 @@ def test_the_first_of_several_definitions_is_the_one_that_names_mean() -> None:
         node.local_id
         for path in ("1.sql", "2.sql", "3.sql")
         for node in catalog.add(
-            SourceFile(path, text.replace("dbo.I", "DBO.i") if path[0] == "3" else text, "sql")
+            read_sql_file(SourceFile(path, text.replace("dbo.I", "DBO.i") if path[0] == "3" else text, "sql"))
         ).nodes
     ]
     assert ids == ["dbo.Invoice|TABLE", "dbo.Invoice|TABLE~2", "DBO.invoice|TABLE~3"]
@@ -166,7 +167,7 @@ def test_a_reference_leads_to_the_definition_in_its_file_else_to_the_nearest_els
         "c.sql": view.format("far"),
     }
     for path, text in files.items():
-        catalog.add(SourceFile(path, text, "sql"))
+        catalog.add(read_sql_file(SourceFile(path, text, "sql")))
     assert [(start, end) for start, edge_type, end, _ in _edges(catalog) if edge_type == "ReadsFrom"] == [
         ("own|VIEW", "t|TABLE~4"),
         ("near|VIEW", "t|TABLE~3"),
@@ -235,7 +236,7 @@ JOIN Common ON dbo.fn(1) = ) ( 2
 GO
 """
     catalog = SqlCatalog()
-    analysis = catalog.add(SourceFile("a.sql", text, "sql"))
+    analysis = catalog.add(read_sql_file(SourceFile("a.sql", text, "sql")))
     (skipped,) = analysis.skipped
     assert skipped.path == "a.sql"
     assert re.fullmatch(
@@ -273,7 +274,7 @@ def test_scripts_are_kept_in_runs_and_the_run_that_writes_has_the_edge() -> None
     inserts = "\n".join(f"INSERT INTO dbo.A (Id) VALUES ({n}) -- {'x' * 80}" for n in range(100))
     text = f"CREATE TABLE dbo.A (Id int)\nCREATE TABLE dbo.B (Id int)\nGO\n{inserts}\nDELETE FROM dbo.B\nGO\n"
     catalog = SqlCatalog()
-    analysis = catalog.add(SourceFile("seed.sql", text, "sql"))
+    analysis = catalog.add(read_sql_file(SourceFile("seed.sql", text, "sql")))
     scripts = [node for node in analysis.nodes if node.path == node.local_id.partition("@")[0]]
     assert [node.local_id for node in scripts] == ["seed.sql", "seed.sql@2"]
     assert {(node.symbol, node.signature) for node in scripts} == {("seed.sql", "")}

@@ -2,6 +2,7 @@
 
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.file import read_sql_file
 
 DUMP = """\
 -- PostgreSQL database dump
@@ -84,7 +85,9 @@ END;
 
 def _read(*texts: str) -> tuple[list[FileAnalysis], SqlCatalog]:
     catalog = SqlCatalog()
-    return [catalog.add(SourceFile(f"{n}.sql", text, "sql")) for n, text in enumerate(texts, start=1)], catalog
+    return [
+        catalog.add(read_sql_file(SourceFile(f"{n}.sql", text, "sql"))) for n, text in enumerate(texts, start=1)
+    ], catalog
 
 
 def _spans(analysis: FileAnalysis) -> list[tuple[str, int, int]]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.file import read_sql_file
 
 _FRAGMENTS = (
     """
@@ -27,7 +28,7 @@ _soups = st.lists(st.tuples(st.sampled_from(_FRAGMENTS), st.sampled_from([" ", "
 
 def _read(text: str) -> tuple[FileAnalysis, SqlCatalog]:
     catalog = SqlCatalog()
-    return catalog.add(SourceFile("db/a.sql", text, "sql")), catalog
+    return catalog.add(read_sql_file(SourceFile("db/a.sql", text, "sql"))), catalog
 
 
 def _assert_exact(text: str, analysis: FileAnalysis) -> None:
@@ -68,7 +69,9 @@ def test_sql_in_any_disorder_is_read_without_loss(text: str) -> None:
 def test_reading_twice_gives_the_same(texts: list[str]) -> None:
     def run() -> object:
         catalog = SqlCatalog()
-        analyses = [catalog.add(SourceFile(f"{number}.sql", text, "sql")) for number, text in enumerate(texts)]
+        analyses = [
+            catalog.add(read_sql_file(SourceFile(f"{number}.sql", text, "sql"))) for number, text in enumerate(texts)
+        ]
         return analyses, catalog.edges()
 
     assert run() == run()

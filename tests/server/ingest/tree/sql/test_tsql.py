@@ -4,6 +4,7 @@ import pytest
 
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
+from groundwire_ingest.tree.sql.file import read_sql_file
 
 TABLES = """\
 USE [Shop]
@@ -58,7 +59,9 @@ GO
 
 def _read(*texts: str) -> tuple[list[FileAnalysis], SqlCatalog]:
     catalog = SqlCatalog()
-    return [catalog.add(SourceFile(f"{n}.sql", text, "sql")) for n, text in enumerate(texts, start=1)], catalog
+    return [
+        catalog.add(read_sql_file(SourceFile(f"{n}.sql", text, "sql"))) for n, text in enumerate(texts, start=1)
+    ], catalog
 
 
 def _edges(catalog: SqlCatalog, from_id: str) -> set[tuple[str, str]]:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_ingest.build.processes import Job, runner
 from groundwire_ingest.errors import IngestError
+from groundwire_ingest.processes import Job, runner
 from support import hold_in_processes
 from support.build_jobs import die, double, fail
 

@@ -51,7 +51,7 @@ def runner(processes: int) -> Iterator[Runner]:
         yield _Here()
         return
     context = get_context("spawn")
-    with _no_imports_from_the_working_folder():
+    with no_imports_from_the_working_folder():
         done = context.Value("q", 0)
         watched, held = context.Pipe(duplex=False)
         pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, (watched, done))
@@ -66,7 +66,7 @@ def runner(processes: int) -> Iterator[Runner]:
 
 
 @contextmanager
-def _no_imports_from_the_working_folder() -> Iterator[None]:
+def no_imports_from_the_working_folder() -> Iterator[None]:
     """Processes that are started meanwhile import nothing from the working folder, which may be the tree that is read.
 
     `multiprocessing` starts them as `python -c`, which would look there first, before the standard library.

@@ -1,0 +1,102 @@
+"""What one file of a tree gives by itself. Workers read files with these functions, so all of it can be pickled."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.as_code.component import Component, split_component
+from groundwire_ingest.tree.decoding import read_source
+from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
+from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.files.facts import ComponentFacts
+from groundwire_ingest.tree.files.readers import FILE_READERS
+from groundwire_ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.languages.go.reader import module_path
+from groundwire_ingest.tree.languages.readers import CodeReaders
+from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
+from groundwire_ingest.tree.markdown import markdown_analysis
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.purposes import is_generated
+from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
+from groundwire_ingest.tree.walk import ListedFile
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A file that is no code: `keys` has the node at each of its lines; `component` is its code, if it has any."""
+
+    reading: FileReading
+    keys: tuple[str, ...]
+    component: Component | None = None
+
+
+Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
+
+    `content` is a FileAnalysis for files that hold nothing which other files could lead to.
+    """
+
+    content: Content
+    is_generated: bool = False
+    module: str = ""
+    project: ScriptProject | None = None
+
+
+def read_file(root: Path, item: ListedFile) -> FileReport:
+    """Reads a listed file below `root`; one that cannot be read is named in `content.skipped`."""
+    file = read_source(root, item)
+    if isinstance(file, SkippedFile):
+        return FileReport(FileAnalysis(skipped=(file,)))
+    module = crate_name(file.text) if PurePosixPath(file.path).name == "Cargo.toml" else ""
+    return FileReport(
+        _content(file),
+        is_generated(file.path, file.text),
+        module_path(file.text) if file.language == "gomod" else module,
+        script_project(file.path, file.text) if is_project_file(file.path) else None,
+    )
+
+
+def read_deployment(root: Path, item: ListedFile) -> DeployAnalysis | None:
+    """The analysis of a deployment file; None for YAML that deploys nothing."""
+    file = read_source(root, item)
+    return DeployAnalysis(FileAnalysis(skipped=(file,))) if isinstance(file, SkippedFile) else deploy_analysis(file)
+
+
+def read_code(file: SourceFile) -> CodeAnalysis:
+    """The analysis of a code file."""
+    return _code_readers().read(file)
+
+
+@cache
+def _code_readers() -> CodeReaders:
+    return CodeReaders()
+
+
+def _content(file: SourceFile) -> Content:
+    if file.language in FILE_READERS:
+        return _other_file(file, FILE_READERS[file.language](file))
+    match file.language:
+        case "sql":
+            return read_sql_file(file)
+        case "markdown":
+            return markdown_analysis(file)
+        case "gomod":
+            why = "read for its module path only; it has no node"
+            return FileAnalysis(skipped=(SkippedFile(file.path, why),))
+    return read_code(file)
+
+
+def _other_file(file: SourceFile, reading: FileReading) -> OtherFile:
+    """Nodes of a component's code replace its code blocks."""
+    if not isinstance(reading.facts, ComponentFacts):
+        return OtherFile(reading, reading.keys_by_line(file))
+    component, rest = split_component(file, reading, reading.facts)
+    reading = replace(reading, analysis=rest)
+    return OtherFile(reading, reading.keys_by_line(file), component)

@@ -1,0 +1,183 @@
+"""Processes that read untrusted text: each task has a limit of memory and of processor time.
+
+Parsers are C code, and some texts make them take gigabytes or minutes, or end their process. Here only a worker ends:
+its task is given up, and the next one gets a fresh worker.
+"""
+
+import gc
+import math
+import os
+import resource
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.forkserver import ensure_running
+from threading import Lock
+from typing import TypeVar
+
+from groundwire_ingest.processes import MOST_PROCESSES, no_imports_from_the_working_folder, processor_count
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+MOST_MEMORY = 1 << 30
+"""Bytes of a worker's data, its libraries included."""
+SECONDS, SECONDS_A_MEGABYTE = 10, 50
+"""Of processor time for one task. Real texts take less than a quarter."""
+
+_RESULTS_AHEAD = 32
+"""How many results at most wait for an earlier one."""
+_CONTEXT = get_context("forkserver")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Stands for the result of a task that no worker could do within the limits; `why` is for people."""
+
+    why: str
+
+
+class Workers:
+    """One worker for each processor, started when there is work for it. A context manager.
+
+    `libraries` names a module that every task needs; it is loaded once, and workers are forked from there.
+    """
+
+    def __init__(self, libraries: str) -> None:
+        _CONTEXT.set_forkserver_preload(["__main__", libraries])
+        with no_imports_from_the_working_folder():
+            ensure_running()
+        self._threads = ThreadPoolExecutor(min(processor_count(), MOST_PROCESSES), "groundwire-worker")
+        self._idle: deque[_Worker] = deque()
+        self._started: list[_Worker] = []
+        self._is_closed = False
+        self._lock = Lock()  # multiprocessing may lose an exit code when threads start and join processes at a time
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._is_closed = True
+            for worker in self._started:
+                worker.process.kill()
+        self._threads.shutdown()
+        for worker in self._started:
+            worker.end()
+
+    def map(
+        self, function: Callable[[Task], Result], tasks: Iterable[Task], size: Callable[[Task], int]
+    ) -> Iterator[Result | GivenUp]:
+        """What `function` gives for each task, in their order; an exception of it is raised.
+
+        `size` tells the bytes that a task reads, for its limit of time. The outcome does not depend on what a worker
+        did before: when it ends, a fresh one tries the task once more, unless it took too long.
+        """
+        ahead: deque[Future[Result | GivenUp]] = deque()
+        for task in tasks:
+            seconds = SECONDS + math.ceil(size(task) * SECONDS_A_MEGABYTE / 1e6)
+            ahead.append(self._threads.submit(self._outcome, function, task, seconds))
+            if len(ahead) > _RESULTS_AHEAD:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+    def _outcome(self, function: Callable[[Task], Result], task: Task, seconds: int) -> Result | GivenUp:
+        try:
+            worker = self._idle.pop()
+        except IndexError:
+            worker = self._start()
+        reply = worker.ask(function, task, seconds)
+        if reply is None and self._exit_code(worker) != -signal.SIGPROF:
+            worker = self._start()
+            reply = worker.ask(function, task, seconds)
+        if reply is None:
+            return GivenUp(_why(self._exit_code(worker), seconds))
+        self._idle.append(worker)
+        result, error = reply
+        if error is not None:
+            raise error
+        return result
+
+    def _start(self) -> "_Worker":
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("workers are closed; nothing waits for what this task gives")
+            worker = _Worker()
+            self._started.append(worker)
+        return worker
+
+    def _exit_code(self, worker: "_Worker") -> int | None:
+        with self._lock:
+            worker.process.join()
+            return worker.process.exitcode
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self._connection, other = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=_work, args=(other,), daemon=True)
+        self.process.start()
+        other.close()
+
+    def ask(
+        self, function: Callable[[Task], Result], task: Task, seconds: int
+    ) -> tuple[Result, Exception | None] | None:
+        """The result or what was raised; None when the process has ended."""
+        try:
+            self._connection.send((function, task, seconds))
+            reply: tuple[Result, Exception | None] = self._connection.recv()
+        except (EOFError, OSError):
+            return None
+        return reply
+
+    def end(self) -> None:
+        """Waits for the end of the process, which has been killed."""
+        self.process.join()
+        self._connection.close()
+
+
+def _why(exit_code: int | None, seconds: int) -> str:
+    if exit_code == -signal.SIGPROF:
+        return f"takes more than {seconds} s of processor time to read"
+    return f"ends the process that reads it, mostly by taking more than {MOST_MEMORY >> 20} MB of memory"
+
+
+def _work(connection: Connection) -> None:
+    """Does tasks until the other end of `connection` is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal
+    _limit(resource.RLIMIT_DATA, MOST_MEMORY)
+    _limit(resource.RLIMIT_CORE, 0)  # what it reads may be confidential
+    gc.freeze()
+    with suppress(EOFError, OSError):
+        while True:
+            function, task, seconds = connection.recv()
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            try:
+                connection.send(_reply(function, task))
+            except MemoryError:
+                os._exit(1)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _limit(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (least, least))
+
+
+def _reply(function: Callable[[Task], Result], task: Task) -> tuple[Result | None, Exception | None]:
+    try:
+        return function(task), None
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - raised where the result is awaited
+        error.add_note(traceback.format_exc())
+        return None, error

@@ -1,0 +1,64 @@
+"""Workers with limits: what becomes of tasks that exceed them, of others, and of the workers."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from groundwire_ingest import workers as limits
+from groundwire_ingest.workers import GivenUp, Workers
+from support.build_jobs import die_once, do, process_id
+
+
+def run(tasks: list[str], size: Callable[[str], int] = len) -> list[str | GivenUp]:
+    with Workers("groundwire_ingest.tree.single_file") as workers:
+        return list(workers.map(do, tasks, size))
+
+
+def test_results_stand_in_the_order_of_the_tasks() -> None:
+    tasks = [f"upper {number}" for number in range(100)]
+    assert run(tasks) == [task.upper() for task in tasks]
+
+
+def test_what_a_task_raises_is_raised_and_says_where() -> None:
+    with pytest.raises(ValueError, match="torn") as raised:
+        run(["upper", "raise", "upper"])
+    assert "in do" in raised.value.__notes__[0]
+
+
+def test_a_task_that_takes_too_much_memory_is_given_up_and_the_others_are_done() -> None:
+    first, given_up, last = run(["upper a", "fill memory", "upper b"])
+    assert (first, last) == ("UPPER A", "UPPER B")
+    assert isinstance(given_up, GivenUp)
+    assert "1024 MB" in given_up.why
+
+
+def test_a_task_that_takes_too_long_is_given_up_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter does not look for signals while the regular expression runs."""
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    first, given_up, last = run(["upper a", "search for ever", "upper b"])
+    assert (first, last) == ("UPPER A", "UPPER B")
+    assert given_up == GivenUp("takes more than 2 s of processor time to read")
+
+
+def test_the_time_for_a_task_grows_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS", 0)
+    (given_up,) = run(["search for ever"], lambda _: 20_001)
+    assert given_up == GivenUp("takes more than 2 s of processor time to read")
+
+
+def test_a_worker_that_ended_by_chance_does_not_decide_what_is_read(tmp_path: Path) -> None:
+    with Workers("groundwire_ingest.tree.single_file") as workers:
+        assert list(workers.map(die_once, [tmp_path / "died"], lambda _: 0)) == ["alive"]
+    assert (tmp_path / "died").exists()
+
+
+def test_no_worker_is_left_when_results_are_not_awaited() -> None:
+    with Workers("groundwire_ingest.tree.single_file") as workers:
+        (worker,) = workers.map(process_id, [""], len)
+        assert isinstance(worker, int)
+        next(workers.map(do, ["upper"] + ["search for ever"] * 3, lambda _: 1_000_000_000))
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, signal.SIGCONT)
