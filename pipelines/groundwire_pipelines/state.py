@@ -45,11 +45,12 @@ RETRIEVED: Final = (
     "handles",
     "shown",
     "context_blocks",
+    "context_table",
     "model_answer",
 )
 """The fields of a run's state that hold the results of a retrieval, and what a model answered to them."""
 
-_EVIDENCE: Final = ("shown", "handles", "context_blocks")
+_EVIDENCE: Final = ("shown", "handles", "context_blocks", "context_table")
 """Those of them that belong to all retrievals of a question."""
 
 OF_CALLER: Final = ("retrieval_access", "retrieval_filter")
@@ -168,8 +169,12 @@ class PipelineState:
     """The handle of every text that evidence for this question has shown, by id; no other text gets it."""
     context_blocks: list[str] = field(default_factory=list)
     """The evidence for the question, from all its retrievals."""
+    context_table: list[str] = field(default_factory=list)
+    """The evidence without its texts, which a summary of them does not replace: paths, lines, edges, names, notes."""
 
     turn_loop_counter: int = 0
+    incomplete: str = ""
+    """Why no more evidence is searched for although the model requests it; "" if it does not. The answer begins so."""
     final_answer_en: str = ""
     final_answer: str = ""
 

@@ -82,12 +82,11 @@ def told(result: PipelineResult) -> list[dict[str, Any]]:
 
 def test_evidence_needs_no_model(address: str) -> None:
     result = Pipeline.load("evidence").run("tax rules", server=address, repository="shop", branch="main")
-    assert result.context_blocks[0].split("\n") == [
-        "src/all.py",
-        "[1] 1 → Calls [3]",
-        "[2] 2 → Calls [4]",
-        "[3] 3",
-        "[4] 4",
+    assert [block.split("\n")[0] for block in result.context_blocks] == [
+        "[1] src/all.py:1 → Calls [3]",
+        "[2] src/all.py:2 → Calls [4]",
+        "[3] src/all.py:3",
+        "[4] src/all.py:4",
     ]
     assert [one.node.id for one in result.state.shown] == [
         "shop::main::public::tax",
@@ -109,7 +108,7 @@ def test_quick_evidence_needs_one_call(world: WorldServer, address: str) -> None
     (request,) = world.requests
     assert isinstance(request, query_pb2.QueryRequest)
     assert (request.query, request.hybrid.top_k, request.access.tenant_id) == ("tax rules law", 2, "acme")
-    assert result.answer.splitlines()[:2] == ["src/all.py", "[1] 1"]
+    assert result.answer.splitlines()[:2] == ["[1] src/all.py:1", "```"]
     assert (len(result.context_blocks), result.index) == (2, "version-1")
 
 
@@ -168,8 +167,8 @@ def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, addre
 def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
     result = Pipeline.load(folder / "search_only.yaml").run("tax rules now", server=address)
     assert result.context_blocks == (
-        "src/all.py\n[1] 1\n…and 1 more were found",
-        "```[1]\ndef source_of('books::trunk::public::tax'): ...\n```",
+        "[1] src/all.py:1\n```\n1 def source_of('books::trunk::public::tax'): ...\n```",
+        "…and 1 more were found",
     )
 
 

@@ -41,10 +41,11 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        """The user's message, which is the last one."""
-        message = self.body["messages"][-1]
+        """The system message, if there is one, and the user's message, which is the last one."""
+        *before, message = self.body["messages"]
         assert message["role"] == "user"
-        return str(message["content"])
+        rules = [one["content"] for one in before if one["role"] == "system"]
+        return "\n\n".join([*rules, message["content"]])
 
 
 @dataclass(slots=True)

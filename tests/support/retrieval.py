@@ -173,7 +173,7 @@ def changed(message: _Message, **fields: Any) -> _Message:
 
 def shown(handle: int, node_id: str) -> ShownText:
     """A node's text as evidence shows it."""
-    return ShownText(handle, text(node_id), Excerpt("source", 1, 1, is_whole=True))
+    return ShownText(handle, text(node_id), Excerpt("source", " source", 1, 1, is_whole=True))
 
 
 def connected(*ways: str, index: str = INDEX) -> FindPathsResponse:

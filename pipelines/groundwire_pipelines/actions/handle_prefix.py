@@ -122,7 +122,7 @@ def _take_answer(state: PipelineState) -> Outcome:
     reply = parse_answer_reply(state.last_model_response)
     state.last_model_response, state.model_answer = reply.text, ""
     if reply.is_final:
-        state.final_answer_en = reply.text
+        state.final_answer_en = "\n\n".join(filter(None, (state.incomplete, reply.text)))
         return Outcome("on_answer")
     return Outcome("on_request")
 

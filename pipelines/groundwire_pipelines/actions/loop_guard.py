@@ -13,8 +13,9 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
 
     A repeated request also ends with `on_limit`, because the same search would find the same. Requests are the same if
     their filters are equal and their words differ only in case, white space and a full stop. With `on_continue` the
-    results so far are kept, and the next retrieval adds to them. With `on_limit` `final_answer_en` becomes a fixed text
-    that says what was searched for and claims nothing.
+    results so far are kept, and the next retrieval adds to them. With `on_limit` every later answer begins with a note
+    that it is incomplete, and for what was searched. Until there is one, `final_answer_en` is a fixed text that claims
+    nothing.
 
     Raises:
         StepError: `settings-key-missing`.
@@ -28,7 +29,13 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
     detail = {"turn_loop_counter": state.turn_loop_counter, "max_turn_loops": limit, "repeated": is_repeated}
     if is_repeated or state.turn_loop_counter > limit:
         requests = state.data_requests if is_repeated else [*state.data_requests, request]
-        state.final_answer_en = _explanation(state, requests, is_repeated=is_repeated)
+        end = "the same was asked for again" if is_repeated else "the limit of follow-up searches is reached"
+        looked_for = "What was still looked for:\n" + "\n".join(f"- {request}" for request in requests)
+        state.incomplete = f"This answer is incomplete: {end}. {looked_for}"
+        state.final_answer_en = (
+            f"The evidence found in {state.repository} ({state.branch}) does not suffice to answer this question, and "
+            f"{end}. {looked_for}\nAsk about one of these directly, or name the files or symbols that matter."
+        )
         return Outcome("on_limit", detail)
     state.data_requests.append(request)
     state.keep_retrieval()
@@ -49,16 +56,6 @@ def _words(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".")
 
 
-def _explanation(state: PipelineState, requests: list[str], *, is_repeated: bool) -> str:
-    looked_for = "\n".join(f"- {request}" for request in requests)
-    end = "the same was asked for again" if is_repeated else "the limit of follow-up searches is reached"
-    return (
-        f"The evidence found in {state.repository} ({state.branch}) does not suffice to answer this question, and "
-        f"{end}. What was still looked for:\n{looked_for}\n"
-        "Ask about one of these directly, or name the files or symbols that matter."
-    )
-
-
 ACTION = Action(
     name="loop_guard",
     summary="Counts follow-up retrievals and ends them at max_turn_loops, or at a repeated request.",
@@ -68,6 +65,9 @@ ACTION = Action(
     required_settings=("max_turn_loops",),
     guards_loops=True,
     data_of=lambda _: DataFlow(
-        reads=("last_model_response",), writes=("data_requests",), writes_on={"on_limit": ("final_answer_en",)}
+        reads=("last_model_response",),
+        writes=("data_requests",),
+        # If nothing was searched for, the evidence is a sentence that says so.
+        writes_on={"on_limit": ("incomplete", "final_answer_en", "context_blocks")},
     ),
 )

@@ -61,7 +61,9 @@ async def ask(runtime: Runtime, request: ModelRequest, *, on_text: Callable[[str
 
 def answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None:
     """Passes a final answer that needs no translation to `on_answer` as it arrives; None if no one listens."""
-    return AnswerStream(runtime.on_answer) if state.is_english and runtime.on_answer is not None else None
+    if not state.is_english or runtime.on_answer is None:
+        return None
+    return AnswerStream(runtime.on_answer, opening=state.incomplete)
 
 
 async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]) -> str:

@@ -18,8 +18,9 @@ Variables: TypeAlias = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
     Field(
         description="The variables of the prompt, which must use each of them and no other: `question` in English (a "
-        "translate_in_if_needed step translates it), "
-        "`history`, `context` (the evidence), `modes` (the prefixes of the retrieval modes that the settings allow), "
+        "translate_in_if_needed step translates it), `history`, `context` (the evidence), `requests` (the model's "
+        "earlier requests for more evidence), `requests_left` (the number of further ones that max_turn_loops allows), "
+        "`modes` (the prefixes of the retrieval modes that the settings allow), "
         "`mode` and `rewritten_question` (what the router chose), `filters` (the filter of searches, and how "
         "a query may narrow it further), `error` (the last error that `on_error` handled), `repository`, `branch`, or "
         "the `output` of an earlier step, of which `plan.query` is a field."
@@ -36,6 +37,10 @@ _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
     "question": lambda state, _: english_question(state),
     "history": lambda state, _: state.history_for_prompt or "(none)",
     "context": lambda state, runtime: evidence_or_reason(state, runtime),
+    "requests": lambda state, _: "\n".join(f"- {request}" for request in state.data_requests) or "(none)",
+    "requests_left": lambda state, runtime: str(
+        max(0, (runtime.settings.max_turn_loops or 0) - state.turn_loop_counter)
+    ),
     "modes": _modes,
     "mode": lambda state, _: state.retrieval_mode or "(none)",
     "rewritten_question": lambda state, _: state.rewritten_question or english_question(state),

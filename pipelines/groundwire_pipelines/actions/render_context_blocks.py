@@ -1,7 +1,7 @@
 """`render_context_blocks`: renders all texts found for a question as evidence, within a budget."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -12,12 +12,14 @@ from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
 from groundwire_pipelines.messages import distinct
-from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line
+from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line, table
 from groundwire_pipelines.rendering.packing import Found, select_all, select_within
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
+WRITTEN: Final = ("is_rendered", "shown", "handles", "context_blocks", "context_table")
+"""The fields of the state that hold rendered evidence."""
 _MOST_SEEDS = 1_000
 """The most seeds of one walk."""
 _LONGEST_REQUEST = 160
@@ -37,9 +39,10 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     """Renders the texts of all retrievals of the question anew, within `max_context_tokens` if that is set.
 
     The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
-    on. Every text has a handle, such as `[1]`, which it keeps for the whole question, one line in a table of files, and
-    its shown part between fences. Of a text that exceeds its share, the parts are shown that have most words in common
-    with the question. Below are the requests that found nothing new, and the services that a `query` returned.
+    on. Every text has a handle, such as `[1]`, which it keeps for the whole question, a row with its path, lines and
+    name, and its shown part between fences, with numbers of lines. Of a text that exceeds its share, the parts are
+    shown that have most words in common with the question. Below are names of nodes without a text, those first whose
+    texts an earlier prompt had, the requests that found nothing new, and the services that a `query` returned.
 
     Raises:
         StepError: The error of the call that the view `graph` makes for the edges.
@@ -75,7 +78,7 @@ def show_texts(
     edges: Sequence[GraphEdge] = (),
     names_nodes: bool = False,
 ) -> None:
-    """Sets `shown`, `handles` and `context_blocks` to what fits a budget in tokens; None means no limit."""
+    """Sets the evidence, which the fields of `WRITTEN` are, to what fits a budget in tokens; None means no limit."""
     question = "\n".join((state.user_question_en or state.user_question, *state.data_requests))
     found = Found(texts_of(state), nodes_of(state), edges, names_nodes, state.handles, stems(question))
     notes = _notes(state, budget, runtime.counter)
@@ -88,8 +91,10 @@ def show_texts(
     state.shown = list(selection.texts)
     state.handles = {**state.handles, **{one.node.id: one.handle for one in selection.texts}}
     state.context_blocks = blocks(selection, edges)
+    state.context_table = [table(selection, edges)] if state.context_blocks else []
     if state.context_blocks and notes:
         state.context_blocks.append(notes)
+        state.context_table.append(notes)
 
 
 async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
@@ -149,8 +154,8 @@ def _fruitless(state: PipelineState) -> list[str]:
 
 ACTION = Action(
     name="render_context_blocks",
-    summary="Renders the texts found for the question with a table of their locations, within max_context_tokens.",
+    summary="Renders the texts found for the question with their paths and lines, within max_context_tokens.",
     settings=RenderSettings,
     run=_render,
-    data_of=lambda _: DataFlow(reads=("node_texts",), writes=("is_rendered", "shown", "handles", "context_blocks")),
+    data_of=lambda _: DataFlow(reads=("node_texts",), writes=WRITTEN),
 )

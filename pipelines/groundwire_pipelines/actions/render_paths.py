@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from groundwire_client import DependencyPath, GraphEdge, SourceLocation
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.render_context_blocks import show_texts
+from groundwire_pipelines.actions.render_context_blocks import WRITTEN, show_texts
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
 from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
 from groundwire_pipelines.rendering.shown import EvidenceNode
@@ -27,6 +27,7 @@ async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) ->
     show_texts(state, runtime, None if budget is None else budget - taken)
     if block:
         state.context_blocks = [block, *state.context_blocks]
+        state.context_table = [block, *state.context_table]
     paths = len(blocks) if paths_of(state) else 0
     return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
 
@@ -82,7 +83,5 @@ ACTION = Action(
     summary="Renders the paths between the two ends of a question, and the fetched texts below them.",
     settings=StepSettings,
     run=_render,
-    data_of=lambda _: DataFlow(
-        reads=("paths", "node_texts"), writes=("is_rendered", "shown", "handles", "context_blocks")
-    ),
+    data_of=lambda _: DataFlow(reads=("paths", "node_texts"), writes=WRITTEN),
 )

@@ -92,12 +92,13 @@ class AnswerStream:
     """Passes on the pieces of an answer as they arrive, once they are known to be the final answer.
 
     Everything is held back until the prefix is complete; reasoning before it and a request for more data are never
-    passed on. An answer after reasoning without an opening tag is not passed on either, because such reasoning is
-    recognised only at its end.
+    passed on. `opening` is passed on before the answer. An answer after reasoning without an opening tag is not passed
+    on either, because such reasoning is recognised only at its end.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Callable[[str], None], opening: str = "") -> None:
         self._tell = tell
+        self._opening = f"{opening}\n\n" if opening else ""
         self._reasoning = ReasoningFilter()
         self._held = ""
         self._is_final = False
@@ -125,7 +126,7 @@ class AnswerStream:
         text = beginning.removeprefix(ANSWER_PREFIX).lstrip()
         if text:
             self._is_final = True
-            self._tell(text)
+            self._tell(f"{self._opening}{text}")
 
 
 def _malformed(rule: str) -> StepError:

@@ -1,19 +1,26 @@
-"""The layout of evidence: a table of all nodes that are shown or named, by file, and below it each text between fences.
+"""The layout of evidence: each text between fences below the row of its node, then the rows of nodes without a text.
 
-src/billing/vat.py
-[1] 12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.6
-[2] 40-44 VatService.find
-- 50-58 VatService.clear → Calls [2]:52 ← Calls [1]:28
-…and 12 more were found
-
-```[1]
-...
+[1] src/billing/vat.py:12-30 VatService.rate → Calls [2]:20, ReadsFrom [3]:24~.6
 ```
+12 def rate(self, country):
+ ...
+```
+
+[2] src/billing/vat.py:40-44 VatService.find
+```
+40 def find(self, country):
+ ...
+```
+
+- src/billing/vat.py:50-58 VatService.clear → Calls [2]:52 ← Calls [1]:28
+- [4] src/billing/rates.py:3-9 Rates
+…and 12 more were found
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from groundwire_client import GraphEdge, ServiceContext, SourceLocation
 from groundwire_pipelines.messages import distinct
@@ -24,28 +31,22 @@ _LONGEST_PATH = 240
 _SURE = 0.8
 """The confidence of less confident edges is shown."""
 
+_Link: TypeAlias = tuple[str, int, int, float, str]
+"""An edge as a row writes it, after what it is sorted by: type, handle, line, confidence."""
+
 
 def blocks(selection: Selection, edges: Iterable[GraphEdge]) -> list[str]:
-    """The table, then the texts in its order; no block if nothing is shown."""
+    """A block for each text, those of one file together, then the block of the other nodes; none without a text."""
     if not selection.texts:
         return []
-    return [table(selection, edges), *(_fenced(one) for texts in _by_file(selection.texts).values() for one in texts)]
+    texts, others = _rows(selection, edges)
+    return [*(f"{row}\n{_fenced(one)}" for one, row in texts), *(["\n".join(others)] if others else [])]
 
 
 def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
-    """The files in the order of their first nodes, each with its shown texts, then its named nodes.
-
-    The row of a text has its edges to shown texts; that of a node without text also the edges from them.
-    """
-    edges = tuple(edges)
-    handles = {one.node.id: one.place for one in selection.texts}
-    nodes = [*handles.values(), *selection.named]
-    files: dict[str, list[EvidenceNode]] = {}
-    for node in nodes:
-        files.setdefault(node.path or node.id, []).append(node)
-    links = _links(nodes, handles, edges)
-    lines = [line for of_file in files.values() for line in _file_lines(of_file, links)]
-    return "\n".join([*lines, *([more_line(selection.more)] if selection.more else [])])
+    """The rows of `blocks`, without the texts."""
+    texts, others = _rows(selection, edges)
+    return "\n".join([*(row for _, row in texts), *others])
 
 
 def more_line(count: int) -> str:
@@ -53,19 +54,16 @@ def more_line(count: int) -> str:
     return f"…and {count} more were found"
 
 
-def file_line(node: EvidenceNode) -> str:
-    """The line of the table that a node is listed under: its path, or its id if it has no path."""
-    return line_start(node.path or node.id)
+def row(node: EvidenceNode, *, is_shown: bool) -> str:
+    """A node's row, without edges: handle, path and lines, and its name without that of the file.
 
-
-def row(node: EvidenceNode) -> str:
-    """A node's row of the table, without edges: handle or dash, lines, and its name without that of the file.
-
-    Only the name if nothing else is known.
+    The row of a node without a text in the evidence begins with a dash; it has a handle if earlier evidence showed the
+    text. A node without a path has its id instead.
     """
     name = "" if node.path.endswith(node.symbol) else in_one_line(_short(node))
-    mark = "-" if node.handle is None else handle(node.handle)
-    return " ".join(filter(None, (mark, _lines(node.start_line, node.end_line), name)))
+    where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
+    mark = "" if node.handle is None else handle(node.handle)
+    return " ".join(filter(None, ("" if is_shown else "-", mark, line_start(where or node.id), name)))
 
 
 def links_of(node: EvidenceNode, shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]) -> str:
@@ -84,14 +82,15 @@ def handle(number: int) -> str:
     return f"[{number}]"
 
 
-def link(edge: GraphEdge, end: EvidenceNode, target: EvidenceNode) -> str:
-    """An edge without its type: the handle of its other end, its line, and its confidence if that is low.
+def link(edge: GraphEdge, source: EvidenceNode, target: EvidenceNode, *, to: EvidenceNode) -> str:
+    """An edge without its type: the handle of `to`, one of its ends, its line, and its confidence if that is low.
 
     A line that the target's own row shows, as for a member in its type, is left out.
     """
-    line = "" if edge.line in (0, target.start_line) else f":{edge.line}"
+    is_known = edge.line == target.start_line and source.path == target.path
+    line = "" if is_known or not edge.line else f":{edge.line}"
     unsure = "" if edge.confidence >= _SURE else f"~{edge.confidence:.2g}".replace("0.", ".")
-    return f"{handle(end.handle or 0)}{line}{unsure}"
+    return f"{handle(to.handle or 0)}{line}{unsure}"
 
 
 def place(location: SourceLocation) -> str:
@@ -128,23 +127,26 @@ def in_one_line(text: str, longest: int = _LONGEST_NAME) -> str:
     return f"{line[:half]}…{line[-half:]}"
 
 
-def _file_lines(nodes: Sequence[EvidenceNode], links: Mapping[str, str]) -> Iterator[str]:
-    yield file_line(nodes[0])
-    for node in nodes:
-        yield f"{row(node)}{links.get(node.id, '')}"
+def _rows(selection: Selection, edges: Iterable[GraphEdge]) -> tuple[list[tuple[ShownText, str]], list[str]]:
+    """The texts with their rows, by file in the order of the first text of each; then the rows of the other nodes.
+
+    The row of a text has its edges to shown texts; that of a node without a text also the edges from them.
+    """
+    shown = {one.node.id: one.place for one in selection.texts}
+    links = _links([*shown.values(), *selection.named], shown, edges)
+    files: dict[str, list[ShownText]] = {}
+    for one in selection.texts:
+        files.setdefault(one.node.location.path or one.node.id, []).append(one)
+    texts = [
+        (one, f"{row(one.place, is_shown=True)}{links[one.node.id]}") for of_file in files.values() for one in of_file
+    ]
+    others = [f"{row(node, is_shown=False)}{links[node.id]}" for node in selection.named]
+    return texts, [*others, *([more_line(selection.more)] if selection.more else [])]
 
 
 def _fenced(one: ShownText) -> str:
-    """A text between fences, with its handle on the first."""
-    around = fence(one.excerpt.text)
-    return f"{around}{handle(one.handle)}\n{one.excerpt.text}\n{around}"
-
-
-def _by_file(shown: Sequence[ShownText]) -> dict[str, list[ShownText]]:
-    files: dict[str, list[ShownText]] = {}
-    for one in shown:
-        files.setdefault(one.node.location.path or one.node.id, []).append(one)
-    return files
+    around = fence(one.excerpt.numbered)
+    return f"{around}\n{one.excerpt.numbered}\n{around}"
 
 
 def _links(
@@ -155,14 +157,15 @@ def _links(
     An edge between two shown texts is in the row of the dependent one only.
     """
     by_id = {node.id: node for node in nodes}
-    outgoing: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}
-    incoming: dict[str, list[tuple[GraphEdge, EvidenceNode, EvidenceNode]]] = {}
+    outgoing: dict[str, list[_Link]] = {}
+    incoming: dict[str, list[_Link]] = {}
     for edge in distinct(edges):
         if edge.from_id in by_id and edge.to_id in shown:
-            target = shown[edge.to_id]
-            outgoing.setdefault(edge.from_id, []).append((edge, target, target))
+            source, target = by_id[edge.from_id], shown[edge.to_id]
+            outgoing.setdefault(edge.from_id, []).append(_sortable(edge, source, target, to=target))
         elif edge.to_id in by_id and edge.from_id in shown and edge.to_id not in shown:
-            incoming.setdefault(edge.to_id, []).append((edge, shown[edge.from_id], by_id[edge.to_id]))
+            source, target = shown[edge.from_id], by_id[edge.to_id]
+            incoming.setdefault(edge.to_id, []).append(_sortable(edge, source, target, to=source))
     return {
         node_id: "".join(
             f" {arrow} {_by_type(ends[node_id])}"
@@ -173,13 +176,15 @@ def _links(
     }
 
 
-def _by_type(ends: Iterable[tuple[GraphEdge, EvidenceNode, EvidenceNode]]) -> str:
-    """Edges, each with the node at its other end and its target, grouped by type: types by name, ends by handle."""
+def _sortable(edge: GraphEdge, source: EvidenceNode, target: EvidenceNode, *, to: EvidenceNode) -> _Link:
+    return edge.edge_type, to.handle or 0, edge.line, edge.confidence, link(edge, source, target, to=to)
+
+
+def _by_type(links: Iterable[_Link]) -> str:
+    """Edges grouped by type: types by name, other ends by handle."""
     types: dict[str, list[str]] = {}
-    for edge, end, target in sorted(
-        ends, key=lambda one: (one[0].edge_type, one[1].handle or 0, one[0].line, one[0].confidence)
-    ):
-        types.setdefault(in_one_line(edge.edge_type), []).append(link(edge, end, target))
+    for kind, *_, text in sorted(links):
+        types.setdefault(in_one_line(kind), []).append(text)
     return ", ".join(f"{name} {' '.join(links)}" for name, links in types.items())
 
 

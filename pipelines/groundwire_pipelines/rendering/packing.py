@@ -1,6 +1,6 @@
 """Chooses the texts that the evidence shows, how much of each, and the nodes that it names, within a budget."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_client import GraphEdge, NodeText
@@ -12,12 +12,14 @@ from groundwire_pipelines.runtime import Counter
 
 _SHARES = 14
 """The best text may at first take 1/14 of the budget, the next one 1/15, and so on."""
-_LEAST_SHARE = 70
+_LEAST_SHARE = 80
 """The least share of a text, in tokens, as long as they are left."""
 _LEAST_TOKENS = 40
 """The fewest tokens of a long text that are worth showing."""
 _NAMES_SHARE = 40
 """Names of nodes without texts may take 1/40 of the budget: about four of them at 4,000 tokens."""
+_EARLIER_SHARE = 4
+"""Names of nodes whose texts earlier evidence showed may take 1/4 of the budget."""
 _LEAST_NAME = 4
 """The fewest tokens of a row of the table."""
 
@@ -44,12 +46,12 @@ class Found:
 
 
 def select_all(found: Found, counter: Counter) -> Selection:
-    """All texts, whole, and all other nodes by name if nodes are named at all."""
-    numbers = _Numbers(found.handles)
-    shown = [ShownText(numbers.take(text.id), text, whole(text, counter)) for text in found.texts]
-    ids = {text.id for text in found.texts}
+    """All texts, whole, but for parts of others, and all other nodes by name if nodes are named at all."""
+    parts = [ShownText(0, text, whole(text, counter)) for text in found.texts]
+    shown = _with_handles((one for one in parts if not _is_within(one.node, parts)), found.handles)
+    ids = {one.node.id for one in shown}
     rest = tuple(node for node in found.nodes if node.id not in ids)
-    return Selection(tuple(shown), rest) if found.names_nodes else Selection(tuple(shown), more=len(rest))
+    return Selection(shown, rest) if found.names_nodes else Selection(shown, more=len(rest))
 
 
 def select_within(found: Found, budget: int, counter: Counter) -> Selection:
@@ -58,13 +60,12 @@ def select_within(found: Found, budget: int, counter: Counter) -> Selection:
     Texts are taken in their order. The share of each is smaller the more texts precede it; of a longer text the parts
     that fit the question are shown. Tokens that are left at the end go to shortened texts, best first. A text is
     omitted if another one of its file shows all of it, or if neither it nor a part of it fits; those after it are still
-    considered. Nodes without a text in the evidence are named, those joined to a text by an edge first, within a small
-    share of the budget.
+    considered. Nodes without a text in the evidence are named: first those that earlier evidence showed, within a
+    quarter of the budget, then those joined to a text by an edge, within a small share.
     """
     packing = _Packing(found, budget, counter)
     packing.show()
-    if found.names_nodes:
-        packing.name()
+    packing.name()
     packing.lengthen()
     selection = packing.selection()
     while selection.texts and counter.count("\n\n".join(layout.blocks(selection, found.edges))) > budget:
@@ -98,6 +99,27 @@ class _Numbers:
         return number
 
 
+def _with_handles(shown: Iterable[ShownText], handles: Mapping[str, int]) -> tuple[ShownText, ...]:
+    numbers = _Numbers(handles)
+    return tuple(replace(one, handle=numbers.take(one.node.id)) for one in shown)
+
+
+def _is_within(text: NodeText, shown: Iterable[ShownText]) -> bool:
+    """Whether another text of the same file shows all of a text, as a type may show a member.
+
+    Of two equal texts, the first shows all of the second.
+    """
+    own = text.text.strip()
+    is_first = False
+    for one in shown:
+        is_first = is_first or one.node.id == text.id
+        if one.node.id == text.id or one.node.location.path != text.location.path or not text.location.path:
+            continue
+        if own in one.excerpt.text and not (is_first and own == one.node.text.strip()):
+            return True
+    return False
+
+
 class _Packing:
     def __init__(self, found: Found, budget: int, counter: Counter) -> None:
         self._found, self._budget, self._counter = found, budget, counter
@@ -105,7 +127,6 @@ class _Packing:
         self._shown: list[ShownText] = []
         self._named: list[EvidenceNode] = []
         self._within: set[str] = set()
-        self._files: set[str] = set()
         self._places: dict[str, EvidenceNode] = {}
         self._edges: dict[str, list[GraphEdge]] = {}
         for edge in sorted(
@@ -114,37 +135,55 @@ class _Packing:
             for end in dict.fromkeys((edge.from_id, edge.to_id)):
                 self._edges.setdefault(end, []).append(edge)
         self._for_names = budget // _NAMES_SHARE if found.names_nodes else 0
+        self._for_earlier = self._earlier(budget // _EARLIER_SHARE)
         # The number of further nodes takes a line of its own, unless everything fits.
         self._left = budget - self._for_names - counter.count(f"{layout.more_line(len(found.nodes))}\n")
+        self._left -= sum(self._for_earlier.values())
 
     def selection(self) -> Selection:
         """The result."""
         told = {*self._places, *(node.id for node in self._named), *self._within}
         more = sum(node.id not in told for node in self._found.nodes)
-        return Selection(tuple(self._shown), tuple(self._named), more)
+        return Selection(_with_handles(self._shown, self._found.handles), tuple(self._named), more)
 
     def show(self) -> None:
-        """Takes texts, or parts of them."""
-        for text in self._found.texts:
-            if text.id in self._places:
-                continue
-            if self._is_within_another(text):
-                self._within.add(text.id)
-            else:
-                self._show(text)
+        """Takes texts, or parts of them, until none of them is part of another one."""
+        is_done = False
+        while not is_done:
+            for text in self._found.texts:
+                if text.id in self._places or text.id in self._within:
+                    continue
+                if _is_within(text, self._shown):
+                    self._within.add(text.id)
+                else:
+                    self._show(text)
+            self.lengthen()
+            is_done = not self._drop_parts()
 
     def name(self) -> None:
-        """Takes names of nodes without a text: those inside a shown text, then those joined to one, then others."""
-        rest = [node for node in self._found.nodes if node.id not in self._places]
-        left = self._for_names
-        for node in sorted(rest, key=lambda node: (node.id not in self._within, not self._is_joined(node))):
-            if left < _LEAST_NAME:
-                break
+        """Takes names of nodes without a text.
+
+        First come those that earlier evidence showed, for which tokens are kept, then those inside a shown text, then
+        those joined to one, then others.
+        """
+        handles = self._found.handles
+        rest = [
+            replace(node, handle=handles.get(node.id))
+            for node in self._found.nodes
+            if node.id not in self._places and (self._found.names_nodes or node.id in self._for_earlier)
+        ]
+        left = self._for_names + sum(self._for_earlier.values())
+        for node in sorted(
+            rest,
+            key=lambda node: (node.id not in self._for_earlier, node.id not in self._within, not self._is_joined(node)),
+        ):
             tokens = self._row_tokens(node, layout.links_of(node, self._places, self._edges.get(node.id, ())))
-            if tokens <= left:
+            # The edges of an earlier text's row are not reserved.
+            if tokens <= left + (self._left if node.id in self._for_earlier else 0):
                 left -= tokens
                 self._named.append(node)
-                self._files.add(layout.file_line(node))
+            elif left < _LEAST_NAME:
+                break
         self._left += left
 
     def lengthen(self) -> None:
@@ -161,48 +200,62 @@ class _Packing:
 
     def _show(self, text: NodeText) -> None:
         node = EvidenceNode.of(text, self._numbers.of(text.id))
-        overhead = self._overhead(node)
-        if overhead >= self._left:
+        overhead, left = self._overhead(node), self._left + self._for_earlier.get(text.id, 0)
+        if overhead >= left:
             return
         share = max(self._budget // (_SHARES + len(self._shown)), _LEAST_SHARE)
-        part = excerpt(text, self._found.words, min(share, self._left - overhead), self._counter)
+        part = excerpt(text, self._found.words, min(share, left - overhead), self._counter)
         if part is None or (not part.is_whole and part.source_tokens < _LEAST_TOKENS):
             return
         taken = overhead + self._tokens(part)
-        if taken > self._left:
+        if taken > left:
             return
-        self._left -= taken
-        self._files.add(layout.file_line(node))
+        self._left = left - taken
+        self._for_earlier.pop(text.id, None)
         self._places[text.id] = node
         self._shown.append(ShownText(self._numbers.take(text.id), text, part))
 
     def _tokens(self, part: Excerpt) -> int:
         """The tokens of a part, and what its fences take more than the shortest ones."""
-        longer = self._counter.count(layout.fence(part.text)) - self._counter.count(layout.fence(""))
+        longer = self._counter.count(layout.fence(part.numbered)) - self._counter.count(layout.fence(""))
         return part.tokens + 2 * longer
 
-    def _is_within_another(self, text: NodeText) -> bool:
-        """Whether a shown text of the same file contains all of the text, as a type may contain a member."""
-        own = text.text.strip()
-        return any(own in one.excerpt.text for one in self._shown if one.node.location.path == text.location.path != "")
+    def _drop_parts(self) -> bool:
+        """Drops texts that another one shows all of, now that it is longer; whether there were any."""
+        parts = [one for one in self._shown if _is_within(one.node, self._shown)]
+        for one in parts:
+            self._within.add(one.node.id)
+            self._left += self._tokens(one.excerpt)  # the tokens of its row are for its name
+            self._for_names += self._row_tokens(self._places.pop(one.node.id), "")
+        self._shown = [one for one in self._shown if one.node.id in self._places]
+        return bool(parts)
+
+    def _earlier(self, most_tokens: int) -> dict[str, int]:
+        """The nodes that earlier evidence showed, as many as fit, with the tokens of their rows."""
+        rows: dict[str, int] = {}
+        for node in self._found.nodes:
+            if number := self._found.handles.get(node.id):
+                tokens = self._row_tokens(replace(node, handle=number), "")
+                if tokens > most_tokens:
+                    break
+                most_tokens -= tokens
+                rows[node.id] = tokens
+        return rows
 
     def _is_joined(self, node: EvidenceNode) -> bool:
         """Whether an edge joins the node to a text that is shown."""
         return any(end in self._places for edge in self._edges.get(node.id, ()) for end in (edge.from_id, edge.to_id))
 
     def _overhead(self, node: EvidenceNode) -> int:
-        """The tokens of a text besides its own: its row of the table, short fences, and edges to shown texts."""
+        """The tokens of a text besides its own: its row, short fences, and edges to shown texts."""
         places = {**self._places, node.id: node}
         links = (
-            f", {edge.edge_type} {layout.link(edge, places[edge.to_id], places[edge.to_id])}"
+            f", {edge.edge_type} {layout.link(edge, places[edge.from_id], target, to=target)}"
             for edge in self._edges.get(node.id, ())
-            if edge.from_id in places and edge.to_id in places
+            if edge.from_id in places and (target := places.get(edge.to_id))
         )
-        fences = self._counter.count(f"```[{node.handle}]\n```\n\n")
+        fences = self._counter.count("```\n```\n\n")
         return self._row_tokens(node, " →") + fences + sum(map(self._counter.count, links))
 
     def _row_tokens(self, node: EvidenceNode, links: str) -> int:
-        """The tokens of a node in the table: its row, and the line of its file if that is new."""
-        file = layout.file_line(node)
-        row = self._counter.count(f"{layout.row(node)}{links}\n")
-        return row + (0 if file in self._files else self._counter.count(f"{file}\n"))
+        return self._counter.count(f"- {layout.row(node, is_shown=True)}{links}\n")

@@ -33,10 +33,12 @@ class EvidenceNode:
 class Excerpt:
     """The shown part of a text, marks included, and its tokens.
 
-    `source_tokens` are those of the lines without the marks. `is_whole`: no line is left out.
+    `numbered` is the part as the evidence shows it, with line numbers, and `tokens` are its tokens. `source_tokens` are
+    those of the lines alone, without numbers and marks. `is_whole`: no line is left out.
     """
 
     text: str
+    numbered: str
     tokens: int
     source_tokens: int
     is_whole: bool

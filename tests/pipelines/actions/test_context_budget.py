@@ -13,8 +13,8 @@ from support.model import Conversation, conversation
 from support.retrieval import make_state, run_action, shown, text
 
 PROMPT = {"prompt": "summarize_context"}
-PLACES = "src/a.py\n[1] 1-3 Symbol.a\nsrc/b.py\n[12] 1-3 Symbol.b"
-"""The table, of eight words."""
+PLACES = "[1] src/a.py:1-3 Symbol.a\n[12] src/b.py:1-3 Symbol.b"
+"""The rows, of six words."""
 
 
 def make_evidence(**fields: object) -> PipelineState:
@@ -22,17 +22,18 @@ def make_evidence(**fields: object) -> PipelineState:
         "user_question_en": "where is VAT?",
         "node_texts": [text("a"), text("b"), text("c")],
         "shown": [shown(1, "a"), shown(12, "b")],
-        "context_blocks": [PLACES, "```[1]\nsource\n```", "```[12]\nsource\n```"],
+        "context_blocks": [PLACES, "```1\nsource\n```", "```12\nsource\n```"],
+        "context_table": [],
     }
     return make_state(**{**given, **fields})
 
 
-@pytest.mark.parametrize(("limit", "transition"), [(14, "on_ok"), (13, "on_over_limit")])
+@pytest.mark.parametrize(("limit", "transition"), [(12, "on_ok"), (11, "on_over_limit")])
 def test_the_evidence_is_compared_with_its_budget(limit: int, transition: str) -> None:
     run = conversation(max_context_tokens=limit)
     outcome = run_action(check_context_budget.ACTION, {}, make_evidence(), run.runtime)
     assert outcome.transition == transition
-    assert outcome.detail == {"context_tokens": 14, "max_context_tokens": limit}
+    assert outcome.detail == {"context_tokens": 12, "max_context_tokens": limit}
 
 
 @pytest.mark.parametrize("limit", [None, 0, -1])
@@ -50,7 +51,7 @@ def summarize(run: Conversation, state: PipelineState) -> None:
 
 
 def test_the_summary_takes_the_place_of_all_evidence() -> None:
-    run = conversation(" [1] calls [12]. \n", max_context_tokens=11)
+    run = conversation(" [1] calls [12]. \n", max_context_tokens=9)
     state = make_evidence()
     context = "\n\n".join(state.context_blocks)
     summarize(run, state)
@@ -69,17 +70,26 @@ def test_the_summary_takes_the_place_of_all_evidence() -> None:
     assert run.told == []
 
 
+@pytest.mark.parametrize(("budget", "kept"), [(28, True), (27, False)])
+def test_edges_and_names_are_kept_beside_the_summary_within_half_the_budget(budget: int, *, kept: bool) -> None:
+    table = [f"{PLACES} → Calls [1]:3\n- src/c.py:4-9 Symbol.c", "a note"]
+    run = conversation("[1] calls [12].", max_context_tokens=budget)
+    state = make_evidence(context_table=table)
+    summarize(run, state)
+    assert state.context_blocks == ["\n\n".join(table) if kept else PLACES, "[1] calls [12]."]
+
+
 @pytest.mark.parametrize(
     ("bad", "correction"),
     [
         ("nothing", "the summary of the evidence lost these handles: [1], [12]"),
         ("[1]", "the summary of the evidence lost these handles: [12]"),
         ("[12] 1", "the summary of the evidence lost these handles: [1]"),
-        ("[1] [12] a b", "the summary of the evidence takes 12 tokens of 11 with the places"),
+        ("[1] [12] a b", "the summary of the evidence takes 10 tokens of 9 with the places"),
     ],
 )
 def test_a_bad_summary_goes_back_once_with_what_is_wrong(bad: str, correction: str) -> None:
-    run = conversation(bad, "[1], [12]", max_context_tokens=11)
+    run = conversation(bad, "[1], [12]", max_context_tokens=9)
     state = make_evidence()
     summarize(run, state)
     assert state.context_blocks == [PLACES, "[1], [12]"]
@@ -90,13 +100,13 @@ def test_a_bad_summary_goes_back_once_with_what_is_wrong(bad: str, correction: s
 @pytest.mark.parametrize(
     ("second", "budget", "kept"),
     [
-        ("[1] only", 13, "[1] only\nNot summarised: [12]"),
-        ("nothing of any", 15, "nothing of any\nNot summarised: [1] [12]"),
-        ("[1] [12] a b c d", 12, "[1] [12] a …"),
-        ("a b c d e f [1] [12]", 15, "a b …\nNot summarised: [1] [12]"),
-        ("a b c", 12, "Not summarised: [1] [12]"),
-        ("a b c", 11, ""),
-        ("<think>thoughts", 13, "Not summarised: [1] [12]"),
+        ("[1] only", 11, "[1] only\nNot summarised: [12]"),
+        ("nothing of any", 13, "nothing of any\nNot summarised: [1] [12]"),
+        ("[1] [12] a b c d", 10, "[1] [12] a …"),
+        ("a b c d e f [1] [12]", 13, "a b …\nNot summarised: [1] [12]"),
+        ("a b c", 10, "Not summarised: [1] [12]"),
+        ("a b c", 9, ""),
+        ("<think>thoughts", 11, "Not summarised: [1] [12]"),
     ],
 )
 def test_a_second_bad_summary_is_mended(second: str, budget: int, kept: str) -> None:
@@ -120,7 +130,7 @@ def test_its_prompt_may_be_given_more() -> None:
 
 def test_places_that_take_the_whole_budget_leave_no_summary() -> None:
     with pytest.raises(StepError, match="raise it") as caught:
-        summarize(conversation(max_context_tokens=8), make_evidence())
+        summarize(conversation(max_context_tokens=6), make_evidence())
     assert caught.value.rule == "context-over-budget"
 
 

@@ -28,8 +28,8 @@ def test_follow_ups_are_laid_out_with_what_was_there_and_handles_stay() -> None:
     state = follow_up(text("a"), text("b"), node_texts=[text("c"), text("b"), text("d")])
     render(state)
     assert [(one.handle, one.node.id) for one in state.shown] == [(3, "c"), (1, "a"), (2, "b"), (4, "d")]
-    assert state.context_blocks[0].split("\n")[1::2] == [
-        f"[{n}] 1-3 Symbol.{one}" for n, one in ((3, "c"), (1, "a"), (2, "b"), (4, "d"))
+    assert state.context_table[0].split("\n") == [
+        f"[{n}] src/{one}.py:1-3 Symbol.{one}" for n, one in ((3, "c"), (1, "a"), (2, "b"), (4, "d"))
     ]
     assert state.handles == {"a": 1, "b": 2, "c": 3, "d": 4}
 
@@ -47,10 +47,23 @@ def test_all_retrievals_share_one_budget_and_the_newest_is_not_starved() -> None
 def test_a_text_that_comes_back_has_its_handle_again_and_no_other_gets_it() -> None:
     state = follow_up(text("a", numbered(40)), text("b", numbered(40)))
     state.node_texts = [text("c")]
-    render(state, 60)
+    render(state, 80)
     assert [(one.handle, one.node.id) for one in state.shown] == [(3, "c")]
     render(state, 1_000)
     assert [(one.handle, one.node.id) for one in state.shown] == [(3, "c"), (1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("view", ["flat", "graph"])
+def test_a_text_that_gives_way_to_newer_ones_is_named_with_path_lines_and_symbol(view: str) -> None:
+    earlier = [text(f"a{number}", numbered(12)) for number in range(8)]
+    state = follow_up(*earlier, node_texts=[text(f"b{number}", numbered(12)) for number in range(8)])
+    outcome = render(state, 1_000, view=view)
+    shown = {one.node.id for one in state.shown}
+    dropped = [one.id for one in earlier if one.id not in shown]
+    assert dropped
+    rows = state.context_blocks[len(state.shown)].split("\n")
+    assert rows[: len(dropped)] == [f"- [{state.handles[name]}] src/{name}.py:1-3 Symbol.{name}" for name in dropped]
+    assert outcome.detail["tokens"] == TokenCounter().count(evidence_text(state)) <= 1_000
 
 
 @pytest.mark.parametrize("found_again", [(), ("b", "a")])
@@ -92,5 +105,5 @@ def test_the_services_of_all_retrievals_are_told_below_the_texts() -> None:
 def test_a_search_of_another_loop_leaves_the_evidence_until_it_is_laid_out_anew() -> None:
     state = follow_up(text("a"))
     state.clear_retrieval()
-    assert evidence_text(state).endswith("```[1]\nsource\n```")
+    assert evidence_text(state).endswith("```\n source\n```")
     assert [one.handle for one in state.shown] == [1]

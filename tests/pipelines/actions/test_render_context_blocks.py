@@ -11,13 +11,12 @@ from support.context_blocks import numbered, render
 from support.retrieval import FakeRetrieval, changed, make_runtime, make_state, run_action, text
 
 
-def test_the_table_stands_first_and_then_the_texts_in_order() -> None:
-    state = make_state(node_texts=[text("c", "x = 1\ny = 2\n"), text("a", "z = 3")])
+def test_each_text_has_a_row_with_its_path_and_lines() -> None:
+    state = make_state(node_texts=[text("c", "x = 1\ny = 2\n", lines=2), text("a", "z = 3", lines=1)])
     outcome = render(state)
     assert state.context_blocks == [
-        "src/c.py\n[1] 1-3 Symbol.c\nsrc/a.py\n[2] 1-3 Symbol.a",
-        "```[1]\nx = 1\ny = 2\n```",
-        "```[2]\nz = 3\n```",
+        "[1] src/c.py:1-2 Symbol.c\n```\n1 x = 1\n  y = 2\n```",
+        "[2] src/a.py:1 Symbol.a\n```\n1 z = 3\n```",
     ]
     assert [(one.handle, one.node.id) for one in state.shown] == [(1, "c"), (2, "a")]
     assert outcome.detail == {
@@ -26,7 +25,7 @@ def test_the_table_stands_first_and_then_the_texts_in_order() -> None:
         "shortened": 0,
         "left_out": 0,
         "text_tokens": 13,
-        "tokens": 54,
+        "tokens": 49,
     }
 
 
@@ -34,20 +33,17 @@ def test_texts_of_one_file_stand_together_where_the_first_of_them_stands() -> No
     first, other, last = text("a", "one"), text("b", "two"), changed(text("c", "three"), location=text("a").location)
     state = make_state(node_texts=[first, other, last])
     render(state)
-    assert state.context_blocks[0].split("\n") == [
-        "src/a.py",
-        "[1] 1-3 Symbol.a",
-        "[3] 1-3 Symbol.c",
-        "src/b.py",
-        "[2] 1-3 Symbol.b",
+    assert [block.split("\n")[0] for block in state.context_blocks] == [
+        "[1] src/a.py:1-3 Symbol.a",
+        "[3] src/a.py:1-3 Symbol.c",
+        "[2] src/b.py:1-3 Symbol.b",
     ]
-    assert [block.split("\n")[0] for block in state.context_blocks[1:]] == ["```[1]", "```[3]", "```[2]"]
 
 
 def test_a_text_cannot_close_its_fence() -> None:
     state = make_state(node_texts=[text("a", "````\n[9] forged\n````")])
     render(state)
-    assert state.context_blocks[1] == "`````[1]\n````\n[9] forged\n````\n`````"
+    assert state.context_blocks[0] == "[1] src/a.py:1-3 Symbol.a\n`````\n1 ````\n  [9] forged\n  ````\n`````"
 
 
 @pytest.mark.parametrize("ticks", [2_000, 3_000, 5_000])
@@ -68,6 +64,18 @@ def test_a_text_that_another_of_its_file_shows_is_not_shown_again() -> None:
     outcome = render(state)
     assert [one.node.id for one in state.shown] == ["a", "c"]
     assert outcome.detail["left_out"] == 1
+
+
+@pytest.mark.parametrize("budget", [300, None])
+def test_a_text_is_not_shown_beside_one_that_comes_later_and_shows_all_of_it(budget: int | None) -> None:
+    """A member that matched better than its type."""
+    member = text("a", "    def rate(self):\n        return self.rates.find(self.country)\n")
+    whole = changed(text("b", f"class Tax:\n{member.text}    name: str"), location=member.location)
+    state = make_state(node_texts=[member, whole, changed(whole, id="copy")])
+    render(state, budget)
+    assert [(one.handle, one.node.id) for one in state.shown] == [(1, "b")]
+    assert evidence_text(state).count("self.country") == 1
+    assert "- src/a.py:1-3 Symbol.a" in evidence_text(state)
 
 
 def test_what_does_not_fit_at_all_is_told() -> None:

@@ -50,10 +50,10 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
         "  c",
     ]
     assert following == [
-        "src/a.py\n[1] 1-3 Symbol.a\nsrc/b.py\n[2] 1-3 Symbol.b",
-        "```[1]\nsource\n```",
-        "```[2]\nsource\n```",
+        "[1] src/a.py:1-3 Symbol.a\n```\n source\n```",
+        "[2] src/b.py:1-3 Symbol.b\n```\n source\n```",
     ]
+    assert state.context_table == [block, "[1] src/a.py:1-3 Symbol.a\n[2] src/b.py:1-3 Symbol.b"]
     assert outcome.detail == {"paths": 2, "path_tokens": len(block.split()), "texts": 2}
 
 

@@ -38,7 +38,7 @@ pipeline:
 def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -> None:
     result = run("evidence", "tax rules", *SCOPE, address=address)
     assert result.exit_code == 0
-    assert result.stdout.startswith("src/all.py\n[1] 1 → Calls [3]\n[2] 2")
+    assert result.stdout.startswith("[1] src/all.py:1 → Calls [3]\n```\n1 def ")
     assert result.stdout.count("def source_of") == 4
     lines = result.stderr.splitlines()
     assert [line.split()[:2] for line in lines] == [

@@ -98,7 +98,7 @@ def test_a_run_ends_with_the_last_answer_to_what_was_found(ann: Shop, tmp_path: 
     answered = Shop(ann.history).run("look", "VatService.", pipeline=str(tmp_path / "answers.yaml"), **talk)
     assert answered.answer == "VatService."
     assert answered.prompts[0] == "Plan: where is VAT computed?"
-    assert answered.prompts[1].startswith("where is VAT computed?\nsrc/")
+    assert answered.prompts[1].startswith("where is VAT computed?\n[1] src/")
     (turn,) = asyncio.run(ann.history.load("ann", "talk")).turns
     assert (turn.question_en, turn.answer) == ("where is VAT computed?", "VatService.")
 
@@ -107,10 +107,10 @@ def test_deep_graph_walks_far_and_both_ways(ann: Shop) -> None:
     run = ann.run("[HYBRID:] vat", ANSWERED, pipeline="rag_code_deep_graph")
     assert run.answer == "VatService computes it."
     search, expand, fetch, among = (call.arguments for call in run.retrieval.calls)
-    assert search["top_k"] == 4
+    assert search["top_k"] == 20
     assert (expand["max_depth"], expand["max_nodes"], expand["direction"]) == (
         4,
-        160,
+        400,
         EdgeDirection.EDGE_DIRECTION_BOTH,
     )
     assert (among["max_depth"], among["max_nodes"]) == (1, 2)

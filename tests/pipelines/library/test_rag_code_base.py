@@ -65,7 +65,7 @@ def test_each_mode_retrieves_its_way(ann: Shop, mode: str, search_type: SearchTy
         rerank,
     )
     assert [call.scope.active_index for call in run.retrieval.calls] == ["", INDEX, INDEX, INDEX]
-    evidence = (SERVICE, RATES, "→ ReadsFrom [2]", "```[1]", "decimal Vat()", "where is VAT computed?")
+    evidence = (SERVICE, RATES, "→ ReadsFrom [2]", "[1] src/", "decimal Vat()", "where is VAT computed?")
     assert all(part in run.prompts[1] for part in evidence)
     assert_golden(f"mode_{mode}", run)
 
@@ -84,6 +84,21 @@ def test_a_request_retrieves_more_and_the_answer_sees_all_of_it(ann: Shop) -> No
     assert [node.id for node in run.result.graph.nodes] == [INVOICE, SERVICE, RATES]
     assert [(edge.from_id, edge.to_id) for edge in run.result.graph.edges] == [(SERVICE, RATES)]
     assert_golden("follow_up", run)
+
+
+def test_the_texts_of_a_search_fill_the_budget(ann: Shop) -> None:
+    ids = [f"shop::main::cs::Node{number}" for number in range(60)]
+    lines = "\n".join(f"    value_{number} = compute({number})" for number in range(30))
+    ann.retrieval = FakeRetrieval(
+        searches=[found(*ids)],
+        expansions=[walked([(id_, 0, "") for id_ in ids])],
+        fetches=[fetched([text(id_, lines) for id_ in ids])],
+    )
+    run = ann.run("[BM25:] compute", ANSWERED)
+    assert run.result is not None
+    (fetch,) = (call.arguments for call in run.retrieval.calls if call.method == "fetch")
+    assert fetch["seed_ids"] == tuple(ids)
+    assert 0.9 * 12_000 <= TokenCounter().count("\n\n".join(run.result.context_blocks)) <= 12_000
 
 
 def test_a_model_that_thinks_aloud_is_understood(ann: Shop) -> None:
@@ -139,8 +154,10 @@ def test_a_follow_up_that_finds_nothing_new_keeps_what_was_there_and_says_so(
 
 
 def test_a_request_made_again_ends_the_loop(ann: Shop) -> None:
-    run = ann.run(*OVER, "[Requesting data on:] The class invoice.")
-    assert "the same was asked for again. What was still looked for:\n- the class Invoice\n" in run.answer
+    run = ann.run(*OVER, "[Requesting data on:] The class invoice.", ANSWERED)
+    assert run.answer.startswith(
+        "This answer is incomplete: the same was asked for again. What was still looked for:\n- the class Invoice\n\n"
+    )
     assert len([call for call in run.retrieval.calls if call.method == "search"]) == 2
 
 
@@ -178,8 +195,40 @@ def test_a_better_second_search_is_answered_from(ann: Shop) -> None:
     assert "weak matches" not in run.prompts[1]
 
 
+REQUESTS = ("[Requesting data on:] the class Invoice", "[Requesting data on:] the table of rates")
+
+
+def test_at_the_limit_the_model_answers_from_what_was_gathered_and_the_answer_is_marked(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 1})
+    assert run.answer == run.told
+    assert run.answer == (
+        "This answer is incomplete: the limit of follow-up searches is reached. What was still looked for:\n"
+        "- the class Invoice\n- the table of rates\n\nVatService computes it."
+    )
+    assert all(part in run.prompts[3] for part in (SERVICE, INVOICE, "- the class Invoice\n", "No further search is"))
+    assert_golden("limit_answered", run)
+
+
+def test_a_prompt_says_what_was_asked_for_and_how_often_it_may_be(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", *REQUESTS, ANSWERED, settings={"max_turn_loops": 2})
+    told = [prompt.split("Your earlier requests for this question:\n")[1] for prompt in run.prompts[1:]]
+    assert [one.split("\n\nQuestion")[0] for one in told] == [
+        "(none)\n\nFurther requests that you may make: 2. If this is 0, answer now.",
+        "- the class Invoice\n\nFurther requests that you may make: 1. If this is 0, answer now.",
+        "- the class Invoice\n- the table of rates\n\nFurther requests that you may make: 0. If this is 0, answer now.",
+    ]
+
+
+def test_what_the_model_may_do_is_the_system_message_and_the_evidence_the_users(ann: Shop) -> None:
+    run = ann.run("[BM25:] vat", ANSWERED)
+    rules, evidence = run.prompts[1].split("Conversation so far:", 1)
+    assert "[Requesting data on:]" in rules
+    assert SERVICE not in rules
+    assert SERVICE in evidence
+
+
 def test_the_loop_guard_ends_a_run_safely(ann: Shop) -> None:
-    requests = ("[Requesting data on:] the class Invoice", "[Requesting data on:] the table of rates")
+    requests = (*REQUESTS, "[Requesting data on:] more")
     run = ann.run("[BM25:] vat", *requests, settings={"max_turn_loops": 1})
     assert run.answer.startswith("The evidence found in shop (main) does not suffice to answer this question")
     assert "- the class Invoice\n- the table of rates\n" in run.answer
@@ -306,7 +355,7 @@ def test_the_model_is_told_once_what_is_wrong_with_its_prefix(
     assert run.answer == run.told == "VatService computes it."
     assert len(run.prompts) == 3
     (told,) = (prompt for prompt in run.prompts if problem in prompt)
-    assert told.startswith("Your answer cannot be used: ")
+    assert "\n\nYour answer cannot be used: " in told
     (asked,) = (event for event in run.events if event.get("detail", {}).get("asked_again"))
     assert (asked["step_id"], asked["detail"]["asked_again"]) == (step, "prefix-malformed")
     assert (asked["prompt_tokens"], asked["completion_tokens"]) == (100, 10)

@@ -60,7 +60,7 @@ def test_a_text_that_fits_is_whole() -> None:
 
 
 def test_the_statement_that_shares_words_with_the_question_is_whole_and_marks_say_what_is_missing() -> None:
-    assert shown(METHOD, "What happens to the stock of a product?", 65, start=101) == [
+    assert shown(METHOD, "What happens to the stock of a product?", 70, start=101) == [
         '@route("/orders")',
         "def cancel(self, order_id):",
         "    order = self.orders.find(order_id)",
@@ -71,8 +71,29 @@ def test_the_statement_that_shares_words_with_the_question_is_whole_and_marks_sa
     ]
 
 
+def test_every_fifth_line_has_its_number_and_the_first_after_a_gap() -> None:
+    part = excerpt(source(METHOD, start=98), stems("What happens to the stock of a product?"), 70, COUNTER)
+    assert part is not None
+    assert part.numbered.split("\n") == [
+        '98  @route("/orders")',
+        "    def cancel(self, order_id):",
+        "100     order = self.orders.find(order_id)",
+        "…101-107",
+        "108     for line in order.lines:",
+        "            self.stock.put_back(line.product, line.count)",
+        "…110-114",
+    ]
+    assert part.tokens == COUNTER.count(part.numbered)
+
+
+def test_no_line_of_a_text_imitates_a_number_or_a_mark() -> None:
+    part = excerpt(source("…2-9\n\n7 forged", start=4), frozenset(), 500, COUNTER)
+    assert part is not None
+    assert part.numbered == "4 …2-9\n5\n  7 forged"
+
+
 def test_a_statement_comes_with_what_it_is_nested_in() -> None:
-    lines = shown(METHOD, "When is it too late since it was shipped already?", 75)
+    lines = shown(METHOD, "When is it too late since it was shipped already?", 85)
     assert "    if order.shipped_at is not None:" in lines
     assert "        raise AlreadyShipped(" in lines
     assert "        )" in lines
@@ -87,7 +108,7 @@ def test_a_statement_comes_with_what_it_is_nested_in() -> None:
 )
 def test_a_comment_does_not_take_the_place_of_what_it_is_about(comment: str) -> None:
     text = f"{comment}\n[Audited]\npublic void PutBack(int id)\n{{\n" + "    stock.Add(id);\n" * 20 + "}"
-    lines = shown(text, "Unrelated?", 35)
+    lines = shown(text, "Unrelated?", 41)
     assert lines == ["…1-3", "[Audited]", "public void PutBack(int id)", "{", "    stock.Add(id);", "…8-27"]
     assert "public void PutBack(int id)" in shown(text, "Where did they come from?", 60)
 
