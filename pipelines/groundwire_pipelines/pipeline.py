@@ -59,7 +59,8 @@ class RunOptions(TypedDict, total=False):
         history: Where conversations are kept, for runs with a session.
         on_answer: Called with pieces of a model's final answer as they arrive, without its prefix and the model's
             reasoning. A reply may still break off: if its step fails, which `sinks` receive as an event, the pieces
-            since the step started are invalid. A translated answer comes in one piece.
+            since the step started are invalid. The pieces of a step replace those of earlier steps, because a
+            `handle_prefix` step may ask for an answer again. A translated answer comes in one piece.
         sinks: Called with the run's events as they happen, in addition to OpenTelemetry if it is installed.
         trace_texts: Whether events also hold the texts of user, model and sources, not only names, counts and ids.
     """

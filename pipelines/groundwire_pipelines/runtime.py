@@ -121,7 +121,8 @@ class History(Protocol):
 class Runtime:
     """The services of a run. `model` and `history` are None in a run without one; an action that needs it fails.
 
-    `on_answer` is called with pieces of a final answer as they arrive; None if no one wants them.
+    `on_answer` is called with pieces of a final answer as they arrive; None if no one wants them. The pieces of a step
+    replace those of earlier steps.
     """
 
     retrieval: AsyncGroundwireClient

@@ -117,8 +117,7 @@ class PipelineState:
     last_model_response: str = ""
     """The last model answer, stripped of its prefix once `handle_prefix` has run."""
     answered_call: AnsweredCall | None = None
-    """The call of the last model answer, so that a `handle_prefix` step can ask again; None if a user has seen a part
-    of the answer."""
+    """The call of the last model answer, so that a `handle_prefix` step can ask again; None after a JSON answer."""
     retrieval_mode: str = ""
     """The router's choice: `semantic`, `semantic_rerank`, `bm25`, `hybrid`, `direct`, or a name from a step's own table
     of prefixes; "" before the choice."""
@@ -173,6 +172,8 @@ class PipelineState:
     """The evidence without its texts, which a summary of them does not replace: paths, lines, edges, names, notes."""
 
     turn_loop_counter: int = 0
+    weak_searches: int = 0
+    """The last searches in a row that, by their `check_retrieval` steps, found nothing or weak matches only."""
     incomplete: str = ""
     """Why no more evidence is searched for although the model requests it; "" if it does not. The answer begins so."""
     final_answer_en: str = ""

@@ -75,8 +75,7 @@ async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtim
     value = answer if schema is None else read_structured(answer, schema.schema)
     state.last_model_response = state.model_answer = answer
     state.outputs = {**state.outputs, settings.output: value}
-    is_correctable = schema is None and not (stream and stream.has_told)
-    state.answered_call = AnsweredCall(request, answer, settings.output) if is_correctable else None
+    state.answered_call = AnsweredCall(request, answer, settings.output) if schema is None else None
     return Outcome(detail={"prompt": settings.prompt})
 
 

@@ -51,7 +51,9 @@ async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Ru
     is_cut = report.is_cut or (state.graph_debug is not None and state.graph_debug.reason in _CUT_WALKS)
     way = _way(step, report, is_cut=is_cut)
     state.search_report = replace(report, is_weak=way == "on_weak")
-    if step.gives_up and way in ("on_none", "on_weak"):
+    has_failed = way in ("on_none", "on_weak")
+    state.weak_searches = state.weak_searches + 1 if has_failed else 0
+    if step.gives_up and has_failed:
         state.final_answer_en = evidence_or_reason(state, runtime)
     told = {"similarity": report.similarity, "words": report.words}
     measures = {name: "unknown" if value is None else round(value, 4) for name, value in told.items()}
@@ -86,9 +88,10 @@ def _ways(step: CheckRetrievalSettings) -> tuple[str, ...]:
 
 
 def _data(step: CheckRetrievalSettings) -> DataFlow:
-    # If nothing was found there is nothing to render; the evidence is then a sentence that says so.
+    # Without hits the evidence is a sentence that says so; of weak ones a render step says so, without their texts.
     answer = ("final_answer_en",) if step.gives_up else ()
-    return DataFlow(reads=("search_report",), writes_on={"on_none": ("context_blocks", *answer), "on_weak": answer})
+    written = {"on_none": ("node_texts", "context_blocks", *answer), "on_weak": ("node_texts", *answer)}
+    return DataFlow(reads=("search_report",), writes_on=written)
 
 
 ACTION = Action(

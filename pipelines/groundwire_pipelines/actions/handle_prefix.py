@@ -66,9 +66,8 @@ async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Run
     """Strips the prefix from `last_model_response`.
 
     A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`. Either clears
-    `model_answer`. If the answer of
-    a `call_model` step cannot be read, the model is asked once more with the problem, unless a user has already seen a
-    part of the answer.
+    `model_answer`. If the answer of a `call_model` step cannot be read, the model is asked once more with the problem.
+    The pieces of the second answer replace those that `on_answer` got of the first.
 
     Raises:
         StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not allow; what a model call

@@ -1,5 +1,7 @@
 """`loop_guard`: limits the follow-up retrievals of one question."""
 
+from typing import Final
+
 from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.errors import StepError
@@ -7,12 +9,18 @@ from groundwire_pipelines.parsing.jsonish import parse_jsonish
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
+_MOST_WEAK_SEARCHES: Final = 2
+_REPEATED: Final = "the same was asked for again"
+_WEAK: Final = "two searches in a row found nothing or only weak matches"
+_OVER: Final = "the limit of follow-up searches is reached"
+
 
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Counts a follow-up; ends with `on_continue` while `max_turn_loops` allows it, else with `on_limit`.
 
-    A repeated request also ends with `on_limit`, because the same search would find the same. Requests are the same if
-    their filters are equal and their words differ only in case, white space and a full stop. With `on_continue` the
+    A repeated request also ends with `on_limit`, because the same search would find the same; so does one after two
+    searches in a row that, by their `check_retrieval` steps, found nothing or weak matches only. Requests are the same
+    if their filters are equal and their words differ only in case, white space and a full stop. With `on_continue` the
     results so far are kept, and the next retrieval adds to them. With `on_limit` every later answer begins with a note
     that it is incomplete, and for what was searched. Until there is one, `final_answer_en` is a fixed text that claims
     nothing.
@@ -25,11 +33,12 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
         raise StepError("settings-key-missing", "settings.max_turn_loops is required to guard a loop")
     request = state.last_model_response
     is_repeated = _meaning(request) in map(_meaning, state.data_requests)
+    is_weak = state.weak_searches >= _MOST_WEAK_SEARCHES
     state.turn_loop_counter += 1
     detail = {"turn_loop_counter": state.turn_loop_counter, "max_turn_loops": limit, "repeated": is_repeated}
-    if is_repeated or state.turn_loop_counter > limit:
+    if is_repeated or is_weak or state.turn_loop_counter > limit:
         requests = state.data_requests if is_repeated else [*state.data_requests, request]
-        end = "the same was asked for again" if is_repeated else "the limit of follow-up searches is reached"
+        end = _REPEATED if is_repeated else _WEAK if is_weak else _OVER
         looked_for = "What was still looked for:\n" + "\n".join(f"- {request}" for request in requests)
         state.incomplete = f"This answer is incomplete: {end}. {looked_for}"
         state.final_answer_en = (
@@ -58,7 +67,7 @@ def _words(text: str) -> str:
 
 ACTION = Action(
     name="loop_guard",
-    summary="Counts follow-up retrievals and ends them at max_turn_loops, or at a repeated request.",
+    summary="Ends follow-up retrievals at max_turn_loops, at a repeated request, or after two weak searches.",
     settings=StepSettings,
     run=run,
     transitions=("on_continue", "on_limit"),

@@ -104,11 +104,6 @@ class AnswerStream:
         self._is_final = False
         self._is_other = False
 
-    @property
-    def has_told(self) -> bool:
-        """Whether a piece was passed on."""
-        return self._is_final
-
     def feed(self, piece: str) -> None:
         """Takes the next piece, which may end anywhere, even in the middle of the prefix."""
         text = self._reasoning.feed(piece)

@@ -23,6 +23,12 @@ def test_without_loops_the_first_request_is_the_limit() -> None:
     assert outcome.detail == {"turn_loop_counter": 1, "max_turn_loops": 0, "repeated": False}
 
 
+@pytest.mark.parametrize(("weak", "way"), [(1, "on_continue"), (2, "on_limit")])
+def test_a_request_after_two_weak_searches_is_not_searched_for(weak: int, way: str) -> None:
+    state = make_state(last_model_response="x", weak_searches=weak)
+    assert run_action(ACTION, {}, state, conversation(max_turn_loops=5).runtime).transition == way
+
+
 def test_the_explanation_names_what_was_looked_for_and_claims_nothing() -> None:
     run = conversation(max_turn_loops=1)
     state = make_state(last_model_response="VatService", context_blocks=["secret: VAT is 3 %"])
