@@ -19,6 +19,13 @@ _MOST_HIGHLIGHTED = 6_000
 """Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
 _SECONDS_TO_HIGHLIGHT = 0.1
 """After so long the rest of a text is plain. Lexers are quick on code, and slow on texts that are made for it."""
+_LEXERS = frozenset(
+    """BashLexer CLexer CSharpLexer CppLexer CssLexer DartLexer DockerLexer GoLexer GraphQLLexer GroovyLexer HtmlLexer
+    JavaLexer JavascriptLexer JsonLexer JsxLexer KotlinLexer LuaLexer MakefileLexer MarkdownLexer PhpLexer
+    PowerShellLexer PropertiesLexer ProtoBufLexer PythonLexer RstLexer RubyLexer RustLexer SqlLexer SwiftLexer TOMLLexer
+    TerraformLexer TransactSqlLexer TsxLexer TypeScriptLexer VbNetLexer VueLexer XmlLexer YamlLexer""".split()
+)
+"""The lexers that may run. The indexed tree chooses names of files, and other lexers take seconds for one token."""
 
 _REPLACED = dict.fromkeys(
     (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}"
@@ -75,4 +82,5 @@ def _tokens(text: str, lexer: Lexer) -> Iterator[tuple[_TokenType, str]]:
 
 @lru_cache(maxsize=1_000)
 def _lexer_class(name: str) -> type[Lexer] | None:
-    return find_lexer_class_for_filename(name)
+    kind = find_lexer_class_for_filename(name)
+    return kind if kind is not None and kind.__name__ in _LEXERS else None

@@ -18,7 +18,7 @@ from groundwire_pipelines.rendering.shown import Selection, ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
-_WORD: Final = re.compile(r"\s*\S+")
+_WORD: Final = re.compile(r"(?<!\s)\s*+\S++")
 
 
 class SummarizeContextSettings(ModelSettings):

@@ -28,8 +28,8 @@ _FILE_SUFFIXES = frozenset(
 # A dash joins words of a path, yet makes no name: "well-known" is a word.
 _WORD = re.compile(r"\w+(?:(?:->|::|[-.#/\\])\w+)*(?P<call>\(\))?")
 _JOINT = re.compile(r"->|::|[.#/\\]")
-_QUALIFIER = re.compile(r".*(?:->|::|[.#/\\]| > )(?=.)", re.DOTALL)
-_FOLDERS = re.compile(r".*(?:->|::|[#/\\]| > )(?=.)", re.DOTALL)
+_QUALIFIER = re.compile(r"\A.*(?:->|::|[.#/\\]| > )(?=.)", re.DOTALL)
+_FOLDERS = re.compile(r"\A.*(?:->|::|[#/\\]| > )(?=.)", re.DOTALL)
 
 
 @functools.lru_cache(maxsize=_CACHED_NAMES)

@@ -24,7 +24,7 @@ _TEMPLATE_SUFFIXES = (
     *(".html", ".cshtml", ".jsp", ".ftlh", ".ftl", ".mustache", ".hbs", ".handlebars", ".ejs", ".pug", ".njk"),
     *(".html.twig", ".twig", ".html.erb", ".erb", ".liquid", ".gohtml", ".tmpl", ".blade.php"),
 )
-_KEY = re.compile(r"[A-Za-z][\w-]*(?:(?::|\.|__)[A-Za-z][\w-]*){1,7}")
+_KEY = re.compile(r"[A-Za-z](?:[\w-]*+(?:[:.][A-Za-z][\w-]*+){1,7}|(?>[\w-]*?__[A-Za-z])[\w-]*+)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _ENVIRONMENT = re.compile(r"(?:process|import\.meta|Deno|Bun)\.env\.[A-Z][A-Z0-9_]*")
 _SEPARATOR = re.compile(r":|\.|__")

@@ -16,3 +16,10 @@ def test_a_text_that_is_slow_to_highlight_is_shown_whole(text: str) -> None:
     """Of each, Pygments' lexer for Java alone needs the square of its length, which are many seconds."""
     shown = source_text(text, SourceLocation(path="a.java"))
     assert [html.unescape(re.sub("<[^>]*>", "", line)) for line in shown.lines] == text.split("\n")
+
+
+@pytest.mark.parametrize("name", ["x.c-objdump", "x.ini", "x.scala"])
+def test_the_name_of_a_file_chooses_no_lexer_that_takes_long_for_one_token(name: str) -> None:
+    shown = source_text("int x = 1\n; y", SourceLocation(path=name))
+    assert shown.lines == ("int x = 1", "; y")
+    assert "<span" in source_text("int x = 1;", SourceLocation(path="x.c")).lines[0]

@@ -68,7 +68,9 @@ _LANGUAGES = {
 }
 _SOURCES = {
     "terraform": re.compile(r"^[ \t]*source[ \t]*=[ \t]*\"(\.{1,2}/[^\"\n]*)\"", re.MULTILINE),
-    "bicep": re.compile(r"^[ \t]*(?:module[ \t]+\w+|import[ \t][^'\n]*|using)[ \t]*'([^'\n]+\.bicep)'", re.MULTILINE),
+    "bicep": re.compile(
+        r"^[ \t]*(?:(?:module[ \t]+\w+|using)[ \t]*|import[ \t][^'\n]*)'([^'\n]+\.bicep)'", re.MULTILINE
+    ),
     "powershell": re.compile(
         r"^[ \t]*(?:\.|&|Import-Module|using module)[ \t]+[\"']?(?:\$PSScriptRoot[/\\])?([\w./\\-]+\.psm?1)\b",
         re.MULTILINE | re.IGNORECASE,

@@ -81,8 +81,9 @@ MINIFIED_WHEN_LONG = frozenset(_CLASSES) - {"yaml", "csv"}
 """The languages in which nobody writes a line of tens of thousands of characters."""
 
 _PIPELINE = re.compile(
-    r"(?:^|/)(?:\.github/(?:workflows|actions)/.*|\.circleci/.*|\.gitlab-ci|\.gitlab/.*|\.travis|\.drone|\.?appveyor|"
-    r"azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|buildspec)\.ya?ml$"
+    r"\A(?=.*\.ya?ml\Z)(?:.*/)?(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab/|(?:\.gitlab-ci|\.travis|\.drone|"
+    r"\.?appveyor|azure-pipelines[^/]*|bitbucket-pipelines|cloudbuild|buildspec)\.ya?ml\Z)",
+    re.DOTALL,
 )
 _BINARY = frozenset(
     (
@@ -97,7 +98,7 @@ _SECRET_NAMES = frozenset(
     "id_rsa id_dsa id_ecdsa id_ed25519 .netrc .pgpass .htpasswd .git-credentials .dockercfg".split()
 )
 _ENVIRONMENT = re.compile(r"\.env(?:\..+)?|.+\.env")
-_ENVIRONMENT_SAMPLE = re.compile(r".*[._-](?:example|sample|template|dist|defaults?)(?:[._-].*)?")
+_ENVIRONMENT_SAMPLE = re.compile(r"[._-](?:example|sample|template|dist|defaults?)(?![^._-])")
 _LOCK = re.compile(
     r".+\.lock|.+[.-]lock\.(?:json|ya?ml|hcl)|.+\.lockfile|npm-shrinkwrap\.json|packages\.lock\.json|project\.assets\.json|"
     r"go\.(?:work\.)?sum"
@@ -123,7 +124,7 @@ def refusal(name: str) -> str | None:
     suffix = PurePosixPath(lower).suffix
     if suffix in _SECRET_SUFFIXES or lower in _SECRET_NAMES:
         return "a file of keys or passwords by its name; secrets are not read"
-    if _ENVIRONMENT.fullmatch(lower) and not _ENVIRONMENT_SAMPLE.fullmatch(lower):
+    if _ENVIRONMENT.fullmatch(lower) and not _ENVIRONMENT_SAMPLE.search(lower):
         return "an environment file, which may hold secrets; only examples (.env.example) are read"
     if lower.endswith((".tfstate", ".tfstate.backup")):
         return "the state of Terraform, which may hold secrets"

@@ -68,7 +68,7 @@ def _skipped(file: SourceFile, why: str) -> FileReading:
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+")
 _ROLE = re.compile(r":[\w:.+-]{1,60}:`([^`]{1,300})`")
 _RST_FILE = re.compile(r"\.\.[ \t]+(?:include|literalinclude|csv-table)::[ \t]*(\S+)")
-_BLOCK_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|\|={3,})[ \t]*\w*")
+_BLOCK_FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}+|\+{4,}|/{4,}|`{3,}|\|={3,})[ \t]*\w*")
 _ASCIIDOC_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _ASCIIDOC_FILE = re.compile(r"include::([^\[\n]{1,300})\[")
 _KINDS = {"restructuredtext": "rst", "asciidoc": "adoc"}

@@ -14,7 +14,7 @@ _MARKUP = re.compile(r"\{\s*(Binding|x:Bind|CompiledBinding|ReflectionBinding|Te
 _MEMBER = re.compile(r"\s*(?:Path\s*=\s*)?([A-Za-z_][\w.]*(?:\[[^\],]{1,60}\][\w.]*)?)\s*(?:,|$)")
 _NAMED_PATH = re.compile(r",\s*Path\s*=\s*([A-Za-z_][\w.]*)")
 _OWN_TYPE = re.compile(r"x:DataType\s*=\s*(?:\{x:Type\s+)?([\w:.]+)")
-_TYPE = re.compile(r"\s*(?:\{\s*x:Type\s+)?([\w:.]+)\s*\}?\s*")
+_TYPE = re.compile(r"\s*(?:\{\s*x:Type\s+)?([\w:.]+)\s*+(?:\}\s*)?")
 _HANDLER = re.compile(r"[A-Za-z_]\w*")
 _EVENT = re.compile(
     r"(?:.*\.)?(?:\w*(?:Click|Clicked|Changed|Changing|Loaded|Unloaded|Pressed|Released|Tapped|Completed|Opened|Closed|"

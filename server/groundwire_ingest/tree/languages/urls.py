@@ -29,7 +29,7 @@ _ASKS = frozenset(
     """request open fetch ajax axios send goto visit redirect navigate push exchange stream newrequest uri url
     websocketconnect sendasync""".split()
 )
-_STATED_METHOD = re.compile(r"""\bmethods?["']?\s*[:=]\s*\[?\s*["'](\w+)["']""", re.IGNORECASE)
+_STATED_METHOD = re.compile(r"""\bmethods?["']?\s*+[:=]\s*+(?:\[\s*+)?["'](\w++)["']""", re.IGNORECASE)
 _METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["']?""")
 # What a view's name starts with when it is a URL to go on with.
 _REDIRECT = re.compile(r"(redirect|forward):(?=/)")

@@ -44,7 +44,7 @@ def _edge(table: SymbolTable, start: int, end: int, edge_type: str, confidence: 
 
 
 _TYPE_AFFIX = re.compile(
-    r"(?:(?:Unit|Integration|Functional|Acceptance|Web|Api|API)*(?:Tests?|Specs?|IT)|Fixture)$|^Tests?(?=[A-Z])"
+    r"(?:(?:Unit|Integration|Functional|Acceptance|Web|Api|API){0,4}(?:Tests?|Specs?|IT)|Fixture)$|^Tests?(?=[A-Z])"
 )
 _FILE_AFFIX = re.compile(r"^tests?_|_(?:tests?|spec)$|[.](?:tests?|spec|e2e|cy)$|Tests?$")
 _SUFFIXES = re.compile(r"(?:\.d)?\.[A-Za-z]+$")

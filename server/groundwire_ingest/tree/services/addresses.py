@@ -17,7 +17,7 @@ _NESTED_DEFAULTS = 8
 _DEFAULT = re.compile(r"\$\{\w++(?::?-(?P<default>[^{}]*+)|[^{}]*+)\}")
 _REFERENCE = re.compile(r"\$\(\w+\)|\$[A-Za-z_]\w*")
 _SEPARATORS = re.compile(r"[\s,;|\"'{}()\[\]<>]+")
-_LIST = re.compile(r"\s*[,;]\s*")
+_LIST = re.compile(r"(?:(?<!\s)\s++)?[,;]\s*+")
 _AUTHORITY_END = re.compile(r"[/?#\\]")
 _GRPC_TARGET = re.compile(r"(?:dns|passthrough):///", re.IGNORECASE)
 _KEYED = re.compile(r"(?:host|hostname|server|source|addr|address)=(?:tcp:)?(?P<host>.+)", re.IGNORECASE)

@@ -19,15 +19,18 @@ _EVIDENCE: dict[Dialect, tuple[tuple[int, re.Pattern[str]], ...]] = {
             (2, r"\bNVARCHAR\b|\bUNIQUEIDENTIFIER\b|\bDATETIME2\b|\bDATETIMEOFFSET\b"),
             (2, r"\bIDENTITY\s*\(\s*\d|\bNONCLUSTERED\b|\bPRIMARY\s+KEY\s+CLUSTERED\b"),
             (3, r"\bDECLARE\s+@\w|\bSET\s+NOCOUNT\b|\bWITH\s*\(\s*NOLOCK\b|@@\w"),
-            (2, r"\bGETDATE\s*\(|\bSCOPE_IDENTITY\s*\(|\bsp_\w+|\bRAISERROR\b|\bOBJECT_ID\s*\(|\bISNULL\s*\(.*,"),
-            (1, r"\bTOP\s*\(?\s*\d|\bN'|\bCREATE\s+PROC\b|\bEXEC\s|[\s(,=]@\w"),
+            (
+                2,
+                r"\bGETDATE\s*\(|\bSCOPE_IDENTITY\s*\(|\bsp_\w+|\bRAISERROR\b|\bOBJECT_ID\s*\(|\bISNULL\s*\([^,\n]{0,200},",
+            ),
+            (1, r"\bTOP\s*+(?:\(\s*)?\d|\bN'|\bCREATE\s+PROC\b|\bEXEC\s|[\s(,=]@\w"),
         ),
         Dialect.POSTGRES: (
             (3, r"\$\w*\$"),
             (3, r"\bLANGUAGE\s+'?(?:plpgsql|sql)\b|\bRETURNS\s+(?:SETOF|TRIGGER|VOID)\b"),
             (
                 2,
-                r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+\w+.*\sAS\s+IDENTITY",
+                r"\b(?:BIG|SMALL)?SERIAL\b|\w::\w|\)::\w|'::\w|\bcharacter\s+varying\b|\bGENERATED\s+(?:ALWAYS|BY\s+DEFAULT)\s+AS\s+IDENTITY",
             ),
             (2, r"\bTIMESTAMPTZ\b|\bJSONB\b|\bBYTEA\b|\bTEXT\s*\[\]|\bnextval\s*\(|\bwith(?:out)?\s+time\s+zone\b"),
             (2, r"\bOWNER\s+TO\b|\bCREATE\s+EXTENSION\b|\bpg_\w+|^\\\w"),

@@ -61,7 +61,7 @@ _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
     Dialect.TSQL: (
         ("COMMENT", _LINE_COMMENT),
         ("BATCH", r"(?i:GO)(?:[ \t]++\d++)?[ \t]*+;?[ \t]*+(?:--[^\n]*)?\r?(?=\n|\Z)"),
-        ("CLIENT", r":(?i:r|setvar|on|connect|out|error)\b[^\n]*"),
+        ("CLIENT", r":(?i:r|setvar|on|connect|out|error)\b"),
         ("STRING", _STRING),
         ("QUOTED", f"{_BRACKETED}|{_DOUBLE_QUOTED}"),
         ("VARIABLE", r"@@?[\w@#$]+|#{1,2}[\w@#$]+"),
@@ -69,7 +69,7 @@ _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
     ),
     Dialect.POSTGRES: (
         ("COMMENT", _LINE_COMMENT),
-        ("CLIENT", r"\\[^\n]*"),
+        ("CLIENT", r"\\"),
         ("STRING", rf"[eE]{_BACKSLASH_STRING}|{_STRING}"),
         ("VARIABLE", r"\$\d+"),
         ("DOLLAR", r"\$(?:[^\W\d]\w*)?\$"),
@@ -79,7 +79,7 @@ _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
     Dialect.MYSQL: (
         ("VERSIONED", r"/\*!\d*|\*/"),
         ("COMMENT", r"--(?=\s|\Z)[^\n]*|\#[^\n]*"),
-        ("DELIMITER", r"(?i:DELIMITER)[ \t]+(?P<mark>\S+)[^\n]*"),
+        ("DELIMITER", r"(?i:DELIMITER)[ \t]+(?P<mark>\S+)"),
         ("STRING", rf"{_BACKSLASH_STRING}|{_BACKSLASH_DOUBLE_QUOTED}"),
         ("QUOTED", _BACKTICKED),
         ("VARIABLE", r"@@?[\w$]+"),
@@ -115,6 +115,7 @@ _PATTERNS_WITHOUT_QUOTES = {
     for dialect, rules in _RULES.items()
 }
 _LINE_START_ONLY = frozenset({"BATCH", "CLIENT", "DELIMITER"})
+_LINE_COMMANDS = frozenset({"CLIENT", "DELIMITER"})
 _COMMENT_RULES = frozenset({"CLIENT", "DELIMITER", "VERSIONED"})
 _PLAIN = re.compile(r"\w+|\S")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
@@ -170,6 +171,9 @@ class _Lexer:
             return self._dollar(match.group(rule), start)
         if rule == "DELIMITER":
             self._delimiter = match.group("mark")
+        if rule in _LINE_COMMANDS:
+            line_end = self._text.find("\n", end)
+            end = len(self._text) if line_end < 0 else line_end
         return self._emit(Kind.COMMENT if rule in _COMMENT_RULES else Kind[rule], "", start, end)
 
     def _emit(self, kind: Kind, keyword: str, start: int, end: int) -> int:

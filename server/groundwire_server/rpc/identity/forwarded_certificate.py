@@ -14,7 +14,7 @@ from groundwire_server.rpc.identity.certificate_mapping import CertificateNames
 
 FORWARDED_KEY = "x-forwarded-client-cert"
 
-_PAIR = re.compile(r'[ \t]*([A-Za-z]+)=("(?:[^"\\]|\\.)*"|[^",;]*)[ \t]*(;|$)')
+_PAIR = re.compile(r'[ \t]*([A-Za-z]+)=("(?:[^"\\]|\\.)*+"|[^",;]*+)[ \t]*(;|$)')
 _ESCAPED = re.compile(r"\\(.)")
 
 

@@ -11,7 +11,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPublicKeyTypes
 
 _BEGIN = b"-----BEGIN X509 CRL-----"
-_PEM = re.compile(_BEGIN + rb".+?-----END X509 CRL-----", re.DOTALL)
+_PEM = re.compile(_BEGIN + rb"[^-]++-----END X509 CRL-----")
 _HEEDED = (x509.AuthorityKeyIdentifier, x509.CRLNumber, x509.IssuingDistributionPoint)
 UNREADABLE = (
     ValueError,

@@ -19,8 +19,8 @@ _ALONE = re.compile(
 )
 # `extern "C" {` and its end where only a compiler of C++ sees them: the braces stand in branches of their own.
 _LINKAGE = re.compile(
-    rb"^[ \t]*#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t]*\(?[ \t]*)__cplusplus[^\n]*\n"
-    rb"((?:[ \t]*(?:extern[ \t]+\"C\"[ \t]*\{?|\{|\})?[ \t]*(?:/[/*][^\n]*)?\r?\n)+)[ \t]*#[ \t]*e(?:ndif|lse)",
+    rb"^[ \t]*#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t]*+(?:\([ \t]*+)?)__cplusplus[^\n]*\n"
+    rb"((?:[ \t]*+(?:extern[ \t]+\"C\"[ \t]*+\{?|\{|\})?[ \t]*+(?:/[/*][^\n]*+)?\r?\n)++)[ \t]*#[ \t]*e(?:ndif|lse)",
     re.MULTILINE,
 )
 _TEXT = re.compile(rb"[^\r\n]")

@@ -22,7 +22,7 @@ from groundwire_ingest.tree.languages.urls import url_path
 _MAP = re.compile(r"Map(Get|Post|Put|Delete|Patch|Methods|Fallback)?")
 _VERB = re.compile(r"Http(Get|Post|Put|Delete|Patch|Head|Options)(?:Attribute)?")
 # `{id:int}`, `{id?}`, `{id=1}`, `{*rest}`.
-_VARYING = re.compile(r"\{(\*{0,2})(\w+)[^{}]*\}")
+_VARYING = re.compile(r"\{(\*{0,2})(\w++)[^{}]*+\}")
 _TOKEN = re.compile(r"\[(\w+)\]")
 _MAX_CHAIN = 10
 

@@ -7,7 +7,7 @@ _PARAMETER = re.compile(r"<(?:(\w+)(?:\([^()<>]*\))?:)?(\w+)>|\{(\w+)(?::([^{}]*
 _NAMED_GROUP = re.compile(r"\(\?P<(\w+)>")
 _OPTIONAL = re.compile(r"\(\?:|[?^$]")
 _ESCAPED = re.compile(r"\\([^\w\s])")
-_CLASS_OR_ESCAPE = re.compile(r"\\[A-Za-z][*+?]?|\[[^\]]*\][*+?]?|[.][*+?]?")
+_CLASS_OR_ESCAPE = re.compile(r"\\[A-Za-z][*+?]?|\[[^\]]*+(?:\][*+?]?)?|[.][*+?]?")
 
 
 def plain_pattern(text: str) -> str:

@@ -15,9 +15,8 @@ from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS
 from groundwire_ingest.tree.languages.urls import url_path
 
 # Next.js: `app/users/[id]/route.ts`, `app/users/page.tsx`, `pages/api/users.ts`; SvelteKit: `routes/users/+server.ts`.
-_FILE = re.compile(
-    r"(?:^|.*/)(?:app/(?:(?P<app>.*)/)?(?:route|page)|pages/(?P<api>api/.*)|routes/(?:(?P<kit>.*)/)?\+server)\.[jt]sx?"
-)
+_ROOTS = {"route": "app", "page": "app", "+server": "routes"}
+_ENDINGS = frozenset({"js", "jsx", "ts", "tsx"})
 _VARYING = re.compile(r"\[{1,2}(\.\.\.)?(\w+)(?:=\w+)?\]{1,2}")
 _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _SHOWN = ("component", "Component", "element", "lazy", "loadComponent", "page")
@@ -26,9 +25,9 @@ _MAX_STEPS = 8
 
 def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
     """Routes that the file's own path makes, then `{ path, component }` and `<Route path element>`."""
-    match = _FILE.fullmatch(places.path)
-    if match is not None:
-        yield from _by_file(nodes, places, next(filter(None, match.groups()), ""))
+    folder = _folder(places.path)
+    if folder is not None:
+        yield from _by_file(nodes, places, folder)
     for node in nodes["object"]:
         pairs = (pair for pair in node.named_children if pair.type == "pair")
         members = {text_of(pair.child_by_field_name("key")): pair for pair in pairs}
@@ -40,6 +39,20 @@ def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route
         for node in nodes[kind]:
             if text_of(node.child_by_field_name("name")).endswith("Route"):
                 yield from _element(syntax, node, places)
+
+
+def _folder(path: str) -> str | None:
+    """Where below `app`, `pages` or `routes` the path of a file that makes a route leads; None for another file."""
+    *folders, name = path.split("/")
+    stem, _, ending = name.rpartition(".")
+    if ending in _ENDINGS:
+        numbers = range(len(folders), 0, -1)
+        for number in (*numbers[-1:], *numbers):  # the tree's own `app`, else the innermost
+            if folders[number - 1] == "pages" and "api" in folders[number : number + 1]:
+                return "/".join((*folders[number:], stem))
+            if folders[number - 1] == _ROOTS.get(stem):
+                return "/".join(folders[number:])
+    return None
 
 
 def _by_file(nodes: Nodes, places: Places, folder: str) -> Iterator[Route]:

@@ -23,8 +23,8 @@ _HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNOR
 _LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
 _PROVIDES = frozenset({"Bean", "Provides", "Produces"})
 _SENDS = re.compile(
-    r"^(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)\w*"
-    r"|(?:add|save|push|append|record|store)\w*event\w*|fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$",
+    r"^(?=\w++$)(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)"
+    r"|(?:add|save|push|append|record|store)\w*event|(?:fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$)",
     re.IGNORECASE,
 )
 MAX_HANDLERS = 32
