@@ -1,6 +1,7 @@
 """Builders of source trees, of analyses of single files, and of the edges between several."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -8,6 +9,7 @@ from typing import TypeAlias
 import pytest
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree import source
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.languages.readers import CodeReaders
 from groundwire_ingest.tree.languages.rust.reader import crate_name
@@ -16,10 +18,19 @@ from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.purposes import Purposes
 from groundwire_ingest.tree.resolve import TreeLayout, resolve
 from groundwire_ingest.tree.walk import language_of
+from groundwire_ingest.workers import Workers
 
 TreeMaker: TypeAlias = Callable[[Mapping[str, str | bytes]], Path]
 Analyser: TypeAlias = Callable[[str, str], CodeAnalysis]
 Resolver: TypeAlias = Callable[..., list[SourceEdge | EntityMapping]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_workers() -> Iterator[None]:
+    """Trees are read by the same workers, since a fresh one loads its grammars again."""
+    with Workers("groundwire_ingest.tree.single_file") as workers, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "Workers", lambda _: nullcontext(workers))
+        yield
 
 
 @pytest.fixture
