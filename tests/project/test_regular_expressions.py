@@ -51,6 +51,7 @@ def compiled() -> tuple[list[str], list[Compiled]]:
     return printed["folders"], found + [one for path in _files(printed["folders"]) for one in _written_in_calls(path)]
 
 
+@pytest.mark.slow
 def test_regular_expressions_take_linear_time(compiled: tuple[list[str], list[Compiled]]) -> None:
     found = [
         f"{one}\n    {text}"
