@@ -1,8 +1,7 @@
 """Generates the committed Python stubs: `python protos/generate.py [OUTPUT_DIRECTORY]` (default: the repository).
 
-Stubs stand beside their protos: those of the contract in `protos`, that of SCIP where the server reads it.
-grpcio-tools is pinned at the lowest grpcio and protobuf that the package allows, because generated code refuses to
-import on a runtime older than its generator.
+Writes each stub next to its proto. grpcio-tools is pinned at the lowest grpcio and protobuf that the package allows:
+generated code refuses to import on a runtime older than its generator.
 """
 
 import sys

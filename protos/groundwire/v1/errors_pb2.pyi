@@ -39,12 +39,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     semantic. Metadata: `field`.
     """
     ERROR_REASON_SCOPE_NOT_FOUND: _ErrorReason.ValueType  # 6
-    """NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it; the error does not
-    tell which. Metadata: `repository`, `branch`.
+    """NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it. The error does not
+    say which. Metadata: `repository`, `branch`.
     """
     ERROR_REASON_INDEX_NOT_FOUND: _ErrorReason.ValueType  # 7
-    """NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it; the error does not
-    tell which. Metadata: `repository`, `branch`, `active_index`.
+    """NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it. The error does not say
+    which. Metadata: `repository`, `branch`, `active_index`.
     """
     ERROR_REASON_INDEX_GONE: _ErrorReason.ValueType  # 8
     """FAILED_PRECONDITION. The pinned version was deleted: ask again without a pin. Callers with bounds get
@@ -139,7 +139,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     scores that break the rules of its interface. Ask again, or without a rerank.
     """
     ERROR_REASON_BACKEND_UNAVAILABLE: _ErrorReason.ValueType  # 30
-    """UNAVAILABLE. What holds the indexes, such as a Milvus, cannot be reached, takes too long, or refuses the request.
+    """UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
     Try again. ActivateIndex and DeleteIndex may have made their change.
     """
 
@@ -147,8 +147,8 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
     `domain` is `groundwire` and whose `reason` is the exact name of one of these values, such as
     `ERROR_REASON_FIELD_REQUIRED`. Each value states the status it comes with and the keys of ErrorInfo.metadata. The
-    server's log, metrics and audit, and the Python client with its commands, write the name without `ERROR_REASON_`: the
-    prefix exists only because protobuf's enum values must have names that no other enum of the package uses.
+    server's log, metrics and audit write the name without `ERROR_REASON_`, as do the Python client and its commands. The
+    prefix exists because no two enums of a protobuf package may have a value of the same name.
 
     The generated code of every language finds the value by this name:
     - C#: ErrorsReflection.Descriptor.FindTypeByName<EnumDescriptor>("ErrorReason").FindValueByName(reason), whose Number
@@ -156,10 +156,10 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     - Go: ErrorReason_value[reason]; Java: ErrorReason.valueOf(reason); Python: ErrorReason.Value(reason).
     A name that is not found comes from a newer server: decide by the status code.
 
-    Errors of status INVALID_ARGUMENT also carry google.rpc.BadRequest with one FieldViolation for each
-    broken rule: `field` is the proto path (`scope.repository`, `nodes[3].parent_id`), `reason` one of
-    these names, `description` the value, the rule and what to do. ErrorInfo gives the first of them.
-    Errors of status RESOURCE_EXHAUSTED also carry google.rpc.RetryInfo.
+    Errors of status INVALID_ARGUMENT also carry google.rpc.BadRequest with one FieldViolation for each broken rule. Its
+    `field` is the proto path (`scope.repository`, `nodes[3].parent_id`). Its `reason` is one of these names. Its
+    `description` states the value, the rule and what to do. ErrorInfo gives the first of them. Errors of status
+    RESOURCE_EXHAUSTED also carry google.rpc.RetryInfo.
     """
 
 ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0
@@ -179,12 +179,12 @@ ERROR_REASON_FIELDS_CONFLICT: ErrorReason.ValueType  # 5
 semantic. Metadata: `field`.
 """
 ERROR_REASON_SCOPE_NOT_FOUND: ErrorReason.ValueType  # 6
-"""NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it; the error does not
-tell which. Metadata: `repository`, `branch`.
+"""NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it. The error does not
+say which. Metadata: `repository`, `branch`.
 """
 ERROR_REASON_INDEX_NOT_FOUND: ErrorReason.ValueType  # 7
-"""NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it; the error does not
-tell which. Metadata: `repository`, `branch`, `active_index`.
+"""NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it. The error does not say
+which. Metadata: `repository`, `branch`, `active_index`.
 """
 ERROR_REASON_INDEX_GONE: ErrorReason.ValueType  # 8
 """FAILED_PRECONDITION. The pinned version was deleted: ask again without a pin. Callers with bounds get
@@ -279,7 +279,7 @@ ERROR_REASON_RERANKER_UNAVAILABLE: ErrorReason.ValueType  # 29
 scores that break the rules of its interface. Ask again, or without a rerank.
 """
 ERROR_REASON_BACKEND_UNAVAILABLE: ErrorReason.ValueType  # 30
-"""UNAVAILABLE. What holds the indexes, such as a Milvus, cannot be reached, takes too long, or refuses the request.
+"""UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
 Try again. ActivateIndex and DeleteIndex may have made their change.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

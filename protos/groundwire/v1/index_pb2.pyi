@@ -44,7 +44,7 @@ class IndexVersion(_message.Message):
     branch: _builtins.str
     """The branch it belongs to."""
     version: _builtins.str
-    """The version's name, as `IndexScope.active_index` takes it."""
+    """The version's name, to use as `IndexScope.active_index`."""
     active: _builtins.bool
     """True for the version that answers calls which pin none."""
     source: _builtins.str
@@ -52,7 +52,7 @@ class IndexVersion(_message.Message):
     node_count: _builtins.int
     """Nodes visible to the caller."""
     edge_count: _builtins.int
-    """Edges both ends of which are visible to the caller."""
+    """Edges that have both ends visible to the caller."""
     embedder: _builtins.str
     """The embedder's name; empty when the index has no vectors, or vectors that its source brought."""
     embedder_fingerprint: _builtins.str
@@ -107,7 +107,7 @@ class ListIndexesRequest(_message.Message):
     """Only this branch; the same rules. Empty: all."""
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ Global___ListIndexesRequest: _TypeAlias = ListIndexesRequest  # noqa: Y015
 
 @_typing.final
 class ListIndexesResponse(_message.Message):
-    """The index versions of which the caller may see at least one node."""
+    """The index versions that have at least one node visible to the caller."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -162,7 +162,7 @@ class GetIndexRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     def __init__(
         self,
@@ -194,21 +194,19 @@ class GetIndexResponse(_message.Message):
 
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The kinds of the active nodes that the caller may see, as `NodeFilter.kinds` takes them: each once, in the order of
+        """The kinds of the active nodes that the caller may see, to use in `NodeFilter.kinds`: each once, in the order of
         code points. Empty when there are more than 1,000.
         """
 
     @_builtins.property
     def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The languages of these nodes, as `NodeFilter.languages` takes them, with the same rules; nodes without a language
-        add none.
+        """The languages of these nodes, to use in `NodeFilter.languages`, with the same rules. Nodes without a language add
+        none.
         """
 
     @_builtins.property
     def edge_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The types of the edges both ends of which are among these nodes, as `edge_allowlist` takes them, with the same
-        rules.
-        """
+        """The types of the edges that have both ends among these nodes, to use in `edge_allowlist`, with the same rules."""
 
     def __init__(
         self,
@@ -252,7 +250,7 @@ Global___ActivateIndexRequest: _TypeAlias = ActivateIndexRequest  # noqa: Y015
 
 @_typing.final
 class ActivateIndexResponse(_message.Message):
-    """What was activated in place of what."""
+    """The result of an activation."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

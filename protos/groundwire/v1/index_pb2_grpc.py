@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class IndexServiceStub(object):
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
@@ -64,9 +64,9 @@ class IndexServiceStub(object):
 
 
 class IndexServiceServicer(object):
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
@@ -77,8 +77,9 @@ class IndexServiceServicer(object):
         """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
         are left out.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-        does not grant the tenant that the request names).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed.
+        - PERMISSION_DENIED: the identity does not grant the tenant that the request names.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -87,9 +88,11 @@ class IndexServiceServicer(object):
     def GetIndex(self, request, context):
         """Describes one index: the pinned version, or the active one.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-        does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
-        it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed.
+        - PERMISSION_DENIED: the identity does not grant the scope or the tenant that the request names.
+        - NOT_FOUND: there is no such scope or version, or the caller may see no node of it.
+        - FAILED_PRECONDITION: the version was deleted or is damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,9 +103,11 @@ class IndexServiceServicer(object):
         every other within a second, and none goes back to the version before. Calls that are being answered keep the
         version they started with. Activating the active version changes nothing.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-        FAILED_PRECONDITION (the version was deleted or is damaged).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed or absent.
+        - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+        - NOT_FOUND: there is no such scope or version.
+        - FAILED_PRECONDITION: the version was deleted or is damaged.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -112,9 +117,11 @@ class IndexServiceServicer(object):
         """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
         a pinned version never changes its content.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-        FAILED_PRECONDITION (the version is active, or was deleted).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed or absent.
+        - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+        - NOT_FOUND: there is no such scope or version.
+        - FAILED_PRECONDITION: the version is active, or was deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -152,9 +159,9 @@ def add_IndexServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IndexService(object):
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and

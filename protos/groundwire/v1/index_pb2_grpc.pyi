@@ -27,9 +27,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class IndexServiceStub:
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
@@ -44,39 +44,46 @@ class IndexServiceStub:
     """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
     are left out.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-    does not grant the tenant that the request names).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed.
+    - PERMISSION_DENIED: the identity does not grant the tenant that the request names.
     """
     GetIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.GetIndexRequest, _index_pb2.GetIndexResponse]
     """Describes one index: the pinned version, or the active one.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-    does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
-    it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed.
+    - PERMISSION_DENIED: the identity does not grant the scope or the tenant that the request names.
+    - NOT_FOUND: there is no such scope or version, or the caller may see no node of it.
+    - FAILED_PRECONDITION: the version was deleted or is damaged.
     """
     ActivateIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]
     """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
     every other within a second, and none goes back to the version before. Calls that are being answered keep the
     version they started with. Activating the active version changes nothing.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-    FAILED_PRECONDITION (the version was deleted or is damaged).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed or absent.
+    - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+    - NOT_FOUND: there is no such scope or version.
+    - FAILED_PRECONDITION: the version was deleted or is damaged.
     """
     DeleteIndex: _grpc.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]
     """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
     a pinned version never changes its content.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-    FAILED_PRECONDITION (the version is active, or was deleted).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed or absent.
+    - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+    - NOT_FOUND: there is no such scope or version.
+    - FAILED_PRECONDITION: the version is active, or was deleted.
     """
 
 @_typing.type_check_only
 class IndexServiceAsyncStub(IndexServiceStub):
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
@@ -88,38 +95,45 @@ class IndexServiceAsyncStub(IndexServiceStub):
     """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
     are left out.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-    does not grant the tenant that the request names).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed.
+    - PERMISSION_DENIED: the identity does not grant the tenant that the request names.
     """
     GetIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.GetIndexRequest, _index_pb2.GetIndexResponse]  # type: ignore[assignment]
     """Describes one index: the pinned version, or the active one.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-    does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
-    it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed.
+    - PERMISSION_DENIED: the identity does not grant the scope or the tenant that the request names.
+    - NOT_FOUND: there is no such scope or version, or the caller may see no node of it.
+    - FAILED_PRECONDITION: the version was deleted or is damaged.
     """
     ActivateIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.ActivateIndexRequest, _index_pb2.ActivateIndexResponse]  # type: ignore[assignment]
     """Makes a version the active one of its scope, in one atomic step. The server that is asked answers with it at once,
     every other within a second, and none goes back to the version before. Calls that are being answered keep the
     version they started with. Activating the active version changes nothing.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-    FAILED_PRECONDITION (the version was deleted or is damaged).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed or absent.
+    - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+    - NOT_FOUND: there is no such scope or version.
+    - FAILED_PRECONDITION: the version was deleted or is damaged.
     """
     DeleteIndex: _aio.UnaryUnaryMultiCallable[_index_pb2.DeleteIndexRequest, _index_pb2.DeleteIndexResponse]  # type: ignore[assignment]
     """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
     a pinned version never changes its content.
 
-    Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-    (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-    FAILED_PRECONDITION (the version is active, or was deleted).
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a name is malformed or absent.
+    - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+    - NOT_FOUND: there is no such scope or version.
+    - FAILED_PRECONDITION: the version is active, or was deleted.
     """
 
 class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Lists and administers index versions. Every caller may read: it gets the indexes of which it may see at least one
-    node, with the counts of what it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin` and,
-    in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
+    """Lists and administers index versions. Every caller may read: it gets each index that has at least one node visible to
+    it. Counts are of the nodes that it may see. ActivateIndex and DeleteIndex need the server's setting `allow_admin`
+    and, in the access modes `jwt` and `mtls`, a grant of administration to the caller's identity.
 
     Every call may also end with UNAVAILABLE, UNAUTHENTICATED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED or
     INTERNAL as RetrievalService states. When ActivateIndex or DeleteIndex ends with UNAVAILABLE and
@@ -135,8 +149,9 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists index versions, ordered by repository, branch and version. Scopes that the caller's identity does not grant
         are left out.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-        does not grant the tenant that the request names).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed.
+        - PERMISSION_DENIED: the identity does not grant the tenant that the request names.
         """
 
     @_abc_1.abstractmethod
@@ -147,9 +162,11 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_index_pb2.GetIndexResponse, _abc.Awaitable[_index_pb2.GetIndexResponse]]:
         """Describes one index: the pinned version, or the active one.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed); PERMISSION_DENIED (the identity
-        does not grant the scope or the tenant that the request names); NOT_FOUND (no such scope or version, or nothing of
-        it is visible to the caller); FAILED_PRECONDITION (the version was deleted or is damaged).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed.
+        - PERMISSION_DENIED: the identity does not grant the scope or the tenant that the request names.
+        - NOT_FOUND: there is no such scope or version, or the caller may see no node of it.
+        - FAILED_PRECONDITION: the version was deleted or is damaged.
         """
 
     @_abc_1.abstractmethod
@@ -162,9 +179,11 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         every other within a second, and none goes back to the version before. Calls that are being answered keep the
         version they started with. Activating the active version changes nothing.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-        FAILED_PRECONDITION (the version was deleted or is damaged).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed or absent.
+        - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+        - NOT_FOUND: there is no such scope or version.
+        - FAILED_PRECONDITION: the version was deleted or is damaged.
         """
 
     @_abc_1.abstractmethod
@@ -176,9 +195,11 @@ class IndexServiceServicer(metaclass=_abc_1.ABCMeta):
         """Deletes a version that is not active; within a second no server answers with it. Its name cannot be used again, so
         a pinned version never changes its content.
 
-        Status codes besides those of the service: INVALID_ARGUMENT (a name is malformed or absent); PERMISSION_DENIED
-        (administration is not allowed, or not granted to the caller); NOT_FOUND (no such scope or version);
-        FAILED_PRECONDITION (the version is active, or was deleted).
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a name is malformed or absent.
+        - PERMISSION_DENIED: administration is not allowed, or not granted to the caller.
+        - NOT_FOUND: there is no such scope or version.
+        - FAILED_PRECONDITION: the version is active, or was deleted.
         """
 
 def add_IndexServiceServicer_to_server(servicer: IndexServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

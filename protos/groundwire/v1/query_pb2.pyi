@@ -117,9 +117,9 @@ class HybridParameters(_message.Message):
     effect on other fusions, and none when the dense retriever is the only one or is not used.
     """
     min_sim: _builtins.float
-    """The least cosine similarity of a candidate of the dense retriever, 0 to 1; when absent, the server's default (0.15
-    unless configured), or no minimum where a filter or a routing rule narrows the search, so that the nearest of the
-    remaining nodes are candidates in any case.
+    """The least cosine similarity of a candidate of the dense retriever, 0 to 1. When absent: no minimum if a filter or a
+    routing rule narrows the search, so that the nearest of the remaining nodes are always candidates; otherwise the
+    server's default (0.15 unless configured).
     """
     top_k: _builtins.int
     """The most matches to return: 1 to the server's maximum (1,000 unless configured); the server's default (5 unless
@@ -142,8 +142,8 @@ class HybridParameters(_message.Message):
     `lex_limit` that the request sets. When absent, all are kept.
     """
     diversify_strength: _builtins.float
-    """How much matches that are similar to better ones are lowered, by the cosine similarity of their vectors: 0 (not at
-    all) to 1 (most); the server's default (0 unless configured) when absent. No effect on an index without vectors.
+    """Lowers matches that are similar to better ones, by the cosine similarity of their vectors: from 0 (not at all) to 1
+    (most). The server's default (0 unless configured) when absent. No effect on an index without vectors.
     """
     def __init__(
         self,
@@ -200,10 +200,10 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 class RankingParameters(_message.Message):
     """How files, kinds of text and the graph change a candidate's score after the fusion. Each field is 0 to 1.
 
-    When the request's `fusion` is RRF or WEIGHTED, an absent weight is 0 and an absent factor 1: the order is that of
-    the fusion, as far as the stages after ranking leave it. Otherwise an absent field takes the value of the routing
-    rule that the query matches. Without one, it takes the default stated below for questions in words (NATURAL_LANGUAGE
-    and MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an absent factor 1.
+    When the request's `fusion` is RRF or WEIGHTED, an absent weight is 0 and an absent factor 1. The order is then that
+    of the fusion, unless a stage after ranking changes it. Otherwise an absent field takes the value of the routing rule
+    that the query matches. Without one, it takes the default stated below for questions in words (NATURAL_LANGUAGE and
+    MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an absent factor 1.
 
     A node's file is the document that it is a part of: its document id, else its path.
     """
@@ -233,10 +233,10 @@ class RankingParameters(_message.Message):
     fragment_factor: _builtins.float
     """Multiplies the score of a text of fewer than 80 characters. Default 0.85."""
     graph_weight: _builtins.float
-    """Added to a candidate's score: this times its graph score as a share of the highest one. A candidate's graph score
-    is the sum of confidence times score over the candidates that an edge of confidence 0.8 or more joins it with, in
-    either direction, divided by the square root of the number of its neighbours by such edges that the caller may see.
-    Default 0.3.
+    """Added to a candidate's score: this times its graph score as a share of the highest one. To compute a candidate's
+    graph score, take its edges of confidence 0.8 or more, in either direction. Add up confidence times score over the
+    candidates at their other ends. Divide the sum by the square root of the number of the candidate's neighbours by
+    such edges that the caller may see. Default 0.3.
     """
     repeat_factor: _builtins.float
     """Multiplies the score of a match once for each better match of the same file. Default 0.85."""
@@ -318,14 +318,14 @@ class QueryRequest(_message.Message):
     RANKING_FIELD_NUMBER: _builtins.int
     CAP_TOP_K_FIELD_NUMBER: _builtins.int
     query: _builtins.str
-    """What to look for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
+    """The text to search for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
     """Overrides `hybrid.top_k`, with the same bounds."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the query is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     process: _builtins.str
     """The process that asks. With `doc_class` and `workflow_id` it selects one of the routing rules that the operator has
-    configured: a rule may narrow the search to collections, set defaults of parameters and of the fusion, and pin the
+    configured. A rule may narrow the search to collections, set defaults of parameters and of the fusion, and pin the
     index version that answers. `meta.routing` names the rule. When none matches, the three have no effect; use
     `filter` to narrow by metadata. At most 1,024 characters each.
     """
@@ -339,7 +339,8 @@ class QueryRequest(_message.Message):
     """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by other fusions."""
     rerank: _builtins.bool
     """Lets the server's reranker order the best candidates: 50, or `top_k` if that is more. The server must have one
-    configured. It may be a remote service, to which the query and the texts of these candidates are sent.
+    configured. The reranker may be a remote service: the server then sends it the query and the texts of these
+    candidates.
     """
     freshness_half_life_days: _builtins.float
     """The age in days at which a conversation's freshness is one half: 0 to 36,500; 0 switches freshness off. The
@@ -365,9 +366,9 @@ class QueryRequest(_message.Message):
     """The most tokens of all texts together, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000. Texts
     are taken whole: first those of the matches by rank, then of their parents, then of the neighbours, then of the
     neighbours' parents. A text that does not fit into what is left is omitted, and those after it may still fit. A
-    text that fits into the budget but not into the response is omitted too; its tokens are taken from the budget
+    text that fits into the budget but not into the response is omitted too. Its tokens are taken from the budget
     nevertheless, so that FetchNodeTexts with the budget less `used_tokens` can return it. A text that the response has
-    several times counts once. Absent: as many texts as fit into the response.
+    several times counts once. Absent: all texts that fit into the response.
     """
     cap_top_k: _builtins.bool
     """Lowers a `top_k` above the server's maximum to this maximum, instead of refusing the request: for callers that want
@@ -379,12 +380,12 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     @_builtins.property
     def filter(self) -> _scope_pb2.NodeFilter:
-        """Narrows every retriever before it ranks, and what is returned with the matches: parents, neighbours, and edges
-        between services, of which both ends must pass. Absent: no filter.
+        """Narrows every retriever before it ranks. It also narrows what is returned with the matches: parents, neighbours,
+        and edges between services, where both ends must pass. Absent: no filter.
         """
 
     @_builtins.property
@@ -397,7 +398,7 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """The time from which freshness is counted back; a later timestamp counts as this time. Absent: the server's clock."""
+        """Freshness is counted back from this time; a later timestamp counts as this time. Absent: the server's clock."""
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
@@ -508,10 +509,9 @@ class StageScores(_message.Message):
     boost: _builtins.float
     """The product of the corpus boosts that applied; 1 for none."""
     final: _builtins.float
-    """The score that orders the matches before diversification. Without a rerank it is
-    (share + file_weight * file) * kind_factor + graph_weight * graph, where share is `fused` divided by the highest
-    value it can have; with a rerank it is `rerank`. Then it is blended with `freshness` and multiplied by `boost` and
-    `repeat_factor`.
+    """The score that orders the matches before diversification. Without a rerank it is (share + file_weight * file) *
+    kind_factor + graph_weight * graph. There, share is `fused` divided by the highest value it can have. With a rerank
+    it is `rerank`. Then it is blended with `freshness` and multiplied by `boost` and `repeat_factor`.
     """
     file: _builtins.float
     """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
@@ -766,7 +766,7 @@ class QueryMatch(_message.Message):
     section_path: _builtins.str
     """The headings above it, joined by ` > `; empty when it has none."""
     author: _builtins.str
-    """Who wrote it; empty when unknown."""
+    """The author; empty when unknown."""
     channel: _builtins.str
     """The channel of a conversation; empty for any other text."""
     is_test: _builtins.bool
@@ -1094,7 +1094,7 @@ class RetrieveMeta(_message.Message):
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
-        """The time from which freshness is counted back: `now` of the request, else the server's clock."""
+        """Freshness is counted back from this time: `now` of the request, else the server's clock."""
 
     @_builtins.property
     def ranking(self) -> Global___RankingParameters:

@@ -28,15 +28,17 @@ GRPC_VERSION: str
 
 class QueryServiceStub:
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
-    1. retrievers find candidates, each in a list of its own;
-    2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
-       is RRF or WEIGHTED, only by the parameters that the request gives;
-    4. a reranker reads the query with the best candidates, if the request asks for it;
-    5. freshness raises recent conversations;
-    6. corpus boosts raise the corpora that the words of the query ask for;
-    7. further matches of one file are lowered (`repeat_factor`);
-    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+
+    1. Retrievers find candidates, each in a list of its own.
+    2. The fusion makes one list of them.
+    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). When the request's
+       `fusion` is RRF or WEIGHTED, only the parameters that the request gives have an effect.
+    4. A reranker reads the query with the best candidates, if the request asks for it.
+    5. Freshness raises recent conversations.
+    6. Corpus boosts raise the corpora that the words of the query ask for.
+    7. Further matches of one file are lowered (`repeat_factor`).
+    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
 
@@ -75,15 +77,17 @@ class QueryServiceStub:
 @_typing.type_check_only
 class QueryServiceAsyncStub(QueryServiceStub):
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
-    1. retrievers find candidates, each in a list of its own;
-    2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
-       is RRF or WEIGHTED, only by the parameters that the request gives;
-    4. a reranker reads the query with the best candidates, if the request asks for it;
-    5. freshness raises recent conversations;
-    6. corpus boosts raise the corpora that the words of the query ask for;
-    7. further matches of one file are lowered (`repeat_factor`);
-    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+
+    1. Retrievers find candidates, each in a list of its own.
+    2. The fusion makes one list of them.
+    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). When the request's
+       `fusion` is RRF or WEIGHTED, only the parameters that the request gives have an effect.
+    4. A reranker reads the query with the best candidates, if the request asks for it.
+    5. Freshness raises recent conversations.
+    6. Corpus boosts raise the corpora that the words of the query ask for.
+    7. Further matches of one file are lowered (`repeat_factor`).
+    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
 
@@ -118,15 +122,17 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """The whole retrieval in one call, for callers who do not control its steps. The stages, in this order:
-    1. retrievers find candidates, each in a list of its own;
-    2. the fusion makes one list of them;
-    3. ranking changes scores by file, kind of text and dependency graph (RankingParameters); when the request's `fusion`
-       is RRF or WEIGHTED, only by the parameters that the request gives;
-    4. a reranker reads the query with the best candidates, if the request asks for it;
-    5. freshness raises recent conversations;
-    6. corpus boosts raise the corpora that the words of the query ask for;
-    7. further matches of one file are lowered (`repeat_factor`);
-    8. diversification lowers matches that are similar to better ones, if the request asks for it.
+
+    1. Retrievers find candidates, each in a list of its own.
+    2. The fusion makes one list of them.
+    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). When the request's
+       `fusion` is RRF or WEIGHTED, only the parameters that the request gives have an effect.
+    4. A reranker reads the query with the best candidates, if the request asks for it.
+    5. Freshness raises recent conversations.
+    6. Corpus boosts raise the corpora that the words of the query ask for.
+    7. Further matches of one file are lowered (`repeat_factor`).
+    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
 

@@ -27,8 +27,8 @@ class _SearchType:
 class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEARCH_TYPE_UNSPECIFIED: _SearchType.ValueType  # 0
-    """What the index version has data for: HYBRID; BM25 where it has no vectors, unless the request has a `query_vector`;
-    SEMANTIC where it has no data of BM25. The response says which.
+    """Chosen by the data of the index version. With vectors and BM25 data: HYBRID. Without vectors: BM25, unless the
+    request has a `query_vector`. Without BM25 data: SEMANTIC. The response says which.
     """
     SEARCH_TYPE_SEMANTIC: _SearchType.ValueType  # 1
     """Cosine similarity of embeddings: the dense retriever alone."""
@@ -41,8 +41,8 @@ class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
     """How SearchNodes looks for nodes."""
 
 SEARCH_TYPE_UNSPECIFIED: SearchType.ValueType  # 0
-"""What the index version has data for: HYBRID; BM25 where it has no vectors, unless the request has a `query_vector`;
-SEMANTIC where it has no data of BM25. The response says which.
+"""Chosen by the data of the index version. With vectors and BM25 data: HYBRID. Without vectors: BM25, unless the
+request has a `query_vector`. Without BM25 data: SEMANTIC. The response says which.
 """
 SEARCH_TYPE_SEMANTIC: SearchType.ValueType  # 1
 """Cosine similarity of embeddings: the dense retriever alone."""
@@ -66,11 +66,12 @@ class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueTy
     """Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
     RERANK_CODEBERT: _Rerank.ValueType  # 3
     """The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
-    configured. It may be a remote service, to which the query and the texts of these candidates are sent.
+    configured. The reranker may be a remote service: the server then sends it the query and the texts of these
+    candidates.
     """
 
 class Rerank(_Rerank, metaclass=_RerankEnumTypeWrapper):
-    """What reorders the candidates of a semantic search."""
+    """How the candidates of a semantic search are reordered."""
 
 RERANK_UNSPECIFIED: Rerank.ValueType  # 0
 """The same as NONE."""
@@ -80,7 +81,8 @@ RERANK_KEYWORD: Rerank.ValueType  # 2
 """Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
 RERANK_CODEBERT: Rerank.ValueType  # 3
 """The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
-configured. It may be a remote service, to which the query and the texts of these candidates are sent.
+configured. The reranker may be a remote service: the server then sends it the query and the texts of these
+candidates.
 """
 Global___Rerank: _TypeAlias = Rerank  # noqa: Y015
 
@@ -225,7 +227,7 @@ class _SkipReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SkipReason
     SKIP_REASON_OVER_BUDGET: _SkipReason.ValueType  # 1
     """It does not fit into what was left of the budget."""
     SKIP_REASON_UNAVAILABLE: _SkipReason.ValueType  # 2
-    """There is no such node, the caller may not see it, or it does not pass the filter; the response does not tell which."""
+    """There is no such node, the caller may not see it, or it does not pass the filter. The response does not say which."""
     SKIP_REASON_RESPONSE_LIMIT: _SkipReason.ValueType  # 3
     """It fits into the budget, but the response would become larger than gRPC clients accept by default (4 MiB). Its
     tokens were taken from the budget nevertheless: ask for it in another call with the budget less `used_tokens`, and
@@ -240,7 +242,7 @@ SKIP_REASON_UNSPECIFIED: SkipReason.ValueType  # 0
 SKIP_REASON_OVER_BUDGET: SkipReason.ValueType  # 1
 """It does not fit into what was left of the budget."""
 SKIP_REASON_UNAVAILABLE: SkipReason.ValueType  # 2
-"""There is no such node, the caller may not see it, or it does not pass the filter; the response does not tell which."""
+"""There is no such node, the caller may not see it, or it does not pass the filter. The response does not say which."""
 SKIP_REASON_RESPONSE_LIMIT: SkipReason.ValueType  # 3
 """It fits into the budget, but the response would become larger than gRPC clients accept by default (4 MiB). Its
 tokens were taken from the budget nevertheless: ask for it in another call with the budget less `used_tokens`, and
@@ -268,7 +270,7 @@ class SearchNodesRequest(_message.Message):
     search_type: Global___SearchType.ValueType
     """How to search. Unspecified: as the index version allows; see SEARCH_TYPE_UNSPECIFIED."""
     query: _builtins.str
-    """What to look for: natural language, code or identifiers; at most 8,192 characters. Required and not blank,
+    """The text to search for: natural language, code or identifiers; at most 8,192 characters. Required and not blank,
     except for a semantic search with `query_vector` and without rerank.
     """
     top_k: _builtins.int
@@ -291,7 +293,7 @@ class SearchNodesRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     @_builtins.property
     def filter(self) -> _scope_pb2.NodeFilter:
@@ -393,9 +395,9 @@ class SearchHit(_message.Message):
     symbol: _builtins.str
     """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
     citation: _builtins.str
-    """Where its text is, for people to read, such as `src/Tax.cs:3-9`: the path of `location`, or `id` where the path is
-    unknown; then `:` and the first line, if it is known; then `-` and the last line, if that is a later one. Nothing
-    in the path is escaped: programs read `location`.
+    """Where its text is, for people to read, such as `src/Tax.cs:3-9`. It begins with the path of `location`, or with
+    `id` where the path is unknown. Then come `:` and the first line, if it is known, and `-` and the last line, if
+    that is a later one. Nothing in the path is escaped: programs read `location`.
     """
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
@@ -594,7 +596,7 @@ class ExpandDependencyTreeRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -638,7 +640,7 @@ Global___ExpandDependencyTreeRequest: _TypeAlias = ExpandDependencyTreeRequest  
 
 @_typing.final
 class ReachedNode(_message.Message):
-    """A node that a walk reached. ExpandDependencyTree returns it. FetchNodeTexts takes it as it is and reads only `id`,
+    """A node that a walk reached. ExpandDependencyTree returns it. FetchNodeTexts accepts it unchanged and reads only `id`,
     `depth` and `parent_id`, so callers with nodes of their own need to give no more.
     """
 
@@ -744,10 +746,13 @@ class ExpandDebug(_message.Message):
     truncated: _builtins.bool
     """True when a node or an edge that the walk had come to was left out because of `max_nodes` or the response's size."""
     reason: _builtins.str
-    """Why the walk ended: `ok` when there was nothing more to reach; `no_seeds` when no seed is visible and passes the
-    filter; `limit_reached` when it had `max_nodes` nodes; `response_limit` when edges were left out to keep the
-    response below 4 MiB; `depth_reached` when no limit but `max_depth` ended it: a node at that depth has an edge, of
-    an allowed type and enough confidence, to a visible node that passes the filter and is not in the response.
+    """Why the walk ended:
+    - `ok`: there was nothing more to reach;
+    - `no_seeds`: no seed is visible and passes the filter;
+    - `limit_reached`: it had `max_nodes` nodes;
+    - `response_limit`: edges were left out to keep the response below 4 MiB;
+    - `depth_reached`: no limit but `max_depth` ended it. A node at that depth has an edge, of an allowed type and
+      enough confidence, to a visible node that passes the filter and is not in the response.
     """
     def __init__(
         self,
@@ -821,8 +826,8 @@ class FindPathsRequest(_message.Message):
 
     A path has at least one hop and passes no node twice. No node between its ends is in `from_ids` or `to_ids`, since
     such a path contains a shorter one. A hop follows one edge. Of several edges between the same two nodes the one of
-    highest confidence is used; of equal ones the one in the direction of the path, then the one whose type comes first
-    in the order of code points.
+    highest confidence is used. Of equal ones it is the one in the direction of the path, then the one whose type comes
+    first in the order of code points.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -861,7 +866,7 @@ class FindPathsRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     @_builtins.property
     def from_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -1002,16 +1007,19 @@ class FindPathsDebug(_message.Message):
     reached_count: _builtins.int
     """Nodes reached between the ends."""
     searched_hops: _builtins.int
-    """Up to how many hops the search was complete: a path of at most so many hops is either in `paths` or comes after
-    them in the order. `max_hops` unless a limit ended the search.
+    """The number of hops for which the search was complete. A path of at most this number of hops is either in `paths` or
+    comes after them in the order. `max_hops` unless a limit ended the search.
     """
     truncated: _builtins.bool
     """False when `paths` has every path of at most `max_hops` hops; true when there may be more."""
     reason: _builtins.str
-    """Why the search ended: `ok` when it was complete; `no_ends` when no node of `from_ids` or none of `to_ids` is
-    visible and passes the filter; `path_limit` when it found `max_paths` paths; `limit_reached` when another hop would
-    have reached more than `max_nodes` nodes, or more than 50,000 pairs of connected nodes; `response_limit` when paths
-    were left out to keep the response below 4 MiB.
+    """Why the search ended:
+    - `ok`: it was complete;
+    - `no_ends`: no node of `from_ids` or none of `to_ids` is visible and passes the filter;
+    - `path_limit`: it found `max_paths` paths;
+    - `limit_reached`: another hop would have reached more than `max_nodes` nodes, or more than 50,000 pairs of
+      connected nodes;
+    - `response_limit`: paths were left out to keep the response below 4 MiB.
     """
     def __init__(
         self,
@@ -1102,7 +1110,7 @@ class FetchNodeTextsRequest(_message.Message):
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
-        """What the caller may see; see AccessContext for what an absent one means."""
+        """Limits what the caller may see; AccessContext states what applies without it."""
 
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

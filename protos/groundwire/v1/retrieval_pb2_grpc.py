@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class RetrievalServiceStub(object):
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
@@ -73,8 +73,8 @@ class RetrievalServiceStub(object):
 
 
 class RetrievalServiceServicer(object):
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
@@ -191,8 +191,8 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RetrievalService(object):
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrievalServiceStub:
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
@@ -104,8 +104,8 @@ class RetrievalServiceStub:
 
 @_typing.type_check_only
 class RetrievalServiceAsyncStub(RetrievalServiceStub):
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
@@ -177,8 +177,8 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The steps of finding evidence for a question, each as a call: SearchNodes selects nodes, ExpandDependencyTree walks
-    the dependency graph from them, FindPaths finds the paths between two sets of nodes, FetchNodeTexts returns the texts
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
+    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 

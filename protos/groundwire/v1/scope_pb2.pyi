@@ -90,20 +90,20 @@ Global___IndexScope: _TypeAlias = IndexScope  # noqa: Y015
 
 @_typing.final
 class AccessContext(_message.Message):
-    """What the caller may see. A node is visible when it meets all four access rules (tenant, ACL tags, classification
-    labels, clearance level) and lies within every bound that is set.
+    """Limits what the caller may see. A node is visible when it meets all four access rules (tenant, ACL tags,
+    classification labels, clearance level) and lies within every bound that is set.
 
     The server's setting `access_mode` says where a caller's access comes from. In the mode `trusted` it is this message,
     set by a mesh that has authenticated the caller; without the message the caller sees public nodes only.
 
-    In the modes `jwt` and `mtls` access comes from the caller's identity, and this message can only narrow it: of tags
-    and labels those count that both have, of the two levels the lower one, and a tenant that the identity does not grant
-    ends the call with PERMISSION_DENIED. A bound of the identity always applies; where identity and request both set a
-    bound, only values in both count. Without an AccessContext nothing is narrowed; one without fields leaves the public
-    nodes within the bounds of the identity.
+    In the modes `jwt` and `mtls` access comes from the caller's identity, and this message can only narrow it. Only tags
+    and labels in both count, and the lower of the two levels. A tenant that the identity does not grant ends the call
+    with PERMISSION_DENIED. A bound of the identity always applies; where identity and request both set a bound, only
+    values in both count. Without an AccessContext nothing is narrowed; one without fields leaves the public nodes within
+    the bounds of the identity.
 
-    What a caller may not see has no influence on any response: not on hits, ranks, scores, edges,
-    counts, `truncated`, error texts or NOT_FOUND.
+    Nodes that a caller may not see have no influence on any response: not on hits, ranks, scores, edges, counts,
+    `truncated`, error texts or NOT_FOUND.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -151,8 +151,8 @@ class AccessContext(_message.Message):
 
     @_builtins.property
     def workflows(self) -> Global___Bound:
-        """The workflows that the caller is restricted to, by `workflow_id` in the node's metadata: a string, or a list of
-        strings, of which one must be among these. Absent: not restricted.
+        """The workflows that the caller is restricted to. A node's `workflow_id` is in its metadata: a string, or a list of
+        strings that must have one of these. Absent: not restricted.
         """
 
     @_builtins.property
