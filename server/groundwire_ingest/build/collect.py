@@ -16,9 +16,9 @@ from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.edge_columns import EdgeColumns
 from groundwire_ingest.build.long_texts import in_parts
-from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
+from groundwire_ingest.spool import NodeSpool, SpooledNodes
 
 ACCESS_FIELDS = ("tenant_id", "acl_tags", "classification_labels", "clearance_level")
 

@@ -18,9 +18,10 @@ from groundwire_ingest.scip.links import Links
 from groundwire_ingest.scip.overlay import Overlay, TreeFile, overlay, spans_of, tree_file
 from groundwire_ingest.scip.positions import Span
 from groundwire_ingest.scip.table import IndexSymbols, SymbolTable
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.walk import CODE_LANGUAGES, ListedFile
+from groundwire_ingest.tree.walk import ListedFile
 
 MAX_DOCUMENTS_OF_A_FILE = 3
 """How many documents, of one index or of several, are laid over one file."""

@@ -31,8 +31,9 @@ from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.migrations import migration_edges
 from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
-from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import SqlFile

@@ -22,42 +22,20 @@ and strings have too.
 of its files whose types and functions the importing file names.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from groundwire_ingest.records import SourceEdge
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts, Page
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.model import EntityMapping
-from groundwire_ingest.tree.names.families.c_family import CFamilyNames
-from groundwire_ingest.tree.names.families.go import GoNames
-from groundwire_ingest.tree.names.families.php import PhpNames
-from groundwire_ingest.tree.names.families.python import PythonNames
-from groundwire_ingest.tree.names.families.qualified import CSharpNames, JavaNames
-from groundwire_ingest.tree.names.families.ruby import RubyNames
-from groundwire_ingest.tree.names.families.rust import RustNames
-from groundwire_ingest.tree.names.families.scripts import ScriptNames
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
+from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.names.rules import NameRules
 from groundwire_ingest.tree.names.runtime.requests import RequestMatching
 from groundwire_ingest.tree.names.runtime.routes import Served
 from groundwire_ingest.tree.names.table import SymbolTable
-
-
-@dataclass(frozen=True, slots=True)
-class TreeLayout:
-    """What name resolution needs to know about a tree besides its code.
-
-    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
-    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
-    `tsconfig.json` and `package.json` says; `crates` the name of the crate of each folder that holds a Cargo.toml with
-    a package. Paths are relative to the tree, its root being empty.
-    """
-
-    python_packages: frozenset[str]
-    go_modules: Mapping[str, str]
-    dotnet_projects: frozenset[str] = frozenset()
-    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
-    crates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +55,15 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page
     """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for."""
     by_path = sorted(files, key=lambda facts: facts.path)
 
-    def table(languages: frozenset[str]) -> SymbolTable:
-        return SymbolTable([facts for facts in by_path if facts.language in languages])
-
+    families: defaultdict[type[NameRules], list[CodeFacts]] = defaultdict(list)
+    for facts in by_path:
+        families[CODE_LANGUAGES[facts.language].names].append(facts)
     edges: list[SourceEdge] = []
     mappings: list[EntityMapping] = []
     implemented: dict[str, Sequence[ImplementedMember]] = {}
     served: list[Served] = []
-    for rules in (
-        PythonNames(table(PythonNames.languages), layout.python_packages),
-        CSharpNames(table(CSharpNames.languages), layout.dotnet_projects),
-        ScriptNames(table(ScriptNames.languages), layout.script_projects),
-        JavaNames(table(JavaNames.languages)),
-        PhpNames(table(PhpNames.languages)),
-        GoNames(table(GoNames.languages), layout.go_modules),
-        RubyNames(table(RubyNames.languages)),
-        CFamilyNames(table(CFamilyNames.languages)),
-        RustNames(table(RustNames.languages), layout.crates),
-    ):
-        family = FamilyEdges(rules)
+    for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
+        family = FamilyEdges(names(SymbolTable(families[names]), layout))
         for item in family.edges():
             if isinstance(item, EntityMapping):
                 mappings.append(item)

@@ -6,10 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
+from groundwire_ingest.spool import NodeSpool
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.ignore import Exclusions
@@ -17,7 +18,7 @@ from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.reading import TreeReading
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
 from groundwire_ingest.tree.single_file import read_deployment, read_file
-from groundwire_ingest.tree.walk import CODE_LANGUAGES, ListedFile, list_tree
+from groundwire_ingest.tree.walk import ListedFile, list_tree
 from groundwire_ingest.workers import GivenUp, Workers
 
 _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.files.languages import file_language, refusal
 from groundwire_ingest.tree.ignore import Exclusions, IgnoreRules, read_rules
 
@@ -21,29 +22,7 @@ MAX_IGNORE_FILE_BYTES = 1_000_000
 
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LANGUAGE_OF_SUFFIX = {
-    ".py": "python",
-    ".pyi": "python",
-    ".cs": "csharp",
-    ".ts": "typescript",
-    ".tsx": "typescript",
-    ".mts": "typescript",
-    ".cts": "typescript",
-    ".js": "javascript",
-    ".jsx": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".java": "java",
-    ".go": "go",
-    ".prisma": "prisma",
-    ".kt": "kotlin",
-    ".kts": "kotlin",
-    ".php": "php",
-    ".rb": "ruby",
-    ".rake": "ruby",
-    ".gemspec": "ruby",
-    ".rs": "rust",
-    **dict.fromkeys((".c", ".h"), "c"),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".ipp"), "cpp"),
+    **{suffix: language.name for language in CODE_LANGUAGES.values() for suffix in language.suffixes},
     ".sql": "sql",
     ".md": "markdown",
     ".markdown": "markdown",
@@ -54,8 +33,6 @@ _LANGUAGE_OF_SUFFIX = {
     ".dockerfile": "dockerfile",
     COMPILER_INDEX_SUFFIX: "scip",
 }
-CODE_LANGUAGES = frozenset("""python csharp typescript javascript java go kotlin php ruby rust c cpp prisma""".split())
-"""The languages that are read as code."""
 
 
 @dataclass(frozen=True, slots=True)

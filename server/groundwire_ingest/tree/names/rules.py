@@ -6,6 +6,7 @@ from itertools import islice
 from typing import ClassVar
 
 from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 EXACT = 1.0
@@ -33,7 +34,6 @@ MAX_IMPORT_STEPS = 10
 class NameRules(ABC):
     """The names that files of one language family see. Made for one table; answers are cached by the caller."""
 
-    languages: ClassVar[frozenset[str]]
     self_names: ClassVar[frozenset[str]]
     super_names: ClassVar[frozenset[str]]
     # Whether a method names its type's members without a receiver.
@@ -50,8 +50,9 @@ class NameRules(ABC):
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
     common_methods: ClassVar[frozenset[str]]
 
-    def __init__(self, table: SymbolTable) -> None:
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
+        self.layout = layout
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
         wildcards = ((item for item in facts.imports if item.name == "*") for facts in table.files)
         self._wildcards = [tuple(islice(of_file, MAX_WILDCARDS)) for of_file in wildcards]

@@ -11,12 +11,13 @@ import pytest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree import source
 from groundwire_ingest.tree.facts import CodeAnalysis
-from groundwire_ingest.tree.languages.readers import CodeReaders
 from groundwire_ingest.tree.languages.rust.reader import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes
-from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.resolve import resolve
+from groundwire_ingest.tree.single_file import read_code
 from groundwire_ingest.tree.walk import language_of
 from groundwire_ingest.workers import Workers
 
@@ -52,12 +53,11 @@ def make_tree(tmp_path: Path) -> TreeMaker:
 @pytest.fixture
 def analyse() -> Analyser:
     """Analyses one file of code, whose language its name tells."""
-    readers = CodeReaders()
 
     def analyse(path: str, text: str) -> CodeAnalysis:
         language = language_of(path)
         assert language is not None
-        return readers.read(SourceFile(path, text, language))
+        return read_code(SourceFile(path, text, language))
 
     return analyse
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Definition, Import
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -61,14 +62,13 @@ class Includes:
 class CFamilyNames(NameRules):
     """A function may be called wherever a header that declares it is included, a `static` one in its own file only."""
 
-    languages = frozenset({"c", "cpp"})
     self_names = frozenset({"this"})
     super_names = frozenset[str]()
     implicit_members = True
     common_methods = everyday.CPP
 
-    def __init__(self, table: SymbolTable) -> None:
-        super().__init__(table)
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         self._includes = Includes(table)
         self._symbols: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._namespace_of = [""] * len(table.definitions)

@@ -1,11 +1,12 @@
 """Go: packages are folders; which import path a folder has is told by the go.mod file around it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, NameRules
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -13,7 +14,6 @@ from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 class GoNames(NameRules):
     """The files of a folder share their names. A method belongs to its receiver's type, in whichever file that is."""
 
-    languages = frozenset({"go"})
     self_names = frozenset[str]()
     super_names = frozenset[str]()
     implicit_members = False
@@ -21,10 +21,8 @@ class GoNames(NameRules):
     constructor = ""
     common_methods = everyday.GO
 
-    def __init__(self, table: SymbolTable, modules: Mapping[str, str]) -> None:
-        """`modules` has the module path of each folder that holds a go.mod; the tree's root is the empty folder."""
-        super().__init__(table)
-        self._modules = modules
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         self._folders: dict[str, str | None] = {}
         self._packages: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         for number, definition in enumerate(table.definitions):
@@ -76,7 +74,7 @@ class GoNames(NameRules):
         """The folder of a package: below the go.mod whose module path is the longest that the import path has."""
         if import_path not in self._folders:
             self._folders[import_path] = None
-            for root, module in sorted(self._modules.items(), key=lambda item: (len(item[1]), item[0])):
+            for root, module in sorted(self.layout.go_modules.items(), key=lambda item: (len(item[1]), item[0])):
                 rest = import_path.removeprefix(module)
                 folder = "/".join(filter(None, (root, rest.strip("/"))))
                 if rest != import_path and rest[:1] in ("", "/") and folder in self._packages:

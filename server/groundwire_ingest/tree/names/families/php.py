@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.qualified import QualifiedNames
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found, SymbolTable
 
@@ -13,7 +14,6 @@ from groundwire_ingest.tree.names.table import Found, SymbolTable
 class PhpNames(QualifiedNames):
     """A name is imported or of the file's own namespace; a function may also be a global one."""
 
-    languages = frozenset({"php"})
     self_names = frozenset({"$this", "self", "static"})
     super_names = frozenset({"parent"})
     implicit_members = False
@@ -22,8 +22,8 @@ class PhpNames(QualifiedNames):
     constructor = "__construct"
     common_methods = everyday.PHP
 
-    def __init__(self, table: SymbolTable) -> None:
-        super().__init__(table)
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
 
     def visible(self, scope: int, name: str) -> Found | None:

@@ -7,6 +7,7 @@ from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.settings import SettingsModules
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -64,7 +65,6 @@ class PythonNames(NameRules):
     A package whose `__init__.py` is blank has no node; like a folder without one it is known by its path.
     """
 
-    languages = frozenset({"python"})
     self_names = frozenset({"self", "cls"})
     super_names = frozenset({"super()"})
     implicit_members = False
@@ -74,10 +74,8 @@ class PythonNames(NameRules):
     constructor = "__init__"
     common_methods = everyday.PYTHON
 
-    def __init__(self, table: SymbolTable, packages: frozenset[str]) -> None:
-        """`packages` are the paths of the folders that hold an `__init__.py`, blank or not."""
-        super().__init__(table)
-        self._packages = packages
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
         self._root_of = [self._outermost(facts.path) for facts in table.files]
@@ -234,4 +232,4 @@ class PythonNames(NameRules):
 
         The tree's root when that is a package itself, since what is around it is unknown.
         """
-        return next((folder for folder in folders_above(path) if folder not in self._packages), "")
+        return next((folder for folder in folders_above(path) if folder not in self.layout.python_packages), "")

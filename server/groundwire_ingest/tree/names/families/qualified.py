@@ -8,6 +8,7 @@ from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.types import arguments
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -22,7 +23,7 @@ _OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listA
 class QualifiedNames(NameRules):
     """A C# type whose declarations in one project are all `partial` is one type; its number is that of the first.
 
-    `projects` are the folders of .NET projects: what is declared `global` holds for the files of one.
+    What is declared `global` holds for the files of one .NET project.
     """
 
     self_names = frozenset({"this"})
@@ -30,9 +31,9 @@ class QualifiedNames(NameRules):
     # Whether functions stand in namespaces, beside types.
     has_functions: ClassVar[bool] = False
 
-    def __init__(self, table: SymbolTable, projects: frozenset[str] = frozenset()) -> None:
-        super().__init__(table)
-        self._project_of = [_project_around(facts.path, projects) for facts in table.files]
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
+        self._project_of = [_project_around(facts.path, layout.dotnet_projects) for facts in table.files]
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._namespace_of = [""] * len(table.definitions)
         for number, definition in enumerate(table.definitions):
@@ -152,12 +153,11 @@ class QualifiedNames(NameRules):
 class CSharpNames(QualifiedNames):
     """C#."""
 
-    languages = frozenset({"csharp"})
     super_names = frozenset({"base"})
     common_methods = everyday.CSHARP
 
-    def __init__(self, table: SymbolTable, projects: frozenset[str]) -> None:
-        super().__init__(table, projects)
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         # A file of top-level statements is compiled into the partial `Program` beside it.
         programs = {
             folder_of(self.table.path_of(number)): number
@@ -173,7 +173,6 @@ class CSharpNames(QualifiedNames):
 class JavaNames(QualifiedNames):
     """Java and Kotlin, which see each other."""
 
-    languages = frozenset({"java", "kotlin"})
     super_names = frozenset({"super"})
     has_functions = True
     common_methods = everyday.JAVA | everyday.KOTLIN

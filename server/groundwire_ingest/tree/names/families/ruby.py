@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -13,7 +14,6 @@ from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 class RubyNames(NameRules):
     """All declarations of a module or class are one. Which files are loaded is not asked: Rails loads them by name."""
 
-    languages = frozenset({"ruby"})
     self_names = frozenset({"self"})
     super_names = frozenset({"super"})
     implicit_members = True
@@ -22,8 +22,8 @@ class RubyNames(NameRules):
     constructor = "initialize"
     common_methods = everyday.RUBY
 
-    def __init__(self, table: SymbolTable) -> None:
-        super().__init__(table)
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._functions: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)

@@ -1,10 +1,11 @@
 """Rust: modules by the files of a crate, the types, traits and functions in them, and what `use` brings in."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -18,7 +19,6 @@ class RustNames(NameRules):
     ones around it in the same file declare and import, which Rust would have imported by name.
     """
 
-    languages = frozenset({"rust"})
     self_names = frozenset({"self", "Self"})
     super_names = frozenset[str]()
     implicit_members = False
@@ -26,11 +26,9 @@ class RustNames(NameRules):
     constructor = ""
     common_methods = everyday.RUST
 
-    def __init__(self, table: SymbolTable, crates: Mapping[str, str]) -> None:
-        """`crates` has the name of the crate of each folder that holds a Cargo.toml."""
-        super().__init__(table)
-        self._crates = crates
-        self._folders = {name: folder for folder, name in sorted(crates.items(), reverse=True)}
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
+        self._folders = {name: folder for folder, name in sorted(layout.crates.items(), reverse=True)}
         self._module_of_file = [self._module_at(facts.path) for facts in table.files]
         self._file_of_module: dict[str, int] = {}
         for file, module in enumerate(self._module_of_file):
@@ -181,7 +179,7 @@ class RustNames(NameRules):
         """The folder of the crate that a file belongs to."""
         folders = path.split("/")[:-1]
         for depth in range(len(folders), -1, -1):
-            if "/".join(folders[:depth]) in self._crates:
+            if "/".join(folders[:depth]) in self.layout.crates:
                 return "/".join(folders[:depth])
         return "/".join(folders[: folders.index("src")]) if "src" in folders else ""
 

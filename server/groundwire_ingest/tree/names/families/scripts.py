@@ -1,12 +1,12 @@
 """TypeScript and JavaScript: modules by path."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.script_modules import ScriptModules
+from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
@@ -14,16 +14,14 @@ from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 class ScriptNames(NameRules):
     """The exports and imports of modules."""
 
-    languages = frozenset({"typescript", "javascript", "prisma"})
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     implicit_members = False
     constructor = "constructor"
     common_methods = everyday.SCRIPT
 
-    def __init__(self, table: SymbolTable, projects: Mapping[str, ScriptProject]) -> None:
-        """`projects` are the files that say where modules are, by path."""
-        super().__init__(table)
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
         number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._generated: defaultdict[str, list[int]] = defaultdict(list)
         for file, facts in enumerate(table.files):
@@ -32,7 +30,7 @@ class ScriptNames(NameRules):
                     number_at.setdefault(name, table.module_of(file))
                 else:
                     self._generated[name].append(table.module_of(file))
-        self._locations = ScriptModules(number_at, projects)
+        self._locations = ScriptModules(number_at, layout.script_projects)
         self._modules: dict[tuple[int, str], Found | None] = {}
         self._exports: dict[tuple[int, str], Found | None] = {}
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.tree.facts import CodeAnalysis
-from groundwire_ingest.tree.resolve import TreeLayout, resolve
+from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.resolve import resolve
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

@@ -1,0 +1,81 @@
+"""The languages that are read as code. To add one is to add its record here."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.languages.c.cpp import CppSyntax
+from groundwire_ingest.tree.languages.c.reader import CSyntax
+from groundwire_ingest.tree.languages.csharp.reader import CSharpSyntax
+from groundwire_ingest.tree.languages.go.reader import GoSyntax
+from groundwire_ingest.tree.languages.java.reader import JavaSyntax
+from groundwire_ingest.tree.languages.kotlin.reader import KotlinSyntax
+from groundwire_ingest.tree.languages.php.reader import PhpSyntax
+from groundwire_ingest.tree.languages.prisma import PrismaReader
+from groundwire_ingest.tree.languages.python.reader import PythonSyntax
+from groundwire_ingest.tree.languages.reader import CodeReader
+from groundwire_ingest.tree.languages.ruby.reader import RubySyntax
+from groundwire_ingest.tree.languages.rust.reader import RustSyntax
+from groundwire_ingest.tree.languages.syntax import Syntax
+from groundwire_ingest.tree.languages.typescript.reader import JavaScriptSyntax, TypeScriptSyntax
+from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.names.families.c_family import CFamilyNames
+from groundwire_ingest.tree.names.families.go import GoNames
+from groundwire_ingest.tree.names.families.php import PhpNames
+from groundwire_ingest.tree.names.families.python import PythonNames
+from groundwire_ingest.tree.names.families.qualified import CSharpNames, JavaNames
+from groundwire_ingest.tree.names.families.ruby import RubyNames
+from groundwire_ingest.tree.names.families.rust import RustNames
+from groundwire_ingest.tree.names.families.scripts import ScriptNames
+from groundwire_ingest.tree.names.rules import NameRules
+
+
+class Reader(Protocol):
+    """Reads the files of one language."""
+
+    def read(self, file: SourceFile) -> CodeAnalysis:
+        """The analysis of a file that is not blank."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLanguage:
+    """A language of code.
+
+    Attributes:
+        name: As `language` of nodes has it.
+        suffixes: Of its files, in lower case.
+        reader: Makes a reader, which serves one thread at a time.
+        names: What a name means to its files. Languages with the same rules see each other's names.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    reader: Callable[[], Reader]
+    names: type[NameRules]
+
+
+def _language(syntax: type[Syntax], names: type[NameRules], suffixes: str) -> CodeLanguage:
+    return CodeLanguage(syntax.language, tuple(suffixes.split()), lambda: CodeReader(syntax()), names)
+
+
+CODE_LANGUAGES = {
+    language.name: language
+    for language in (
+        _language(PythonSyntax, PythonNames, ".py .pyi"),
+        _language(CSharpSyntax, CSharpNames, ".cs"),
+        _language(TypeScriptSyntax, ScriptNames, ".ts .tsx .mts .cts"),
+        _language(JavaScriptSyntax, ScriptNames, ".js .jsx .mjs .cjs"),
+        CodeLanguage("prisma", (".prisma",), PrismaReader, ScriptNames),
+        _language(JavaSyntax, JavaNames, ".java"),
+        _language(KotlinSyntax, JavaNames, ".kt .kts"),
+        _language(PhpSyntax, PhpNames, ".php"),
+        _language(GoSyntax, GoNames, ".go"),
+        _language(RubySyntax, RubyNames, ".rb .rake .gemspec"),
+        _language(CSyntax, CFamilyNames, ".c .h"),
+        _language(CppSyntax, CFamilyNames, ".cc .cpp .cxx .hh .hpp .hxx .inl .ipp"),
+        _language(RustSyntax, RustNames, ".rs"),
+    )
+}
+"""By name. The order is that in which names are resolved."""
