@@ -23,7 +23,7 @@ def synchronous(source: str) -> str:
     """The synchronous client's source of that of the asyncio client. Raises ValueError where nothing is to replace."""
     for old, new in REPLACEMENTS:
         if old not in source:
-            raise ValueError(f"_async_client.py holds no {old!r}: mend REPLACEMENTS")
+            raise ValueError(f"_async_client.py holds no {old!r}: correct REPLACEMENTS")
         source = source.replace(old, new)
     return source
 

@@ -82,7 +82,7 @@ def _check(name: str, value: object, field: FieldDescriptor) -> None:
     elif field.type == FieldDescriptor.TYPE_STRING:
         of_type(name, value, "a string", str)
         if _SURROGATE.search(cast("str", value)):
-            raise ValueError(f"{name} must have no surrogates, which UTF-8 cannot carry, not {_shown(value)}")
+            raise ValueError(f"{name} must have no surrogates, which UTF-8 cannot encode, not {_shown(value)}")
     else:
         of_type(name, value, f"a value of {field.enum_type.name}" if field.enum_type else "a whole number", Integral)
         if not -(2**31) <= cast("int", value) < 2**31:
@@ -93,7 +93,7 @@ def _check_message(name: str, value: object, message: Descriptor) -> None:
     if message is Timestamp.DESCRIPTOR:
         of_type(name, value, "a datetime", datetime)
     elif message is NodeFilter.DESCRIPTOR:
-        of_type(name, value, "a NodeFilter, or a mapping as node_filter takes it", NodeFilter, Mapping)
+        of_type(name, value, "a NodeFilter, or a mapping of the arguments of node_filter", NodeFilter, Mapping)
     else:
         of_type(name, value, f"of type {message.name}", GetMessageClass(message))
 

@@ -96,9 +96,8 @@ def check_token_is_protected(address: str, *, is_secured: bool, has_token: bool,
     """Raises ValueError for a token that would leave this machine without TLS and without the option that allows it."""
     if has_token and not (is_secured or plaintext_token or is_loopback(address)):
         raise ValueError(
-            f"token: would travel in the clear to {address}, beyond this machine, where whoever reads it can use it: "
-            "secure the connection with TLS(...) (--tls-ca), or, where a mesh does that, pass plaintext_token=True "
-            "(--plaintext-token)"
+            f"token: would be sent unencrypted to {address}, another machine: secure the connection with TLS(...) "
+            "(--tls-ca), or, if a mesh encrypts it, pass plaintext_token=True (--plaintext-token)"
         )
 
 

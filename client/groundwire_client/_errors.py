@@ -141,7 +141,7 @@ _PLAIN_ERRORS: Mapping[grpc.StatusCode, type[GroundwireError]] = {
 def error_from(error: grpc.RpcError) -> GroundwireError:
     """The typed error of a failed call of either gRPC stack."""
     code = error.code()
-    message = error.details() or "no message came with the status"
+    message = error.details() or "the status has no message"
     # The stubs know only the named tuples of the sync stack; grpc.aio has plain ones.
     trailer = dict(cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ()))
     details = _details(trailer)

@@ -85,13 +85,15 @@ class _Reading:
         if name in TEXT_FIELDS:
             values = _texts(name, value)
             if values and TEXT_FIELDS[name] in self.texts:
-                raise ValueError(f"{name}: {value!r} comes besides another value of {TEXT_FIELDS[name]}: name it once")
+                raise ValueError(
+                    f"{name}: {value!r} is given besides another value of {TEXT_FIELDS[name]}: give it once"
+                )
             if values:
                 self.texts[TEXT_FIELDS[name]] = values
         elif name in FLAG_FIELDS:
             self.flags[name] = _flag(name, value)
         elif name in self.metadata:
-            raise ValueError(f"{name}: {value!r} comes besides another value of metadata[{name!r}]: name it once")
+            raise ValueError(f"{name}: {value!r} is given besides another value of metadata[{name!r}]: give it once")
         else:
             self.metadata |= _metadata({name: value})
 
@@ -132,7 +134,7 @@ def _metadata_value(key: object, value: object) -> MetadataValue:
 
 def _metadata_scalar(key: object, value: object) -> MetadataScalar:
     if isinstance(value, int) and abs(value) > _LARGEST_EXACT:
-        raise ValueError(f"metadata[{key!r}]: {value} lies beyond 2**53, where the wire loses digits: use a string")
+        raise ValueError(f"metadata[{key!r}]: {value} is beyond 2**53 and would lose digits: use a string")
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise TypeError(f"metadata[{key!r}]: {value!r} must be a string, a number, a boolean, None or a list of these")

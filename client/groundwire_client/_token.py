@@ -34,6 +34,6 @@ def authorization(token: str) -> tuple[str, str]:
     """The token as gRPC metadata. Raises ValueError, which does not show it, when it is none (RFC 6750 §2.1)."""
     if not _TOKEN.fullmatch(token):
         raise ValueError(
-            "token must be letters, digits and ._~+/- alone, with `=` at its end; pass it without `Bearer`"
+            "token must be only letters, digits and ._~+/-, with `=` at its end; pass it without `Bearer`"
         )
     return "authorization", f"Bearer {token}"

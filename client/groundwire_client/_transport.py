@@ -52,7 +52,7 @@ class _CallDefaults:
         if target is not None:
             of_type("target", target, "an address such as 'localhost:50051'", str)
         if not (token is None or isinstance(token, str) or callable(token)):
-            raise TypeError(f"token must be a string or what gives one, not {type(token).__name__}")
+            raise TypeError(f"token must be a string or a function that returns one, not {type(token).__name__}")
         address = server_address(target)
         has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
         check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)

@@ -53,7 +53,7 @@ class Guard:
             await send(message)
 
         if Headers(scope=scope).getlist("host") != [self._host]:
-            told = f"This page is served at http://{self._host} alone.\n"
+            told = f"This page is served only at http://{self._host}.\n"
             await PlainTextResponse(told, status_code=421)(scope, receive, guarded)
             return
         await self._app(scope, receive, guarded)

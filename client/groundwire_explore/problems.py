@@ -32,7 +32,7 @@ _ADVICE: Mapping[type[GroundwireError], str] = {
     OverloadedError: "Load the page again in a moment.",
     DeadlineExceededError: "Load the page again, or start groundwire explore with a longer --timeout.",
     UnavailableError: "Check that the server runs, and that --server and the --tls options are right; then load again.",
-    InternalError: "Report this to whoever operates the server, with the request id.",
+    InternalError: "Report this to the operator of the server, with the request id.",
 }
 
 

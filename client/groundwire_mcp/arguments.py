@@ -29,7 +29,8 @@ _Languages: TypeAlias = Annotated[
     list[_Name], Field(max_length=20, description="Only these languages: lower-case, such as `python`, `csharp`.")
 ]
 _Tests: TypeAlias = Annotated[
-    Literal["include", "exclude", "only"], Field(description="What to do with code that tests other code.")
+    Literal["include", "exclude", "only"],
+    Field(description="Whether to include tests, which are code that tests other code."),
 ]
 _Direction: TypeAlias = Annotated[
     Literal["outgoing", "incoming", "both"],

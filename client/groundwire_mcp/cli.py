@@ -81,7 +81,9 @@ def register(app: typer.Typer, serve_folder: "ServeFolder") -> None:
         connection: _ServerOptions,
         scope: Annotated[
             list[str] | None,
-            typer.Option(metavar="REPOSITORY::BRANCH[::VERSION]", help="What agents may ask about; repeatable."),
+            typer.Option(
+                metavar="REPOSITORY::BRANCH[::VERSION]", help="A repository that agents may ask about; repeatable."
+            ),
         ] = None,
     ) -> None:
         """Serve tools for coding agents over the Model Context Protocol: of a server, or of a folder."""
@@ -116,7 +118,9 @@ def _of_server(
     if not connection.server:
         raise ValueError(f"no server: give --server HOST:PORT or set {SERVER_VARIABLE}; or give --local FOLDER")
     if http.caller_tokens and connection.token:
-        raise ValueError("--caller-tokens, --token-file: give one; with both it is open whose token counts")
+        raise ValueError(
+            "--caller-tokens, --token-file: give one; with both, the server could not know which token to use"
+        )
     try:
         allowed = AllowedScopes(map(AllowedScope.parse, scopes))
     except ValueError as error:

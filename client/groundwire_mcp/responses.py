@@ -48,10 +48,10 @@ _WALK_NOTES = {
     "depth_reached": "There is more beyond max_depth: raise it, or call again with the ids of the outermost nodes.",
 }
 _NO_PATH = {
-    "outgoing": "No path leads from from_ids to to_ids: direction incoming asks the reverse, both follows edges either "
-    "way; or raise max_hops.",
-    "incoming": "No path leads from to_ids to from_ids: direction outgoing asks the reverse, both follows edges either "
-    "way; or raise max_hops.",
+    "outgoing": "No path leads from from_ids to to_ids: direction incoming searches the other way, both searches "
+    "either way; or raise max_hops.",
+    "incoming": "No path leads from to_ids to from_ids: direction outgoing searches the other way, both searches "
+    "either way; or raise max_hops.",
     "both": "No path connects from_ids and to_ids, whichever way edges are followed: raise max_hops.",
 }
 _PATH_NOTES = {

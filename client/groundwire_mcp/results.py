@@ -19,7 +19,7 @@ class Part(BaseModel):
 class Result(Part, ABC):
     """What a tool returns."""
 
-    note: Annotated[str, Field(description="What is missing here, and how to get it.")] = ""
+    note: Annotated[str, Field(description="The parts that are missing, and how to get them.")] = ""
 
     @abstractmethod
     def lines(self) -> Iterator[str]:

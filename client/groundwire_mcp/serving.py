@@ -112,7 +112,7 @@ async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None
         except UnauthenticatedError:
             return
     raise ValueError(
-        f"--caller-tokens: {connection.server} answers callers without a token, so theirs would prove nothing: set its "
+        f"--caller-tokens: {connection.server} answers callers without a token, so it would not check theirs: set its "
         "access_mode to jwt"
     )
 

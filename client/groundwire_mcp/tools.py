@@ -108,9 +108,10 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "expand_graph",
             "Follow dependencies",
             "Walks the dependency graph from ids and returns the nodes around them and the typed edges between "
-            "(calls, inheritance, reads and writes of tables, containment, ...) with the line where each is written; "
-            "no text. Use direction `incoming` for callers and for what a change may break, `outgoing` for what the "
-            "code needs. Begin with max_depth 1. Next: read_code, or expand_graph from a node found.",
+            "(calls, inheritance, reads and writes of tables, containment, ...). An edge has the line where "
+            "it is written. Returns no text. Use direction `incoming` for callers and for what a change may break, "
+            "`outgoing` for what the code needs. Begin with max_depth 1. Next: read_code, or expand_graph from a node "
+            "found.",
             ExpandGraph,
             Graph,
             answers.expand_graph,

@@ -96,7 +96,7 @@ class PromptFolders:
             path = folder / f"{name}{ending}"
             if path.is_file():
                 return _read_text(path)
-        searched = ", ".join(map(str, self.folders)) or "no folder: put it into prompts/ beside the pipeline's file"
+        searched = ", ".join(map(str, self.folders)) or "no folder: put it into prompts/ next to the pipeline's file"
         near = did_you_mean(name, {path.stem for folder in self.folders for path in folder.glob(f"*{ending}")})
         raise StepError("prompt-missing", f"there is no {kind} {name!r} in {searched}{near}")
 

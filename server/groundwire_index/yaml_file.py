@@ -87,7 +87,7 @@ class _StrictLoader(yaml.SafeLoader):
         keys: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in keys:
-                problem = f"the key {key.value!r} stands twice in one mapping"
+                problem = f"the key {key.value!r} is given twice in one mapping"
                 raise ConstructorError(None, None, problem, key.start_mark)
             if isinstance(key, yaml.ScalarNode):
                 keys.add(key.value)

@@ -109,7 +109,7 @@ class Workers:
     def _start(self) -> "_Worker":
         with self._lock:
             if self._is_closed:
-                raise RuntimeError("workers are closed; nothing waits for what this task gives")
+                raise RuntimeError("workers are closed; the result of this task is not used")
             worker = _Worker()
             self._started.append(worker)
         return worker
@@ -147,7 +147,7 @@ class _Worker:
 def _why(exit_code: int | None, seconds: int) -> str:
     if exit_code == -signal.SIGPROF:
         return f"takes more than {seconds} s of processor time to read"
-    return f"ends the process that reads it, mostly by taking more than {MOST_MEMORY >> 20} MB of memory"
+    return f"ends the process that reads it, usually because it takes more than {MOST_MEMORY >> 20} MB of memory"
 
 
 def _work(connection: Connection) -> None:

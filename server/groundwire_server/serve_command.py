@@ -12,26 +12,27 @@ from groundwire_index.commands.options import EXIT_USAGE, fail, reporting_failur
 
 def serve(
     data: Annotated[Path | None, typer.Option(help="The folder that holds the indexes.")] = None,
-    backend: Annotated[str | None, typer.Option(help="What holds the indexes: embedded, or milvus.")] = None,
+    backend: Annotated[str | None, typer.Option(help="The storage of the indexes: embedded, or milvus.")] = None,
     milvus_uri: Annotated[str | None, typer.Option(help="Where Milvus is: http(s)://HOST:PORT.")] = None,
     listen: Annotated[str | None, typer.Option(help="HOST:PORT to answer calls at; port 0 takes a free one.")] = None,
-    health_listen: Annotated[str | None, typer.Option(help="HOST:PORT that answers health alone, as well.")] = None,
+    health_listen: Annotated[str | None, typer.Option(help="A second HOST:PORT, which answers only health.")] = None,
     metrics_listen: Annotated[str | None, typer.Option(help="HOST:PORT that shows metrics to Prometheus.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that answer calls at the same address.")] = None,
     config: Annotated[
-        Path | None, typer.Option(help="YAML file of settings; flags and GROUNDWIRE_* variables win over it.")
+        Path | None, typer.Option(help="YAML file of settings; flags and GROUNDWIRE_* variables override it.")
     ] = None,
     embedder: Annotated[
         list[str] | None, typer.Option(help="Model to embed queries with, by name or path; repeatable; none for none.")
     ] = None,
     reranker: Annotated[
-        str | None, typer.Option(help="What reranks: a cross-encoder by name or path, or the URL of a service.")
+        str | None, typer.Option(help="The reranker: a cross-encoder by name or path, or the URL of a service.")
     ] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="PEM certificate chain; without it, plaintext.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="PEM key of the certificate.")] = None,
     tls_client_ca: Annotated[Path | None, typer.Option(help="PEM CAs; demands client certificates.")] = None,
     allow_admin: Annotated[
-        bool | None, typer.Option("--allow-admin/--no-allow-admin", help="Admit activation and deletion by call.")
+        bool | None,
+        typer.Option("--allow-admin/--no-allow-admin", help="Allow callers to activate and delete indexes."),
     ] = None,
     log_format: Annotated[str | None, typer.Option(help="json or console.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,

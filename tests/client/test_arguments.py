@@ -60,7 +60,7 @@ def test_a_wrong_type_is_told_before_any_call(
     [
         ({"target": 50051}, "target must be an address such as 'localhost:50051', not int 50051"),
         ({"credentials": "ca.pem"}, "credentials must be of type TLS, not str 'ca.pem'"),
-        ({"token": 7}, "token must be a string or what gives one, not int"),
+        ({"token": 7}, "token must be a string or a function that returns one, not int"),
         ({"access": "acme"}, "access must be of type AccessContext, not str 'acme'"),
         ({"timeout": "5"}, "timeout must be a number of seconds, not str '5'"),
     ],

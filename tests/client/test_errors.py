@@ -160,7 +160,7 @@ def test_a_torn_trailer_leaves_the_status(trailer: tuple[tuple[str, str | bytes]
     error = error_from(AioRpcError(grpc.StatusCode.NOT_FOUND, trailing_metadata=metadata))
     assert type(error) is groundwire_client.NotFoundError
     assert (error.reason, error.metadata) == ("", {})
-    assert (error.message, error.request_id) == ("no message came with the status", "")
+    assert (error.message, error.request_id) == ("the status has no message", "")
 
 
 @pytest.mark.parametrize(

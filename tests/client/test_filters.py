@@ -90,9 +90,9 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({7: "x"}, TypeError, "metadata: the key 7 must be a string"),
         ({"team": {"name": "tax"}}, TypeError, "metadata['team']: {'name': 'tax'} must be a string, a number"),
         ({"team": [["tax"]]}, TypeError, "metadata['team']: ['tax'] must be a string, a number"),
-        ({"number": 2**53 + 1}, ValueError, "metadata['number']: 9007199254740993 lies beyond 2**53"),
-        ({"kind": "cs", "kinds": ["sql"]}, ValueError, "kinds: ['sql'] comes besides another value of kinds"),
-        ({"team": "a", "metadata": {"team": "b"}}, ValueError, "team: 'a' comes besides another value of metadata"),
+        ({"number": 2**53 + 1}, ValueError, "metadata['number']: 9007199254740993 is beyond 2**53"),
+        ({"kind": "cs", "kinds": ["sql"]}, ValueError, "kinds: ['sql'] is given besides another value of kinds"),
+        ({"team": "a", "metadata": {"team": "b"}}, ValueError, "team: 'a' is given besides another value of metadata"),
     ],
 )
 @pytest.mark.parametrize("as_context", [False, True])

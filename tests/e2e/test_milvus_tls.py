@@ -29,7 +29,7 @@ from support.program import Server, run, run_ok, write_jsonl
 from support.workers import await_ended, separate_channel
 
 SCOPE = ("--repository", "shop", "--branch", "main")
-USER_RULE = "knows no such user: milvus_token_file or milvus_token must be user:password, or an API key"
+USER_RULE = "does not know this user: milvus_token_file or milvus_token must be user:password, or an API key"
 CA_RULE = "milvus_ca must hold the authority that signed the certificate of Milvus"
 MISTAKES = {
     "a wrong password": ({"TOKEN_FILE": "wrong-token"}, USER_RULE),

@@ -85,7 +85,7 @@ def test_a_prompt_that_is_not_there_is_named(folder: Path, name: str, message: s
 
 
 def test_without_folders_the_message_says_where_prompts_go() -> None:
-    assert "put it into prompts/ beside the pipeline's file" in PromptFolders(()).problems("answer", ())[0]
+    assert "put it into prompts/ next to the pipeline's file" in PromptFolders(()).problems("answer", ())[0]
 
 
 def test_a_prompt_must_be_utf_8(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ public static class NodeFilters
         return BigInteger.Abs(number) <= LargestExact
             ? (double)number
             : throw new ArgumentException(
-                $"{Metadata}['{key}']: {whole} lies beyond 2**53, where the wire loses digits: use a string");
+                $"{Metadata}['{key}']: {whole} is beyond 2**53 and would lose digits: use a string");
     }
 
     private static object? Plain(object? value) => value is not JsonElement json ? value : json.ValueKind switch

@@ -28,7 +28,7 @@ _MinConfidence = Annotated[float, typer.Option(help="The least confidence, 0 to 
 def search(
     narrowing: FilterOptions,
     options: CallOptions,
-    query: Annotated[str, typer.Argument(help="What to look for: natural language, code or identifiers.")],
+    query: Annotated[str, typer.Argument(help="The text to search for: natural language, code or identifiers.")],
     search_type: Annotated[
         str | None,
         typer.Option(
@@ -68,7 +68,7 @@ def expand(
     narrowing: FilterOptions,
     options: CallOptions,
     ids: _NodeIds,
-    depth: Annotated[int, typer.Option(help="How many edges a node may lie away from a seed.")] = defaults.MAX_DEPTH,
+    depth: Annotated[int, typer.Option(help="The most edges between a seed and a node.")] = defaults.MAX_DEPTH,
     max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = defaults.MAX_NODES,
     edge_type: _EdgeTypes = None,
     direction: _Direction = "outgoing",
@@ -140,7 +140,7 @@ def fetch(
     ] = None,
     max_chars: Annotated[int | None, typer.Option(help="The most characters in all, instead of tokens.")] = None,
     mode: Annotated[
-        str, typer.Option(help="In which order nodes compete for the budget.", **names_of(PrioritizationMode))
+        str, typer.Option(help="The order in which texts are packed into the budget.", **names_of(PrioritizationMode))
     ] = "balanced",
 ) -> None:
     """Print the source texts of nodes, as many as fit the budget."""

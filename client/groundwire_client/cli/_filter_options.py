@@ -32,7 +32,7 @@ class FilterOptions:
     document: Annotated[list[str] | None, _narrowing(help="A document; repeatable.")] = None
     tests: Annotated[bool | None, _narrowing("--tests/--no-tests", help="Tests alone, or none.")] = None
     generated: Annotated[
-        bool | None, _narrowing("--generated/--no-generated", help="What tools wrote alone, or none.")
+        bool | None, _narrowing("--generated/--no-generated", help="Only generated code, or none.")
     ] = None
     pairs: Annotated[
         list[str] | None,

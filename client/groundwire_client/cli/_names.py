@@ -23,7 +23,7 @@ def unknown_names(
     try:
         index = client.get_index(scope)
     except GroundwireError as error:
-        return [f"whether the index has the kinds, languages or edge types asked for is not known: {error}"]
+        return [f"the kinds, languages and edge types of the index cannot be read: {error}"]
     # The contract compares edge types without regard to case, and "*" stands for all.
     types = [name for name in edge_types if name != "*" and name.casefold() not in map(str.casefold, index.edge_types)]
     return [

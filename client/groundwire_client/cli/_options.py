@@ -55,7 +55,7 @@ class AccessOptions:
         list[str] | None,
         _access(
             metavar="BOUND=VALUE",
-            help=f"What the caller is bound to ({', '.join(_BOUNDS)}), and a value; repeatable.",
+            help=f"A bound of the caller ({', '.join(_BOUNDS)}), and a value; repeatable.",
         ),
     ] = None
 
@@ -106,7 +106,7 @@ class ConnectionOptions:
     plaintext_token: Annotated[
         bool,
         _connection(
-            "--plaintext-token", help="Send the token without TLS beyond this machine: a mesh secures the way."
+            "--plaintext-token", help="Send the token without TLS to another machine: a mesh encrypts the connection."
         ),
     ] = False
 
@@ -209,8 +209,8 @@ def only(option: str, values: Sequence[str]) -> str:
     """The one value of an option, "" for none. Raises typer.BadParameter for several, of which one would be lost."""
     if len(values) > 1:
         raise typer.BadParameter(
-            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; ask each by itself, "
-            "and compare by rank: scores of different indexes are not comparable",
+            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; make one call for "
+            "each, and compare by rank: scores of different indexes are not comparable",
             param_hint=option,
         )
     return "".join(values)

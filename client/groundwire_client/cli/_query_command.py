@@ -35,7 +35,7 @@ class HybridOptions:
         None
     )
     diversify_strength: Annotated[
-        float | None, _tuning("--diversify", help="How much matches that resemble better ones are held back.")
+        float | None, _tuning("--diversify", help="How much matches that are similar to better ones are lowered.")
     ] = None
 
 
@@ -43,24 +43,24 @@ class HybridOptions:
 class RankingOptions:
     """The ranking parameters as typer parses them."""
 
-    file_weight: Annotated[float | None, _tuning(help="How much a match gains by its whole file.")] = None
+    file_weight: Annotated[float | None, _tuning(help="The weight of the whole file in a match's score.")] = None
     test_factor: Annotated[
-        float | None, _tuning(help="What the score of a test is multiplied by, unless the question speaks of tests.")
+        float | None, _tuning(help="The factor for the score of a test, unless the question asks for tests.")
     ] = None
     generated_factor: Annotated[
         float | None,
-        _tuning(help='What the score of generated code is multiplied by, unless the question says "generated".'),
+        _tuning(help='The factor for the score of generated code, unless the question says "generated".'),
     ] = None
     prose_factor: Annotated[
         float | None,
-        _tuning(help="What the score of prose is multiplied by, unless the question asks for documentation."),
+        _tuning(help="The factor for the score of prose, unless the question asks for documentation."),
     ] = None
     fragment_factor: Annotated[
-        float | None, _tuning(help="What the score of a text below 80 characters is multiplied by.")
+        float | None, _tuning(help="The factor for the score of a text below 80 characters.")
     ] = None
-    graph_weight: Annotated[float | None, _tuning(help="How much a match gains by neighbours that match too.")] = None
+    graph_weight: Annotated[float | None, _tuning(help="The weight of the dependency graph in a match's score.")] = None
     repeat_factor: Annotated[
-        float | None, _tuning(help="What a score is multiplied by for each better match of its file.")
+        float | None, _tuning(help="The factor for a score, once for each better match of the same file.")
     ] = None
 
 
@@ -78,7 +78,7 @@ def query(
     ranking: RankingOptions,
     narrowing: FilterOptions,
     options: CallOptions,
-    question: Annotated[str, typer.Argument(help="What to look for: natural language, code, names or paths.")],
+    question: Annotated[str, typer.Argument(help="The text to search for: natural language, code, names or paths.")],
     fusion: Annotated[
         str | None,
         typer.Option(
@@ -99,31 +99,35 @@ def query(
         str, typer.Option(help="The process that asks, for the server's routing.", show_default=False)
     ] = "",
     doc_class: Annotated[
-        str, typer.Option(help="The class of documents that is meant, for the same.", show_default=False)
+        str, typer.Option(help="The class of documents of the question, for the server's routing.", show_default=False)
     ] = "",
-    workflow_id: Annotated[str, typer.Option(help="The workflow that asks, for the same.", show_default=False)] = "",
+    workflow_id: Annotated[
+        str, typer.Option(help="The workflow that asks, for the server's routing.", show_default=False)
+    ] = "",
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
     parents: Annotated[bool, typer.Option("--parents/--no-parents", help="Show what contains each match.")] = True,
-    neighbors: Annotated[bool, typer.Option("--neighbors", help="Show what stands before and after each.")] = False,
+    neighbors: Annotated[
+        bool, typer.Option("--neighbors", help="Show the chunks before and after each match.")
+    ] = False,
     graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
     budget_tokens: Annotated[
         int | None,
-        typer.Option(help="The most tokens of texts in all.", show_default="what the response has room for"),
+        typer.Option(help="The most tokens of texts in all.", show_default="all that fit into the response"),
     ] = None,
     rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.")] = None,
     half_life: Annotated[
         float | None,
-        _tuning(help="Days until what a conversation gains by being recent is halved; 0 for no freshness."),
+        _tuning(help="The age in days at which a conversation's freshness is one half; 0 for no freshness."),
     ] = None,
-    freshness: Annotated[float | None, _tuning(help="The share of being recent in a conversation's score.")] = None,
+    freshness: Annotated[float | None, _tuning(help="The share of freshness in a conversation's score.")] = None,
     now: Annotated[
         datetime | None,
         _tuning(
             parser=_moment,
             metavar="ISO 8601",
-            help="When the question is asked; UTC unless it has an offset.",
+            help="The time of the question; UTC unless it has an offset.",
             show_default="the server's clock",
         ),
     ] = None,

@@ -40,8 +40,8 @@ _BAR_WIDTH = 10
 
 
 _NO_PATH = {
-    "outgoing": "no path leads from --from to --to; --direction incoming asks the reverse, both goes either way",
-    "incoming": "no path leads from --to to --from; --direction outgoing asks the reverse, both goes either way",
+    "outgoing": "no path leads from --from to --to; --direction incoming searches the other way, both in either",
+    "incoming": "no path leads from --to to --from; --direction outgoing searches the other way, both in either",
     "both": "no path connects --from and --to, whichever way edges are followed; --max-hops allows longer ones",
 }
 

@@ -68,12 +68,12 @@ def conversation_history(state: PipelineState, runtime: Runtime) -> History:
             conversations of different users.
     """
     if runtime.history is None:
-        raise StepError("history-missing", "the run names a session, and has no history to keep its turns in")
+        raise StepError("history-missing", "the run names a session, but has no history to store its turns")
     if not state.user_id:
         raise StepError(
             "user-missing",
-            f"the run names the session {state.session_id!r}, and nobody whose it is: give user_id, so that "
-            "nobody else who names it reads it",
+            f"the run names the session {state.session_id!r} but no user: give user_id, so that no other user can "
+            "read the session",
         )
     return runtime.history
 
@@ -96,7 +96,7 @@ async def _summary(
 
     def complaint(summary: str) -> str:
         if not summary:
-            return "there was no summary, or it did not come to its end"
+            return "the summary is empty or incomplete"
         tokens = runtime.counter.count(format_history(summary, ()))
         return "" if tokens <= budget else f"the summary of the history takes {tokens} tokens of {budget}"
 

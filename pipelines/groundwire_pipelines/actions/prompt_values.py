@@ -17,13 +17,13 @@ from groundwire_pipelines.state import PipelineState
 Variables: TypeAlias = Annotated[
     tuple[Annotated[str, Field(pattern=rf"^{VARIABLE_NAME}$")], ...],
     Field(
-        description="The variables of the prompt, which must use each of them and no other: `question` in English (a "
-        "translate_in_if_needed step translates it), `history`, `context` (the evidence), `requests` (the model's "
-        "earlier requests for more evidence), `requests_left` (the number of further ones that max_turn_loops allows), "
-        "`modes` (the prefixes of the retrieval modes that the settings allow), "
-        "`mode` and `rewritten_question` (what the router chose), `filters` (the filter of searches, and how "
-        "a query may narrow it further), `error` (the last error that `on_error` handled), `repository`, `branch`, or "
-        "the `output` of an earlier step, of which `plan.query` is a field."
+        description="The variables of the prompt, which must use each of them and no other. `question` is in English "
+        "(a translate_in_if_needed step translates it). `context` is the evidence. `requests` are the model's earlier "
+        "requests for more evidence, `requests_left` the number of further ones that max_turn_loops allows. `modes` "
+        "are the prefixes of the retrieval modes that the settings allow. The router chose `mode` and "
+        "`rewritten_question`. `filters` is the filter of searches, and how a query may narrow it further. `error` is "
+        "the last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
+        "earlier step, where `plan.query` names the field `query` of the output `plan`."
     ),
 ]
 

@@ -26,8 +26,8 @@ QueryFrom: TypeAlias = Annotated[
     Field(
         pattern=rf"^{VARIABLE_NAME}$",
         description="The origin of the query: `last_model_response`, without the prefix that a handle_prefix step "
-        "read; `question`, in English if it was translated; `rewritten_question`, the router's query; or the "
-        "`output` of an earlier model step, of which `plan.query` is a field.",
+        "read; `question`, in English if it was translated; `rewritten_question`, the router's query. Or the `output` "
+        "of an earlier model step, where `plan.query` names the field `query` of the output `plan`.",
     ),
 ]
 

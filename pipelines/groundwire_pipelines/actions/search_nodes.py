@@ -64,7 +64,7 @@ class SearchSettings(StepSettings):
         if self.rerank != "none" and self.search_type != "semantic":
             raise broken(
                 "rerank-not-semantic",
-                f"rerank {self.rerank!s} goes with search_type semantic alone, not with {self.search_type!s}",
+                f"rerank {self.rerank!s} needs search_type semantic, not {self.search_type!s}",
             )
         return self
 

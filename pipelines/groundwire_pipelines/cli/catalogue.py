@@ -36,7 +36,7 @@ def list_pipelines(folder: Folders = None, as_json: AsJson = False) -> None:
 
 def list_actions(
     name: Annotated[
-        str, typer.Argument(metavar="ACTION", help="The action to tell all of; every one when absent.")
+        str, typer.Argument(metavar="ACTION", help="The action to describe in full; all actions when absent.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:

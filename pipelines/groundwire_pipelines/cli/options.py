@@ -51,7 +51,7 @@ PathTo = Annotated[
     str, typer.Option("--to", help="Where paths end, in words (setting path_to).", show_default="the question's")
 ]
 English = Annotated[
-    bool, typer.Option("--english/--not-english", help="Whether the question, and so the answer, is in English.")
+    bool, typer.Option("--english/--not-english", help="The language of question and answer: English, or another one.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer and its evidence as one JSON object.")]
 Trace = Annotated[

@@ -57,7 +57,7 @@ def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) ->
 def graph(
     name: PipelineName,
     language: Annotated[
-        Language, typer.Option("--format", help="What to write: for Markdown, or for Graphviz.")
+        Language, typer.Option("--format", help="The format: for Markdown, or for Graphviz.")
     ] = Language.MERMAID,
     folder: Folders = None,
 ) -> None:

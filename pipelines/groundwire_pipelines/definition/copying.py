@@ -34,7 +34,7 @@ def copy_pipeline(
     contents |= {folder / "prompts" / f"{one}{ending}": prompts.text(one, ending) for one, ending in used}
     for path in contents:
         if path.exists():
-            raise PipelineError(f"{path} is there already: name another folder, or take it away")
+            raise PipelineError(f"{path} already exists: name another folder, or remove it")
     try:
         for path, text in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)

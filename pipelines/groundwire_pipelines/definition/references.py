@@ -70,7 +70,7 @@ def _at(settings: Mapping[str, JsonValue], name: str) -> JsonValue:
 
 def _missing(settings: Mapping[str, JsonValue], name: str) -> str:
     if name in settings:
-        return f"the setting {name!r} has no value, which the step takes from it"
+        return f"the step uses the setting {name!r}, which has no value"
     parent, _, last = name.rpartition(".")
     within = _at(settings, parent) if parent else dict(settings)
     known = within if isinstance(within, dict) else {}

@@ -100,7 +100,7 @@ def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
         return None
     if outcome.transition not in step.transitions:
         raise StepError(
-            "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: mend it"
+            "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: correct it"
         )
     target = step.definition.transitions.get(outcome.transition)
     if target is None:

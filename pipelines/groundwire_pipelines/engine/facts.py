@@ -95,13 +95,15 @@ def _fact(name: str, value: object, telling: Telling) -> JsonValue:
         case NodeFilter():
             return cast("JsonValue", plain(value)) if telling is Telling.TEXTS else _shape(value)
         case _:
-            raise TypeError(f"the state's field {name} holds {value!r}, of which a trace knows nothing to tell")
+            raise TypeError(f"the state's field {name} holds {value!r}, which a trace cannot represent")
 
 
 def _extension(kept: object, telling: Telling) -> JsonValue:
     """The fields of a plug-in's value: numbers unchanged, texts as their sizes, and collections as their counts."""
     if not is_dataclass(kept) or isinstance(kept, type):
-        raise TypeError(f"extensions holds {kept!r}, which is no dataclass: make it one, so that a trace can tell it")
+        raise TypeError(
+            f"extensions holds {kept!r}, which is no dataclass: make it one, so that a trace can represent it"
+        )
     return {field.name: _kept(getattr(kept, field.name), telling) for field in fields(kept)}
 
 

@@ -227,7 +227,7 @@ def _empty_log(connection: sqlite3.Connection) -> None:
     if is_busy:
         raise sqlite3.OperationalError(
             "the conversation is deleted, but its bytes stay in the log while another process reads: "
-            "they go when no process has the history open any more"
+            "they are removed when no process has the history open"
         )
 
 

@@ -137,7 +137,7 @@ class OpenAIModel:
         except _RefusedReplyError as error:
             raise _refused(error, place) from error
         except (json.JSONDecodeError, RecursionError) as error:
-            raise StepError("model-malformed", f"{place} sent what is no JSON: {error}") from error
+            raise StepError("model-malformed", f"{place} sent a reply that is not JSON: {error}") from error
         except ValidationError as error:
             raise StepError("model-malformed", f"{place} sent no chat completion: check the base URL") from error
         if reply.cut:

@@ -81,7 +81,7 @@ def _filters(members: list[tuple[str, Tolerated]]) -> tuple[NodeFilter, tuple[st
             raise StepError("filter-unknown", f"{shown(name)} is no filter: use one of {', '.join(FILTER_NAMES)}")
         field = FILTER_NAMES[key]
         if field in values:
-            raise StepError("filter-malformed", f"the filter {shown(name)} stands there twice")
+            raise StepError("filter-malformed", f"the filter {shown(name)} is given twice")
         values[field] = _texts(name, value)
     flags = {name: _flag(name, values.pop(name, ())) for name in FLAG_FIELDS}
     return node_filter({**values, **flags}), tuple(sorted(dropped))

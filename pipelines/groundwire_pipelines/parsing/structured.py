@@ -116,8 +116,8 @@ def _validator(schema: Mapping[str, JsonValue], max_references: int) -> Draft202
             if next(followed) > max_references:
                 raise StepError(
                     "response-mismatched",
-                    f"whether the answer matches its schema is not told after {max_references} references: "
-                    "have alternatives differ in what they refer to",
+                    f"the check of the answer against its schema did not end after {max_references} references: "
+                    "let alternatives refer to different definitions",
                 )
             yield from follow(validator, target, value, within)
 

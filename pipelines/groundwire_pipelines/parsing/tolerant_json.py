@@ -64,7 +64,7 @@ class _Reader:
             if not self.taken(":"):
                 raise self.malformed("':'")
             if key in members:
-                raise MalformedError(f"the key {key!r} stands there twice")
+                raise MalformedError(f"the key {key!r} is given twice")
             members[key] = self._read_value(depth + 1)
             self._end_member("}")
         return members

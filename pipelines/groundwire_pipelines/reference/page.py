@@ -96,7 +96,7 @@ def _prompts() -> str:
 
 def _rules() -> str:
     told = _wrapped(
-        "A step that fails names its rule, by which `on_error.<rule>` branches. Errors of the server are "
+        "A step that fails names its rule, and `on_error.<rule>` branches on it. Errors of the server are "
         "`server-<reason>`, such as `server-scope-not-found`; a value of a wrong type in a pipeline that was put "
         "together in memory is `<key>-malformed`, a missing one `<key>-missing`."
     )

@@ -31,7 +31,7 @@ def _tell_unwritten(
     *before, reader = missing.path
     fields = " or ".join(f"`{name}`" for name in missing.fields)
     path = f"on the path {' -> '.join(missing.path)}" if before else "before the entry step"
-    message = f"reads {fields}, which nothing has written {path}"
+    message = f"reads {fields}, which no step has written {path}"
     writers = [step_id for step_id, step in steps.items() if _writes(step, missing.fields)]
     if writers:
         message += f"; {listed(writers)} would"

@@ -73,9 +73,9 @@ def _pipeline() -> _Schema:
             "name": {
                 "type": "string",
                 "pattern": f"^{PIPELINE_NAME.pattern.pattern}$",
-                "description": "What other pipelines and the command line call it.",
+                "description": "Its name for other pipelines and for the command line.",
             },
-            "description": {"type": "string", "description": "What it is for, as `groundwire pipeline list` tells it."},
+            "description": {"type": "string", "description": "Its purpose; `groundwire pipeline list` prints it."},
             "extends": {
                 "type": "string",
                 "description": "The pipeline whose settings and steps this one starts from: a name, or a file's path.",
@@ -83,7 +83,7 @@ def _pipeline() -> _Schema:
             "prompts": {
                 "type": "array",
                 "items": {"type": "string", "minLength": 1},
-                "description": "Folders of prompts besides `prompts` beside the file, relative to it, nearest first.",
+                "description": "Folders of prompts besides `prompts` next to the file, relative to it, nearest first.",
             },
             "settings": {"$ref": "#/$defs/settings"},
             "steps": {"type": "array", "items": {"$ref": "#/$defs/step"}},

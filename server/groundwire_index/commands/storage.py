@@ -55,7 +55,7 @@ def _storage(
     data: Data = DEFAULT_DATA,
     backend: Annotated[
         Backend,
-        typer.Option(envvar="GROUNDWIRE_BACKEND", help="What holds indexes: the data folder, or Milvus."),
+        typer.Option(envvar="GROUNDWIRE_BACKEND", help="The storage of indexes: the data folder, or Milvus."),
     ] = Backend.EMBEDDED,
     milvus_uri: Annotated[
         str,

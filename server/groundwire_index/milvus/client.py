@@ -93,13 +93,13 @@ def _unanswered(address: MilvusAddress, call: grpc.Call) -> StorageUnavailableEr
     if call.code() is grpc.StatusCode.UNAUTHENTICATED:
         # Not in the words of who refuses: it was sent the token, and might repeat it.
         return StorageUnavailableError(
-            f"Milvus at {address.uri} knows no such user: milvus_token_file or milvus_token must be user:password, or "
-            "an API key, as Milvus has it now"
+            f"Milvus at {address.uri} does not know this user: milvus_token_file or milvus_token must be "
+            "user:password, or an API key, that Milvus accepts now"
         )
     if call.code() is grpc.StatusCode.PERMISSION_DENIED:
         return StorageUnavailableError(
             f"Milvus at {address.uri} denies this to the user of milvus_token_file or milvus_token, who must be "
-            f"allowed to make, read and drop collections and aliases of the database {address.database!r}"
+            f"allowed to create, read and drop collections and aliases of the database {address.database!r}"
         )
     told = f"{call.code().name} {_on_one_line(call.details())}"
     advice = next((rule for words, rule in _ADVICE[urlsplit(address.uri).scheme] if words in told), "")

@@ -87,7 +87,7 @@ class PolicyTable:
         """What the row demands. Raises PermissionError, a defect, for a row that is of no class."""
         code = int(self.codes[row])
         if code == 0:
-            raise PermissionError(f"row {row} is of no policy class: nobody may see it")
+            raise PermissionError(f"row {row} has no policy class: no caller may see it")
         return self.classes[code - 1]
 
     def holding(self, chosen: NDArray[np.bool_]) -> RowTest:

@@ -54,7 +54,7 @@ class ReadingOrder:
             (self.document, NO_DOCUMENT, documents),
         ):
             if count and not least <= int(values.min()) <= int(values.max()) < end:
-                raise IndexDamagedError(f"{_ORDER_FILE}: names rows or documents that there are not")
+                raise IndexDamagedError(f"{_ORDER_FILE}: names rows or documents that do not exist")
 
     def members(self, documents: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows of several documents [m], one document after the other, and for each row the document's place."""

@@ -115,7 +115,7 @@ class _Bodies:
 def _sql_folder(files: ArchiveFiles) -> str | None:
     folders = [folder for folder in SQL_FOLDERS if any(name.startswith(f"{folder}/") for name in files.names)]
     if len(folders) > 1:
-        raise IngestError(f"{files.place(folders[1])}: stands beside {folders[0]}; keep one of them")
+        raise IngestError(f"{files.place(folders[1])}: is there as well as {folders[0]}; keep one of them")
     return folders[0] if folders else None
 
 

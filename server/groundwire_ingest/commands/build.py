@@ -72,7 +72,9 @@ def index(
             "shape which.",
         ),
     ] = "FLAT",
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and index again whenever files change.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Keep running, and index again whenever files change.")
+    ] = False,
 ) -> None:
     """Build an index version from SOURCE, publish it, and let it answer. If nothing has changed, do nothing.
 
@@ -121,7 +123,7 @@ def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
 
     if says_more:
         options = "--repository, --branch, --embedder, --exclude and --skip-dangling-edges"
-        fail(f"{file} says for each of its repositories what {options} would; leave these out", EXIT_USAGE)
+        fail(f"{file} states the options of each repository: leave out {options}", EXIT_USAGE)
     try:
         return read_repositories(file)
     except YamlFileError as error:

@@ -78,11 +78,13 @@ def agreed_encoder(store: EncoderStore, embedder: Embedder) -> AgreedEncoder | N
         return None
     encoder = _kept_encoder(store, embedder) or convert(store, embedder)
     if encoder is None:
-        _LOG.info("%s embeds by itself: it is no BERT that can be converted", embedder.name)
+        _LOG.info("%s is used without an int8 encoder: it is no BERT that can be converted", embedder.name)
         return None
     agreement = _measure(encoder, embedder)
     if not agreement.suffices:
-        _LOG.warning("%s embeds by itself: its int8 encoder strays: %s", embedder.name, agreement)
+        _LOG.warning(
+            "%s is used without an int8 encoder: the encoder's vectors differ too much: %s", embedder.name, agreement
+        )
         return None
     return AgreedEncoder(encoder, agreement)
 

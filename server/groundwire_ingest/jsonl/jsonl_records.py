@@ -130,7 +130,7 @@ def _edge(fields: JsonFields) -> SourceEdge:
     fields.check_names(_EDGE_FIELDS)
     edge_type = fields.bounded_text("edge_type", MAX_ACCESS_VALUE_LENGTH)
     if edge_type == "*":
-        raise fields.refused("edge_type", "be a name; '*' stands for all edge types in requests")
+        raise fields.refused("edge_type", "be a name; '*' means all edge types in requests")
     return SourceEdge(
         from_key=_key(fields, "from"),
         to_key=_key(fields, "to"),

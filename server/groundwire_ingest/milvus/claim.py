@@ -48,8 +48,8 @@ def check_held(catalogue: Catalogue, build: Entry) -> None:
     """Raises BuildRefusedError when the build was taken for dead, and another may run."""
     if catalogue.store.alias_target(building_alias(build.scope)) != build.collections.facts:
         raise BuildRefusedError(
-            f"this build of version {build.scope.active_index!r} did not go on for so long that another build took it "
-            "for dead and removed it; start it again"
+            f"this build of version {build.scope.active_index!r} made no progress for too long, so another build "
+            "removed it; start it again"
         )
 
 

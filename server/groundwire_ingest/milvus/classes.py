@@ -19,7 +19,7 @@ class Classes:
         """Raises IndexDamagedError when a row is of no policy class."""
         codes = index.policies.codes.astype(np.int64)
         if len(codes) and not codes.min():
-            raise IndexDamagedError(f"row {int(codes.argmin())} is of no policy class: nobody may see it")
+            raise IndexDamagedError(f"row {int(codes.argmin())} has no policy class: no caller may see it")
         pairs = (codes - 1) * 2 + index.nodes.flags["deleted"]
         distinct, places = np.unique(pairs, return_inverse=True)
         self._index = index

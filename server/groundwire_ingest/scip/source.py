@@ -41,7 +41,7 @@ class ScipSource:
             yield from self._read_texts()
         else:
             raise IngestError(
-                f"{self._path}: holds no texts, and its files are not beside it; move it into the folder that its "
+                f"{self._path}: holds no texts, and its files are not next to it; move it into the folder that its "
                 f"indexer was run in, as index{COMPILER_INDEX_SUFFIX}, and name that folder"
             )
 

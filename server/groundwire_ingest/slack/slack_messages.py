@@ -70,7 +70,7 @@ def _why_not(fields: JsonFields) -> str:
     if kind != "message":
         return f"of type {kind[:40]!r}, so no message"
     if subtype not in WRITTEN_SUBTYPES:
-        return f"a message of subtype {subtype[:40]!r}, which nobody wrote"
+        return f"a message of subtype {subtype[:40]!r}, which no person wrote"
     return ""
 
 

@@ -162,6 +162,6 @@ def _contradiction(path: str, rules: Sequence[AccessRule]) -> str:
         f"{rule.path!r} (tenant {rule.demand.tenant_id!r}, tags {list(rule.demand.acl_tags)})" for rule in rules
     )
     return (
-        f"{path}: the access rules {demands} have no tag, or not the tenant, in common, so nobody could see the file; "
-        "let the wider rule name the tags of the narrower one as well, or demand classification labels, which add up"
+        f"{path}: the access rules {demands} have no tag in common, or different tenants, so no caller could see the "
+        "file; add the tags of the narrower rule to the wider one, or demand classification labels, which add up"
     )

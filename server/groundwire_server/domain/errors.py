@@ -111,7 +111,7 @@ class BackendUnavailableError(GroundwireError):
     """
 
     def __init__(self, cause: str) -> None:
-        super().__init__(Reason.BACKEND_UNAVAILABLE, "what holds the indexes does not answer; try again later")
+        super().__init__(Reason.BACKEND_UNAVAILABLE, "the storage of the indexes does not answer; try again later")
         self.cause = cause
 
 

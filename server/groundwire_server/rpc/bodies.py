@@ -77,7 +77,7 @@ class Places:
                 finally:
                     self._taken.pop(place, None)
         except TimeoutError:
-            raise DeadlineError(f"it took longer than {seconds:g} s, or many others came meanwhile") from None
+            raise DeadlineError(f"it took longer than {seconds:g} s, or too many others came") from None
 
 
 def malformed(field: str, description: str) -> InvalidRequestError:

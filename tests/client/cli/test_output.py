@@ -101,8 +101,8 @@ def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> No
 @pytest.mark.parametrize(
     ("direction", "said"),
     [
-        ("outgoing", "no path leads from --from to --to; --direction incoming asks the reverse"),
-        ("incoming", "no path leads from --to to --from; --direction outgoing asks the reverse"),
+        ("outgoing", "no path leads from --from to --to; --direction incoming searches the other way"),
+        ("incoming", "no path leads from --to to --from; --direction outgoing searches the other way"),
         ("both", "no path connects --from and --to, whichever way edges are followed; --max-hops"),
     ],
 )
@@ -196,6 +196,5 @@ def test_an_index_whose_names_may_not_be_asked_is_searched_nevertheless(server: 
     output = run("search", "vat", "--kind", "cs")
     assert output.code == 0
     assert output.stderr == (
-        "note: whether the index has the kinds, languages or edge types asked for is not known: "
-        "PERMISSION_DENIED: not for you\n"
+        "note: the kinds, languages and edge types of the index cannot be read: PERMISSION_DENIED: not for you\n"
     )

@@ -133,8 +133,8 @@ def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
 @pytest.mark.parametrize(
     ("ends", "direction", "said"),
     [
-        ((TAX, ORDER), "outgoing", "No path leads from from_ids to to_ids: direction incoming asks the reverse"),
-        ((ORDER, TAX), "incoming", "No path leads from to_ids to from_ids: direction outgoing asks the reverse"),
+        ((TAX, ORDER), "outgoing", "No path leads from from_ids to to_ids: direction incoming searches the other way"),
+        ((ORDER, TAX), "incoming", "No path leads from to_ids to from_ids: direction outgoing searches the other way"),
     ],
 )
 def test_no_path_is_told_with_the_way_that_was_asked(

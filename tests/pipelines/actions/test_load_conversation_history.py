@@ -207,7 +207,7 @@ def test_a_session_needs_a_history() -> None:
 def test_a_session_needs_somebody_whose_it_is(history: SqliteHistory) -> None:
     append(history, "a")
     state = make_state(session_id="s")
-    with pytest.raises(StepError, match="the session 's', and nobody whose it is: give user_id") as caught:
+    with pytest.raises(StepError, match="the session 's' but no user: give user_id") as caught:
         run_action(ACTION, PROMPT, state, conversation(history=history, max_history_tokens=17).runtime)
     assert caught.value.rule == "user-missing"
     assert state.history == []

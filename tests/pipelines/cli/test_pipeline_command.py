@@ -173,7 +173,7 @@ def test_init_copies_a_pipeline_and_its_prompts_to_edit(tmp_path: Path) -> None:
     assert " # " not in text
     again = run("init", "mine", "--from", "evidence", "-o", target)
     assert again.exit_code == 1
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert (target / "mine.yaml").read_text(encoding="utf-8") == text
 
 

@@ -59,7 +59,7 @@ def test_reads_what_models_write_for_json(written: str, value: object) -> None:
         (r'{"a": "\ud800"}', "a \\u escape is half of a surrogate pair"),
         ("{,}", "expected a string or a word at character 2, found ',}'"),
         ("{a: b} c", "expected nothing more at character 8, found 'c'"),
-        ("{a: b, a: c}", "the key 'a' stands there twice"),
+        ("{a: b, a: c}", "the key 'a' is given twice"),
         ("{a: " + "[" * 5000, "values are nested more than 8 deep"),
         ("{a: " * 5000, "values are nested more than 8 deep"),
     ],

@@ -42,26 +42,26 @@ def test_what_is_written_before_may_be_read(tmp_path: Path) -> None:
     [
         (
             (SEARCH.format("render"), FETCH.format("render"), RENDER),
-            "it.yaml:7: steps.render: reads `node_texts`, which nothing has written on the path a -> render; "
+            "it.yaml:7: steps.render: reads `node_texts`, which no step has written on the path a -> render; "
             "'fetch' would",
         ),
         (
             ("id: a, action: handle_prefix, protocol: answer, on_answer: end, on_request: end",),
-            "it.yaml:5: steps.a: reads `last_model_response`, which nothing has written before the entry step; "
+            "it.yaml:5: steps.a: reads `last_model_response`, which no step has written before the entry step; "
             "'a' would",
         ),
         (
             ("id: a, action: search_nodes, search_type: bm25, next: fetch", FETCH.format("render"), RENDER),
-            "it.yaml:5: steps.a: reads `last_model_response`, which nothing has written before the entry step",
+            "it.yaml:5: steps.a: reads `last_model_response`, which no step has written before the entry step",
         ),
         (
             ("id: a, action: check_retrieval, on_none: end, on_ok: end",),
-            "it.yaml:5: steps.a: reads `search_report`, which nothing has written before the entry step",
+            "it.yaml:5: steps.a: reads `search_report`, which no step has written before the entry step",
         ),
         (
             ("id: a, action: finalize",),
             "it.yaml:5: steps.a: reads `final_answer_en` or `model_answer` or `context_blocks` or `search_report` or "
-            "`error_message`, which nothing has written before the entry step",
+            "`error_message`, which no step has written before the entry step",
         ),
     ],
 )

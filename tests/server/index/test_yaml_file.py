@@ -10,7 +10,7 @@ from groundwire_index.yaml_file import MAX_BYTES, YamlFileError, read_yaml
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: 1\nb: {c: 1,\n    c: 2}", "the key 'c' stands twice in one mapping in .*, line 3, column 5"),
+        ("a: 1\nb: {c: 1,\n    c: 2}", "the key 'c' is given twice in one mapping in .*, line 3, column 5"),
         ("a: &x [1]\nb: *x", "an alias is not allowed; write it out in .*, line 2, column 4"),
         ("a: &x [*x]", "an alias is not allowed"),
         ("[" * 5_000, "is not YAML: nested too deeply"),

@@ -133,7 +133,7 @@ def refusal(name: str) -> str | None:
     if ".min." in lower or suffix in {".map", ".snap"}:
         return "minified or generated, which a tool writes"
     if suffix == ".ipynb":
-        return "a notebook, whose texts stand in JSON; convert it to a script to have it indexed"
+        return "a notebook, which stores its text as JSON; convert it to a script to index it"
     if suffix in _BINARY:
         return f"an image, a font, an archive or other data ({suffix})"
     if lower in _TOOL_FILES:

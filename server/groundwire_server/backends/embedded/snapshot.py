@@ -152,7 +152,7 @@ class EmbeddedSnapshot:
         """See `Snapshot.vectors`."""
         vectors = self.view.index.vectors
         if vectors is None:
-            raise AssertionError("the engine asks for vectors where there are some")
+            raise AssertionError("bug: vectors asked of an index without vectors")
         return np.where(vectors.present[rows][:, np.newaxis], vectors.rows[rows], 0.0).astype(np.float64)
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:

@@ -104,7 +104,7 @@ class Retrievers:
         match retriever:
             case Retriever.DENSE:
                 if search.query_vector is None:
-                    raise AssertionError("the engine asks for vectors where there are some, with one")
+                    raise AssertionError("bug: dense retrieval without vectors or a query vector")
                 return Dense(version, allowed, search.query_vector, search.min_similarity)
             case Retriever.BM25_CODE | Retriever.BM25_PROSE:
                 table = _TABLES[retriever]

@@ -188,7 +188,7 @@ class MilvusSnapshot:
         """See `Snapshot.vectors`."""
         space = self.vector_space
         if space is None:
-            raise AssertionError("the engine asks for vectors where there are some")
+            raise AssertionError("bug: vectors asked of an index without vectors")
         return self._nodes.read(rows, (VECTOR,)).dense(VECTOR, space.dimension).astype(np.float64)
 
     @told_as_refusals

@@ -15,7 +15,7 @@ def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
     violations = Violations()
     check_scope(request.scope, violations)
     if not request.seed_ids:
-        violations.require("seed_ids", "a walk starts somewhere; give at least one id")
+        violations.require("seed_ids", "a walk needs a start; give at least one id")
     violations.bound_count("seed_ids", request.seed_ids, limits.MAX_SEEDS)
     check_ids("seed_ids", request.seed_ids[: limits.MAX_SEEDS], violations)
     if request.max_depth is None:
@@ -40,4 +40,4 @@ def check_edge_allowlist(edge_types: Sequence[str], violations: Violations) -> N
         field = f"edge_allowlist[{position}]"
         violations.bound_length(field, edge_type, MAX_ACCESS_VALUE_LENGTH)
         if edge_type == "*" and len(edge_types) > 1:
-            violations.add(field, Reason.FIELDS_CONFLICT, '"*" stands alone or not at all; drop it or the others')
+            violations.add(field, Reason.FIELDS_CONFLICT, '"*" must be the only entry; drop it or the others')

@@ -12,8 +12,8 @@ def check_paths(request: PathsRequest, bounds: limits.Limits) -> None:
     violations = Violations()
     check_scope(request.scope, violations)
     for field, ids, what in (
-        ("from_ids", request.from_ids, "a path begins somewhere; give at least one id"),
-        ("to_ids", request.to_ids, "a path ends somewhere; give at least one id"),
+        ("from_ids", request.from_ids, "a path needs a start; give at least one id"),
+        ("to_ids", request.to_ids, "a path needs an end; give at least one id"),
     ):
         if not ids:
             violations.require(field, what)

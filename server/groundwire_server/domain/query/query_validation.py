@@ -37,7 +37,7 @@ def _check_text(query: str, bounds: limits.Limits, violations: Violations) -> No
     if len(query) > bounds.max_query_chars:
         violations.bound_length("query", query, bounds.max_query_chars)
     elif not query.strip():
-        violations.require("query", "say what to look for; blank text matches nothing")
+        violations.require("query", "give the text to search for; blank text matches nothing")
 
 
 def check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Violations) -> None:
@@ -82,7 +82,9 @@ def _check_retrievers(request: QueryRequest, violations: Violations) -> None:
             violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
     if request.query_vector and request.retrievers and Retriever.DENSE not in request.retrievers:
         violations.add(
-            "query_vector", Reason.FIELDS_CONFLICT, "has no use without the dense retriever; drop it or ask it"
+            "query_vector",
+            Reason.FIELDS_CONFLICT,
+            "has no use without the dense retriever; drop it or add DENSE to `retrievers`",
         )
     violations.need_direction("query_vector", request.query_vector)
 

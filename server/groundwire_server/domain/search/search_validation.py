@@ -29,7 +29,7 @@ def _check_query(request: SearchRequest, bounds: Limits, violations: Violations)
     if len(request.query) > bounds.max_query_chars:
         violations.bound_length("query", request.query, bounds.max_query_chars)
     elif needs_text and not request.query.strip():
-        violations.require("query", "say what to look for; blank text matches nothing")
+        violations.require("query", "give the text to search for; blank text matches nothing")
 
 
 def _check_query_vector(request: SearchRequest, violations: Violations) -> None:

@@ -11,7 +11,7 @@ from groundwire_server.domain.search.search import Filter
 
 
 class PrioritizationMode(Enum):
-    """In which order nodes compete for the budget."""
+    """The order in which texts are packed into the budget."""
 
     SEED_FIRST = "seed_first"
     GRAPH_FIRST = "graph_first"

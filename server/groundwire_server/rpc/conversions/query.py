@@ -101,5 +101,5 @@ def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[
         if retriever is not None:
             retrievers.append(retriever)
         elif number == retrieval_pb2.RETRIEVER_UNSPECIFIED:
-            violations.require(field, "UNSPECIFIED is no retriever; name one, or give none at all to ask every one")
+            violations.require(field, "UNSPECIFIED is no retriever; name one, or leave the list empty to use all")
     return tuple(retrievers)

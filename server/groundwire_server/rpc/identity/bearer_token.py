@@ -26,7 +26,7 @@ def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
         )
     (value, *others) = given
     if others:
-        raise refused("repeated", f"the metadata {AUTHORIZATION_KEY} stands {len(given)} times; send it once")
+        raise refused("repeated", f"the metadata {AUTHORIZATION_KEY} is sent {len(given)} times; send it once")
     if len(value) > len(_SCHEME) + 1 + MAX_TOKEN_BYTES:
         raise refused("too_long", f"the token is longer than {MAX_TOKEN_BYTES} bytes")
     scheme, _, token = value.partition(" ") if isinstance(value, str) else ("", "", "")

@@ -26,13 +26,13 @@ class CertificateNames:
 
 def _check_uri(uri: str) -> str:
     if not _URI.fullmatch(uri):
-        raise ValueError("must be scheme://authority/path; `*` may stand at the end of the path alone")
+        raise ValueError("must be scheme://authority/path; `*` is allowed only at the end of the path")
     return uri
 
 
 def _check_dns(name: str) -> str:
     if not _DNS.fullmatch(name.lower()):
-        raise ValueError("must be a DNS name; `*.` may stand before it")
+        raise ValueError("must be a DNS name; `*.` is allowed before it")
     return name.lower()
 
 

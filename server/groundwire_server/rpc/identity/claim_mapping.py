@@ -144,7 +144,7 @@ class ScopesRule(BaseModel):
     @model_validator(mode="after")
     def _check_any(self) -> Self:
         if not (self.always or self.claims):
-            raise ValueError("must have `always` or `claims`, or nobody may ask anything")
+            raise ValueError("must have `always` or `claims`; otherwise no caller may ask anything")
         return self
 
 

@@ -87,7 +87,7 @@ class RevocationLists:
         """A line for each list that is out of date."""
         return [
             f"the list of {each.issuer.rfc4514_string()} is out of date since {each.next_update.isoformat()}; "
-            "nobody whom it is about is believed until the file holds the next one"
+            "certificates of this issuer are refused until the file has the next list"
             for each in self._lists
             if each.next_update <= now
         ]
@@ -171,7 +171,7 @@ def _has_signed_list(authority: x509.Certificate, revocations: x509.CertificateR
 
 def _check_extensions(name: str, extensions: x509.Extensions) -> None:
     if _extension(extensions, x509.DeltaCRLIndicator) is not None:
-        raise RevocationListError(f"the list of {name} tells changes alone; give the complete list")
+        raise RevocationListError(f"the list of {name} has only changes; give the complete list")
     point = _extension(extensions, x509.IssuingDistributionPoint)
     if point is not None and (
         point.indirect_crl or point.only_some_reasons or point.only_contains_attribute_certs or point.relative_name

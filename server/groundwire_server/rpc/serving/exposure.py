@@ -15,9 +15,9 @@ def warn_if_exposed(settings: Settings) -> None:
             "callers are not identified",
             listen=settings.listen,
             access_mode=settings.access_mode,
-            meaning="whoever reaches this address states its own access, and so sees every node",
+            meaning="every caller that reaches this address states its own access, and so can see every node",
             remedy="set access_mode to jwt or mtls; or tls_client_ca, so that certificates are demanded; or listen at "
-            "127.0.0.1; or let nobody but a proxy that authenticates callers reach this address",
+            "127.0.0.1; or let only a proxy that authenticates callers reach this address",
         )
 
 

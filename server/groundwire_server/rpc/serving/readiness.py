@@ -10,7 +10,7 @@ import structlog
 
 CHECK_SECONDS = 1.0
 STALE_SECONDS = 5.0
-_NO_MORE_FILES = "no more files can be opened, whatever the state of the indexes; see max_connections and ulimit -n"
+_NO_MORE_FILES = "no more files can be opened, so the indexes cannot be checked; see max_connections and ulimit -n"
 
 
 class Readiness:
@@ -64,7 +64,7 @@ class Readiness:
         while True:
             await asyncio.sleep(self._check_seconds)
             hangs = time.monotonic() - self._answered > self._stale_seconds
-            problem = "the check has not come back" if hangs else self._problem
+            problem = "the check did not end in time" if hangs else self._problem
             if ready == bool(problem):
                 ready = not problem
                 self._tell(problem)

@@ -82,7 +82,7 @@ def test_a_misshapen_reading_order_is_refused(
 ) -> None:
     write_array(tmp_path / "reading_order.bin", np.asarray([order, place, document], dtype=np.int32))
     write_array(tmp_path / "reading_order.starts.bin", np.asarray([0, 2], dtype=np.int64))
-    with pytest.raises(IndexDamagedError, match=r"reading_order\.bin: names rows or documents that there are not"):
+    with pytest.raises(IndexDamagedError, match=r"reading_order\.bin: names rows or documents that do not exist"):
         ReadingOrder(tmp_path, 2)
 
 

@@ -141,7 +141,7 @@ def test_an_older_format_says_what_to_do(version: Path) -> None:
         ("categories.bin", np.int32, 1 << 20, "categories.bin: kind names values that categories.values.utf8 does not"),
         ("categories.bin", np.int32, -1, "categories.bin: kind names values"),
         ("categories.starts.bin", np.int64, 1, "categories.starts.bin: does not divide the values"),
-        ("reading_order.bin", np.int32, 5, "reading_order.bin: names rows or documents that there are not"),
+        ("reading_order.bin", np.int32, 5, "reading_order.bin: names rows or documents that do not exist"),
         ("names.terms.offsets.bin", np.int64, 1, "names.terms.utf8: has"),
         ("trigrams.terms.offsets.bin", np.int64, 1, "trigrams.terms.utf8: has"),
         ("metadata_terms.terms.offsets.bin", np.int64, 1, "metadata_terms.terms.utf8: has"),

@@ -227,7 +227,10 @@ def test_dependencies_in_every_form(make_bundle: BundleMaker, dependencies: obje
         ),
         ({BODIES: "", EDGES: "from,to,relation\ndbo.T|TABLE,,Uses\n"}, "edges.csv:2: field 'to' is \"\""),
         ({BODIES: "", EDGES: "from,to,relation\ndbo.T|TABLE,dbo.U|TABLE,\n"}, "edges.csv:2: field 'kind' is null"),
-        ({NODES: "key\n", "sql_code_bundle/graph/nodes.csv": "key\n"}, "sql_code_bundle: stands beside sql_bundle"),
+        (
+            {NODES: "key\n", "sql_code_bundle/graph/nodes.csv": "key\n"},
+            "sql_code_bundle: is there as well as sql_bundle",
+        ),
     ],
 )
 def test_a_malformed_bundle_is_refused(make_bundle: BundleMaker, files: dict[str, object], message: str) -> None:

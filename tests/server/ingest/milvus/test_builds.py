@@ -141,7 +141,7 @@ def test_of_two_builds_that_begin_at_once_one_goes_on(catalogue: Catalogue) -> N
 def test_a_build_that_was_taken_for_dead_does_not_become_a_version(catalogue: Catalogue) -> None:
     with claimed(catalogue, V1, QUICK_BEATS) as build:
         catalogue.store.drop_alias(building_alias(V1))
-        with pytest.raises(BuildRefusedError, match="took it for dead"):
+        with pytest.raises(BuildRefusedError, match="another build removed it"):
             check_held(catalogue, build)
     only_versions_are_left(catalogue)
 

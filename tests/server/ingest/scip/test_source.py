@@ -50,7 +50,7 @@ def test_without_a_tree_the_texts_are_those_of_the_index(tmp_path: Path) -> None
 def test_without_texts_it_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "index.scip"
     path.write_bytes(index(both(holds_text=False)))
-    with pytest.raises(IngestError, match="holds no texts, and its files are not beside it; move it into the folder"):
+    with pytest.raises(IngestError, match="holds no texts, and its files are not next to it; move it into the folder"):
         list(recognise(path).read())
 
 

@@ -50,11 +50,11 @@ def test_housekeeping_is_left_out_and_counted_by_file_and_reason(read_export: Ex
         }
     )
     assert Counter((item.path, item.why) for item in records if isinstance(item, SkippedFile)) == {
-        (f"{DAY} (2 records)", "a message of subtype 'channel_join', which nobody wrote"): 1,
+        (f"{DAY} (2 records)", "a message of subtype 'channel_join', which no person wrote"): 1,
         (f"{DAY} (1 record)", "a message without text"): 1,
         (f"{DAY} (1 record)", "of type 'file', so no message"): 1,
-        ("general/2025-01-02.json (1 record)", "a message of subtype 'channel_join', which nobody wrote"): 1,
-        ("general/2025-01-02.json (1 record)", "a message of subtype 'a\\tb\\n', which nobody wrote"): 1,
+        ("general/2025-01-02.json (1 record)", "a message of subtype 'channel_join', which no person wrote"): 1,
+        ("general/2025-01-02.json (1 record)", "a message of subtype 'a\\tb\\n', which no person wrote"): 1,
     }
     assert sum(isinstance(item, SourceNode) for item in records) == 1
 

@@ -108,7 +108,7 @@ def test_what_a_node_tells_of_another_file_its_readers_may_see_there(
     ],
 )
 def test_rules_that_together_let_nobody_in_are_refused(demands: Sequence[NodeAccess]) -> None:
-    with pytest.raises(IngestError, match=r"^payroll/a\.py: .* 'payroll/' .* and '\*\.py' .* nobody could"):
+    with pytest.raises(IngestError, match=r"^payroll/a\.py: .* 'payroll/' .* and '\*\.py' .* no caller could"):
         decided("payroll/a.py", AccessRule("payroll/", demands[0]), AccessRule("*.py", demands[1]))
 
 

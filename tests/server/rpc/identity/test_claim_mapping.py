@@ -134,7 +134,7 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
     ("text", "problem"),
     [
         ("acl_tags: {always: [a]}", "scopes: is required; give it"),
-        ("scopes: {}", "scopes: is {}; must have `always` or `claims`, or nobody may ask anything"),
+        ("scopes: {}", "scopes: is {}; must have `always` or `claims`; otherwise no caller may ask anything"),
         ("scopes: {always: [shop]}", "scopes.always[0]: is 'shop'; must be <repository>::<branch>"),
         (
             "scopes: {claims: [{claim: t, values: {a: [b]}}]}",
@@ -149,7 +149,7 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
             "scopes: {always: ['a::b']}\nclearance_level: {always: '3'}",
             "clearance_level.always: is '3'; must be a valid integer",
         ),
-        ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' stands twice"),
+        ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' is given twice"),
         ("scopes: {always: ['a::b']}\ncases:", "cases: must be a mapping of keys to values"),
         ("[]", "the file: must be a mapping of keys to values"),
         ("", "the file: must be a mapping of keys to values"),

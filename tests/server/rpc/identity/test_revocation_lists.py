@@ -112,7 +112,7 @@ def test_a_list_about_some_certificates_says_nothing_of_others(
 
 OTHER_OID = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.3.6.1.4.1.99999.1"), b"\x05\x00")
 REFUSED: Mapping[str, tuple[Sequence[tuple[x509.ExtensionType, bool]], str]] = {
-    "changes alone": ([(x509.DeltaCRLIndicator(1), True)], "tells changes alone"),
+    "changes alone": ([(x509.DeltaCRLIndicator(1), True)], "has only changes"),
     "of others": ([point(indirect=True)], "is indirect"),
     "of attributes": ([point(attributes=True)], "is indirect"),
     "some reasons": ([point(reasons=frozenset([x509.ReasonFlags.key_compromise]))], "or not for all reasons"),

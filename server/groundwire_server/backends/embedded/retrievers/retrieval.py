@@ -61,7 +61,7 @@ class Retrievers:
     def _dense(self, allowed: Mask) -> CandidateList:
         vectors, query = self._index.vectors, self._search.query_vector
         if vectors is None or query is None:
-            raise AssertionError("the engine asks for vectors where there are some, with one")
+            raise AssertionError("bug: dense retrieval without vectors or a query vector")
         with stage(Retriever.DENSE.value):
             nearest = rank_by_similarity(vectors, query, allowed, self._search.limits[Retriever.DENSE])
         ranked, least = nearest.hits, self._search.min_similarity
@@ -104,5 +104,5 @@ def columns_of(index: LoadedIndex, rows: Positions) -> NodeColumns:
 
 def _held(table: LexicalTable | None) -> LexicalTable:
     if table is None:
-        raise AssertionError("the engine asks for words where there are some")
+        raise AssertionError("bug: BM25 retrieval without data of BM25")
     return table
