@@ -21,12 +21,12 @@ from groundwire_client._async_client import AsyncGroundwireClient
 from groundwire_client._channel import SERVER_VARIABLE, TLS
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
-from groundwire_client._errors import GroundwireError, InvalidRequestError
+from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import pinned
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
-from groundwire_client.cli._rendering import print_json
+from groundwire_client.cli._rendering import print_ids, print_json
 from groundwire_client.cli._text import printable
 
 _Result = TypeVar("_Result")
@@ -159,7 +159,7 @@ class ConnectionOptions:
             ) as client:
                 return call(client)
         except GroundwireError as error:
-            _fail(error)
+            _fail(error, self.server)
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
 
@@ -172,6 +172,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
     branch: Annotated[list[str], typer.Option("--branch", "-b", help="The branch of the scope.")]
     index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
     as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
+    as_ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the nodes alone, one a line.")] = False
     timeout: Annotated[float, _connection(help="Seconds until a call gives up.")] = TIMEOUT
 
     @property
@@ -187,7 +188,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
         narrowing: NodeFilter,
         edge_types: Sequence[str] = (),
     ) -> None:
-        """Makes a call with a connected client and prints its response: as JSON where asked for, else by `show`.
+        """Makes a call with a connected client and prints its response: as JSON or ids if asked for, else by `show`.
 
         Names of the filter and edge types that the index which answered does not have are told on standard error.
         Raises as `called` does.
@@ -200,6 +201,8 @@ class CallOptions(AccessOptions, ConnectionOptions):
         response, notes = self.called(answered, timeout=self.timeout, access=self.access)
         if self.as_json:
             print_json(response)
+        elif self.as_ids:
+            print_ids(response)
         else:
             show(self.scope, response)
         print_notes(notes)
@@ -242,13 +245,18 @@ def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[...,
     return decorated
 
 
-def _fail(error: GroundwireError) -> NoReturn:
-    """One line for each broken rule of a request, or one for any other error."""
+def _fail(error: GroundwireError, server: str) -> NoReturn:
+    """One line for each broken rule of a request, or one for any other error.
+
+    UNAVAILABLE without a reason comes from gRPC itself: no server answers at the address.
+    """
     reason = error.reason or error.code.name
     if isinstance(error, InvalidRequestError) and error.violations:
         lines = [f"{broken.reason or reason}: {broken.field}: {broken.description}" for broken in error.violations]
     else:
         lines = [f"{reason}: {error.message}"]
+    if isinstance(error, UnavailableError) and not error.reason:
+        lines = [f"{lines[0]}; is `groundwire serve` running at {server}?"]
     for line in lines:
         typer.echo(f"error: {printable(' '.join(line.split()))}", err=True)
     raise typer.Exit(1)

@@ -29,7 +29,7 @@ def show(parts: Iterable[RenderableType]) -> None:
     for number, part in enumerate(parts):
         if number:
             console.print()
-        console.print(part)
+        console.print(part, crop=False)
 
 
 def node_id(scope: IndexScope, name: str) -> Text:
@@ -37,6 +37,13 @@ def node_id(scope: IndexScope, name: str) -> Text:
     prefix = f"{scope.repository}::{scope.branch}::"
     known = prefix if name.startswith(prefix) else ""
     return Text.assemble((printable(known), "dim"), (printable(name[len(known) :]), "bold"), overflow="fold")
+
+
+def heading(rank: str, name: str, place: str, facts: Iterable[str]) -> Text:
+    """A result: its rank, name and facts, and below them its place, whole and on a line of its own to be copied."""
+    dim = ((f" · {printable(fact)}", "dim") for fact in facts if fact)
+    second = f"\n{' ' * (len(rank) + 1)}{printable(place)}" if name else ""
+    return Text.assemble(f"{rank} ", (printable(name or place), "bold"), *dim, second, no_wrap=True, overflow="ignore")
 
 
 def origin(*, is_test: bool, is_generated: bool) -> str:

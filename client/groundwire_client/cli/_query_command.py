@@ -156,6 +156,6 @@ def query(
             expand_graph=graph,
             budget_tokens=budget_tokens,
         ),
-        functools.partial(print_query, texts=texts, explain=explain),
+        functools.partial(print_query, question=question, texts=texts, explain=explain),
         narrowing.filter,
     )

@@ -1,9 +1,10 @@
-"""The answer to a query for people: a table of matches with a bar for the score of each stage."""
+"""The answer to a query for people: a list of matches, or a table with a bar for the score of each stage."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from groundwire.v1.query_pb2 import QueryMatch, QueryResponse, ServiceContext
 from groundwire.v1.retrieval_pb2 import SkipReason
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import ids
-from groundwire_client.cli._parts import footer, origin, place, show, text_panel
+from groundwire_client.cli._parts import footer, heading, origin, place, show, text_panel
 from groundwire_client.cli._query_explanation import explanation
 from groundwire_client.cli._text import printable
 
@@ -31,10 +32,14 @@ _BAR_WIDTH = 6
 _PARTS_OF_A_BLOCK = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
-def print_query(scope: IndexScope, result: QueryResponse, *, texts: bool, explain: bool) -> None:
-    """The matches and the services that came with them; with `texts` the sources, with `explain` how it was done."""
+def print_query(scope: IndexScope, result: QueryResponse, *, question: str, texts: bool, explain: bool) -> None:
+    """The matches and the services that came with them; with `texts` the sources, with `explain` scores and how."""
     ranks = {match.id: match.rank for match in result.matches}
-    parts: list[RenderableType] = [_matches_table(result.matches, ranks, explain=explain)]
+    parts: list[RenderableType]
+    if explain:
+        parts = [_matches_table(result.matches, ranks)]
+    else:
+        parts = [_match(match, ranks, question) for match in result.matches]
     if texts:
         parts += [_panel(scope, match, ranks) for match in result.matches]
     if result.service_context:
@@ -49,7 +54,25 @@ def print_query(scope: IndexScope, result: QueryResponse, *, texts: bool, explai
     show(parts)
 
 
-def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], *, explain: bool) -> Table:
+def best_line(text: str, question: str) -> str:
+    """The line of a text that holds most letters of words of the question; the first of equal ones.
+
+    A word counts without its ending, so `computed` is also in `compute`.
+    """
+    stems = {word[: max(4, len(word) - 2)] for word in re.findall(r"\w{3,}", question.lower())}
+    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
+    return max(lines, key=lambda line: sum(len(stem) for stem in stems if stem in line.lower()), default="")
+
+
+def _match(match: QueryMatch, ranks: Mapping[str, int], question: str) -> RenderableType:
+    """Rank and name, the place, and the line that matches best."""
+    facts = (fact for fact, _ in _belongings(match, ranks))
+    title = heading(str(match.rank or "·"), match.symbol or match.section_path, _place(match), facts)
+    line = printable(best_line(match.text, question)).expandtabs(4)
+    return Group(title, Text(f"  {line}", style="dim", no_wrap=True, overflow="ellipsis")) if line else title
+
+
+def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int]) -> Table:
     """A column for each stage that scored a match, its bars scaled to the best score there."""
     columns = {name: [_score(match, field) for match in matches] for name, field in _STAGES.items()}
     scored = {name: scores for name, scores in columns.items() if any(score is not None for score in scores)}
@@ -60,7 +83,7 @@ def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], *, e
         table.add_column(name, no_wrap=True, min_width=_BAR_WIDTH)
     for row, match in enumerate(matches):
         cells = (_score_cell(scores[row], scores) for scores in scored.values())
-        table.add_row(str(match.rank or "·"), _description(match, ranks, explain=explain), *cells)
+        table.add_row(str(match.rank or "·"), _description(match, ranks), *cells)
     return table
 
 
@@ -86,11 +109,10 @@ def _bar(score: float, best: float) -> str:
     return "█" * (eighths // 8) + _PARTS_OF_A_BLOCK[eighths % 8]
 
 
-def _description(match: QueryMatch, ranks: Mapping[str, int], *, explain: bool) -> Text:
+def _description(match: QueryMatch, ranks: Mapping[str, int]) -> Text:
     """Where the match stands, what it is called, and what it belongs to: a line each."""
     lines = [(_place(match), "bold"), (match.symbol or match.section_path, ""), *_belongings(match, ranks)]
-    if explain:
-        lines += [(line, "dim") for line in _adjustments(match)]
+    lines += [(line, "dim") for line in _adjustments(match)]
     return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)
 
 

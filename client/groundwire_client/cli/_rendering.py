@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     DependencyPath,
     ExpandDebug,
@@ -32,13 +33,11 @@ from groundwire.v1.retrieval_pb2 import (
     SkipReason,
 )
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import choice
-from groundwire_client.cli._parts import footer, node_id, origin, place, show, text_panel
+from groundwire_client._helpers import choice, ids
+from groundwire_client.cli._parts import footer, heading, node_id, origin, place, show, text_panel
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
-
-
 _NO_PATH = {
     "outgoing": "no path leads from --from to --to; --direction incoming searches the other way, both in either",
     "incoming": "no path leads from --to to --from; --direction outgoing searches the other way, both in either",
@@ -52,11 +51,29 @@ def print_json(response: Message) -> None:
     typer.echo(told)
 
 
+def print_ids(
+    response: SearchNodesResponse
+    | QueryResponse
+    | ExpandDependencyTreeResponse
+    | FindPathsResponse
+    | FetchNodeTextsResponse,
+) -> None:
+    """The ids of the nodes of a response, one a line, as `expand -` and `fetch -` read them."""
+    if isinstance(response, SearchNodesResponse | QueryResponse):
+        found = ids(response)
+    else:
+        found = [n.id for n in (response.texts if isinstance(response, FetchNodeTextsResponse) else response.nodes)]
+    for name in found:
+        typer.echo(printable(name))
+
+
 def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
-    """A table of hits; with `explain`, each hit's place in the retrievers' lists, and how the search was done."""
-    parts: list[RenderableType] = [_hits_table(scope, result)]
+    """The hits; with `explain` a table with scores, each hit's place in the retrievers' lists, and how it was done."""
+    parts: list[RenderableType]
     if result.HasField("debug"):
-        parts.append(_search_summary(result.debug))
+        parts = [_hits_table(scope, result), _search_summary(result.debug)]
+    else:
+        parts = [_hit(scope, hit) for hit in result.hits]
     counts = f"hits: {len(result.hits)}; search type: {choice(SearchType, result.search_type)}"
     parts.append(footer(counts, result.index, "" if result.exact else "approximate"))
     show(parts)
@@ -66,7 +83,7 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> 
     """A tree of the nodes, each below the one it was reached from, and a table of the edges."""
     parts: list[RenderableType] = [_node_tree(scope, result.nodes)]
     if result.edges:
-        parts.append(_edges_table(scope, result.edges))
+        parts.append(_edges_table(scope, result.edges, {node.id: node for node in result.nodes}))
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
     parts.append(footer(counts, result.index, _walk_remark(debug)))
@@ -87,7 +104,7 @@ def print_paths(scope: IndexScope, result: FindPathsResponse, *, direction: str)
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
     ends = (("--from", debug.from_count), ("--to", debug.to_count))
     if unknown := " and ".join(name for name, count in ends if not count):
-        remark = f"no node found for {unknown}: give whole ids, as `groundwire search` prints them"
+        remark = f"no node found for {unknown}: give whole ids, as `groundwire search --ids` prints them"
     elif not (result.paths or debug.truncated):
         remark = _NO_PATH[direction]
     parts.append(footer(counts, result.index, remark))
@@ -106,22 +123,30 @@ def print_texts(scope: IndexScope, result: FetchNodeTextsResponse) -> None:
 
 def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
     best = max((hit.score for hit in result.hits), default=0.0)
-    table = Table("#", "score", "", "node", box=None, pad_edge=False)
-    if result.HasField("debug"):
-        table.add_column("retrievers")
-        table.add_column("matched tokens")
+    table = Table("#", "score", "", "node", "retrievers", "matched tokens", box=None, pad_edge=False)
     for hit in result.hits:
-        bar = _score_bar(hit.score, best)
-        explanation = (_places(hit), printable(" ".join(hit.matched_tokens))) if result.HasField("debug") else ()
-        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit), *explanation)
+        bar, tokens = _score_bar(hit.score, best), printable(" ".join(hit.matched_tokens))
+        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit), _places(hit), tokens)
     return table
 
 
+def _hit(scope: IndexScope, hit: SearchHit) -> Text:
+    where = place(hit.location, "") or node_id(scope, hit.id).plain
+    return heading(str(hit.rank), hit.symbol, where, [origin(is_test=hit.is_test, is_generated=hit.is_generated)])
+
+
 def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
-    """The node's id, its path and lines, and what sets it apart."""
-    where = printable(place(node.location, "")) if node.location.path else ""
-    facts = (where, origin(is_test=node.is_test, is_generated=node.is_generated))
-    return Text.assemble(node_id(scope, node.id), *((f"  {fact}", "dim") for fact in facts if fact), overflow="fold")
+    """The node's name, its path and lines, and what sets it apart."""
+    where = place(node.location, "")
+    facts = (where if node.symbol else "", origin(is_test=node.is_test, is_generated=node.is_generated))
+    dim = ((f"  {printable(fact)}", "dim") for fact in facts if fact)
+    return Text.assemble(_name(scope, node), *dim, overflow="fold")
+
+
+def _name(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
+    """The symbol; path and lines of a node without one, and the id where they are unknown."""
+    name = node.symbol or place(node.location, "")
+    return Text(printable(name), style="bold", overflow="fold") if name else node_id(scope, node.id)
 
 
 def _score_bar(score: float, best: float) -> RenderableType:
@@ -166,10 +191,10 @@ def _node_tree(scope: IndexScope, nodes: Iterable[ReachedNode]) -> Tree:
     return root
 
 
-def _edges_table(scope: IndexScope, edges: Iterable[GraphEdge]) -> Table:
+def _edges_table(scope: IndexScope, edges: Iterable[GraphEdge], nodes: Mapping[str, ReachedNode]) -> Table:
     table = Table("from", "line", "edge", "to", "confidence", box=None, pad_edge=False)
     for edge in edges:
-        from_, to = node_id(scope, edge.from_id), node_id(scope, edge.to_id)
+        from_, to = _name(scope, nodes[edge.from_id]), _name(scope, nodes[edge.to_id])
         edge_type = Text(printable(edge.edge_type), style="cyan")
         table.add_row(from_, str(edge.line or ""), edge_type, to, f"{edge.confidence:g}")
     return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 import grpc
@@ -53,6 +54,15 @@ def test_bad_input_names_each_field(server: FakeServer, run: Run) -> None:
 def test_a_status_that_is_not_ours_is_named_by_its_code(server: FakeServer, run: Run) -> None:
     server.fail(grpc.StatusCode.UNIMPLEMENTED, "no such method")
     assert run("search", "vat").stderr == "error: UNIMPLEMENTED: no such method\n"
+
+
+def test_where_nothing_answers_the_address_is_named(command: Command) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        output = command("query", "vat", "--server", address)
+    assert output.code == 1
+    assert output.stderr.endswith(f"; is `groundwire serve` running at {address}?\n")
 
 
 @pytest.mark.parametrize("arguments", ALL_COMMANDS)

@@ -26,8 +26,8 @@ ALL_COMMANDS = [
 
 
 @pytest.mark.usefixtures("answers")
-def test_search_prints_a_table(run: Run) -> None:
-    output = run("search", "vat")
+def test_an_explained_search_prints_a_table(run: Run) -> None:
+    output = run("search", "vat", "--explain")
     assert output.code == 0
     first, second = (next(line for line in output.stdout.splitlines() if node in line) for node in (SEED, TABLE))
     assert first.startswith("1  0.5000")
@@ -51,7 +51,7 @@ def test_a_search_without_explanation_has_no_columns_for_it(server: FakeServer, 
     server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1", search_type=retrieval_pb2.SEARCH_TYPE_BM25))
     printed = run("search", "vat").stdout
     assert "matched tokens" not in printed
-    assert "-0.5000" in printed
+    assert f"1 {SEED}\n" in printed
     assert "hits: 1; search type: bm25; index: v1; approximate" in printed
 
 
@@ -95,7 +95,7 @@ def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
 def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> None:
     server.answer(retrieval_pb2.FindPathsResponse(debug=retrieval_pb2.FindPathsDebug(from_count=1), index="v1"))
     printed = run("paths", "--from", SEED, "--to", "Invoice").stdout
-    assert "no node found for --to: give whole ids, as `groundwire search` prints them" in printed
+    assert "no node found for --to: give whole ids, as `groundwire search --ids` prints them" in printed
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,35 @@ def test_a_pipe_gets_no_escape_sequences(run: Run, arguments: tuple[str, ...]) -
     assert "\x1b" not in run(*arguments).stdout
 
 
-def test_nodes_have_their_place_beside_the_id(server: FakeServer, run: Run) -> None:
+def test_nodes_without_a_name_have_their_place(server: FakeServer, run: Run) -> None:
     location = retrieval_pb2.SourceLocation(path="src/\x1bInvoice.cs", start_line=10, end_line=11)
     hit = retrieval_pb2.SearchHit(id=SEED, rank=1, location=location, is_test=True)
     server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
-    assert f"{SEED}  src/␛Invoice.cs:10-11  test\n" in run("search", "vat").stdout
+    assert "1 src/␛Invoice.cs:10-11 · test\n" in run("search", "vat").stdout
     node = retrieval_pb2.ReachedNode(id=SEED, location=location)
     server.answer(retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], nodes=[node], index="v1"))
-    assert f"└── {SEED}  src/␛Invoice.cs:10-11\n" in run("expand", SEED).stdout
+    assert "└── src/␛Invoice.cs:10-11\n" in run("expand", SEED).stdout
+
+
+def test_a_hit_is_its_name_and_its_place(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.SourceLocation(path="src/" + "Invoices/" * 20 + "Invoice.cs", start_line=10, end_line=11)
+    hit = retrieval_pb2.SearchHit(id=SEED, rank=1, symbol="Shop.Invoice", location=location)
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
+    assert run("search", "vat").stdout.startswith(f"1 Shop.Invoice\n  {location.path}:10-11\n")
+
+
+@pytest.mark.usefixtures("answers")
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        (("search", "vat"), [SEED, TABLE]),
+        (("expand", SEED), [SEED, TABLE]),
+        (("paths", "--from", SEED, "--to", TABLE), [SEED, TABLE]),
+        (("fetch", SEED, TABLE), [SEED]),
+    ],
+)
+def test_ids_are_printed_alone(run: Run, arguments: tuple[str, ...], ids: list[str]) -> None:
+    assert run(*arguments, "--ids").stdout.splitlines() == ids
 
 
 def test_an_index_whose_names_may_not_be_asked_is_searched_nevertheless(server: FakeServer, run: Run) -> None:

@@ -11,7 +11,7 @@ from google.protobuf.json_format import Parse
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client import IndexScope
-from groundwire_client.cli._query_rendering import print_query
+from groundwire_client.cli._query_rendering import best_line, print_query
 
 if TYPE_CHECKING:
     from client.cli.conftest import Run
@@ -28,8 +28,40 @@ def lines(run: Run, *flags: str) -> list[str]:
     return [line.rstrip() for line in output.stdout.splitlines()]
 
 
-def test_a_row_holds_place_name_and_a_bar_for_each_stage(run: Run) -> None:
-    head, bars, numbers, parent = lines(run)[:4]
+def test_a_match_is_its_name_its_place_and_its_best_line(run: Run) -> None:
+    assert lines(run)[:10] == [
+        "1 Invoice.Create · in Invoice",
+        "  src/Invoice.cs:10-11",
+        "  int [bold]x␛[31m;",
+        "",
+        "2 thread · deleted",
+        "  #incident · Ann · 2025-01-02 03:04",
+        "  invoices are down",
+        "",
+        "· Tables > Invoice · beside 1",
+        f"  {TABLE}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("where is VAT computed?", "return rate * compute(net)"),
+        ("the rate of a country", "def rate(country, net):"),
+        ("something else", "def rate(country, net):"),
+    ],
+)
+def test_the_line_with_most_of_the_questions_words_is_shown(question: str, line: str) -> None:
+    text = "\n    def rate(country, net):\n        # -----\n        return rate * compute(net)\n"
+    assert best_line(text, question) == line
+
+
+def test_ids_are_printed_alone(run: Run) -> None:
+    assert lines(run, "--ids") == [SEED, "shop::main::slack::1"]
+
+
+def test_an_explained_row_holds_place_name_and_a_bar_for_each_stage(run: Run) -> None:
+    head, bars, numbers, parent = lines(run, "--explain")[:4]
     assert head.split() == ["#", "match", "dense", "code", "trigram", "fused", "final"]
     assert bars.split() == ["1", "src/Invoice.cs:10-11", *["██████"] * 5]
     assert numbers.split() == ["Invoice.Create", "0.5", "12.5", "0.25", "0.8", "0.8"]
@@ -37,17 +69,16 @@ def test_a_row_holds_place_name_and_a_bar_for_each_stage(run: Run) -> None:
 
 
 def test_bars_are_parts_of_the_best_of_their_column(run: Run) -> None:
-    _, _, _, _, bars, numbers, deleted = lines(run)[:7]
+    _, _, _, _, bars, numbers, _freshness, *_ = printed = lines(run, "--explain")
     assert bars.split() == ["2", "#incident", "·", "Ann", "·", "2025-01-02", "03:04", "███", "██▎", "███"]
     assert numbers.split() == ["thread", "-0.25", "6.25", "0.3", "0.4"]
-    assert deleted.split() == ["deleted"]
+    assert "  deleted" in printed
 
 
 def test_a_neighbour_has_a_place_and_no_scores(run: Run) -> None:
-    place, section, beside = lines(run)[7:10]
-    assert place.split() == ["·", TABLE]
-    assert section.split() == ["Tables", ">", "Invoice"]
-    assert beside.split() == ["beside", "1"]
+    printed = lines(run, "--explain")
+    place = printed.index(f"· {TABLE}")
+    assert printed[place + 1 : place + 3] == ["  Tables > Invoice", "  beside 1"]
     assert lines(run)[-1] == "matches: 2; neighbours: 1; index: v1"
 
 
@@ -57,7 +88,7 @@ def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> 
     )
     match = query_pb2.QueryMatch(id=SEED, rank=1, source_uri="https://wiki/vat", scores=scores)
     server.answer(query_pb2.QueryResponse(matches=[match], index="v1"))
-    head, bars, numbers = lines(run)[:3]
+    head, bars, numbers = lines(run, "--explain")[:3]
     assert head.split() == ["#", "match", "prose", "fused", "rerank", "final"]
     assert bars.split()[:2] == ["1", "https://wiki/vat"]
     assert numbers.split() == ["2", "0.0164", "0.125", "0.125"]
@@ -68,7 +99,7 @@ def test_all_scores_may_be_zero(server: FakeServer, run: Run) -> None:
         id=SEED, rank=1, scores=query_pb2.StageScores(dense=-0.5, kind_factor=1, repeat_factor=1, boost=1)
     )
     server.answer(query_pb2.QueryResponse(matches=[match]))
-    assert "█" not in "".join(lines(run))
+    assert "█" not in "".join(lines(run, "--explain"))
 
 
 def test_services_are_a_table_of_their_own(server: FakeServer, run: Run) -> None:
@@ -158,7 +189,7 @@ def test_eighty_columns_are_enough(monkeypatch: pytest.MonkeyPatch, query_answer
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
-    print_query(IndexScope(repository="shop", branch="main"), query_answer, texts=False, explain=True)
+    print_query(IndexScope(repository="shop", branch="main"), query_answer, question="vat", texts=False, explain=True)
     printed = terminal.getvalue().splitlines()
     assert max(map(len, printed)) <= 80
     assert printed[0].split() == ["#", "match", "dense", "code", "prose", "trigram", "fused", "rerank", "final"]
