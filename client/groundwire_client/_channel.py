@@ -102,7 +102,7 @@ def check_token_is_protected(address: str, *, is_secured: bool, has_token: bool,
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a gRPC target stays on this machine for certain: a Unix socket, `localhost` or a loopback address."""
+    """True if a gRPC target stays on this machine for certain: a Unix socket, `localhost` or a loopback address."""
     if address.startswith(("unix:", "unix-abstract:")):
         return True
     if address.startswith(("ipv4:", "ipv6:")):
@@ -112,7 +112,7 @@ def is_loopback(address: str) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Whether a name or address, IPv6 without brackets, is of this machine for certain: `localhost` or loopback."""
+    """True if a name or address, IPv6 without brackets, is of this machine for certain: `localhost` or loopback."""
     if host.lower() == "localhost":
         return True
     try:

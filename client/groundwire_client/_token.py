@@ -33,7 +33,5 @@ class TokenFile:
 def authorization(token: str) -> tuple[str, str]:
     """The token as gRPC metadata. Raises ValueError, which does not show it, when it is none (RFC 6750 §2.1)."""
     if not _TOKEN.fullmatch(token):
-        raise ValueError(
-            "token must be only letters, digits and ._~+/-, with `=` at its end; pass it without `Bearer`"
-        )
+        raise ValueError("token must be only letters, digits and ._~+/-, with `=` at its end; pass it without `Bearer`")
     return "authorization", f"Bearer {token}"

@@ -28,7 +28,7 @@ def new_key() -> str:
 
 
 def holds_key(headers: Headers, key: str) -> bool:
-    """Whether a request has the key of the session."""
+    """True if a request has the key of the session."""
     return secrets.compare_digest(headers.get(KEY_HEADER, "").encode(), key.encode())
 
 

@@ -97,7 +97,7 @@ class Search(BaseModel):
 
     @property
     def is_refined(self) -> bool:
-        """Whether anything but the mode differs from the defaults, so that a page shows those fields."""
+        """True if anything but the mode differs from the defaults, so that a page shows those fields."""
         return self.model_copy(update={"mode": QUERY_MODE}) != Search()
 
 

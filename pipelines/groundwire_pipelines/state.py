@@ -160,7 +160,7 @@ class PipelineState:
     """The model's requests for more data, oldest first: one for each retrieval after the first."""
 
     is_rendered: bool = False
-    """Whether a step has rendered the texts found so far."""
+    """True if a step has rendered the texts found so far."""
     shown: list[ShownText] = field(default_factory=list)
     """The texts of all retrievals that the evidence shows, in its order: their ids, locations, and the shown part of
     each."""

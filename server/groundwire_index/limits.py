@@ -6,10 +6,12 @@ MAX_ACCESS_VALUE_LENGTH = 256
 """Characters of a tenant, an ACL tag, a classification label or an edge type."""
 
 RESPONSE_BYTES = 4 * 1024 * 1024
-"""What a gRPC client accepts by default; no response is larger, and every text of an index fits one."""
+"""The size that a gRPC client accepts by default; no response is larger, and every text of an index fits one."""
 _BYTES_BESIDE_A_TEXT = 2_256 + 3 * MAX_ID_LENGTH
-"""What a response takes besides one text, its path and its symbol: its own fields, the ids of the node and its parent,
-and a citation that is the id."""
+"""The bytes of a response besides one text, its path and its symbol.
+
+They are its own fields, the ids of the node and its parent, and a citation that is the id.
+"""
 MAX_TEXT_BYTES = RESPONSE_BYTES - _BYTES_BESIDE_A_TEXT
 """The most UTF-8 bytes that a text may have with its symbol and, twice, its path. Such a text has fewer tokens than the
 largest budget."""

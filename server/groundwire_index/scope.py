@@ -31,7 +31,7 @@ class Scope:
 
 
 def name_problem(name: str) -> str | None:
-    """What is wrong with a repository or branch name, or None when it may be used."""
+    """The rule that a repository or branch name breaks; None for a valid name."""
     if not name:
         return "must not be empty"
     if name.strip() != name or not _NAME.fullmatch(name):
@@ -52,14 +52,14 @@ def escaped(name: str) -> str:
 
 
 def version_problem(version: str) -> str | None:
-    """What is wrong with an index version's name, or None when it may be used."""
+    """The rule that an index version's name breaks; None for a valid name."""
     if _VERSION.fullmatch(version):
         return None
     return "must be 1 to 128 letters, digits, '.', '_', '+' or '-', starting with a letter or digit"
 
 
 def kind_problem(kind: str) -> str | None:
-    """What is wrong with a node kind, or None when it may be used."""
+    """The rule that a node kind breaks; None for a valid kind."""
     if _KIND.fullmatch(kind):
         return None
     return "must be 1 to 32 of a-z, 0-9 and '_', starting with a letter"

@@ -34,8 +34,8 @@ class YamlFileError(ValueError):
 def read_yaml(path: Path) -> object:
     """The value of the one document of a file, None when it is empty.
 
-    Raises OSError when the file cannot be read, and YamlFileError, with the line, when it is larger than MAX_BYTES, is
-    no YAML, gives a key twice in one mapping, or uses an alias (`*name`), which can multiply without end.
+    Raises OSError when the file cannot be read. Raises YamlFileError, with the line, when it is larger than MAX_BYTES,
+    is no YAML, gives a key twice in one mapping, or uses an alias (`*name`), which can multiply without end.
     """
     return _value(_content(path))
 

@@ -41,7 +41,7 @@ def recognise(path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRu
 
 
 def is_tree(path: Path) -> bool:
-    """Whether the path is a folder that is a source tree. Raises IngestError as `open_archive` does."""
+    """True if the path is a folder that is a source tree. Raises IngestError as `open_archive` does."""
     return path.is_dir() and open_bundle_files(path) is None and open_slack_files(path) is None
 
 

@@ -1,7 +1,7 @@
 """The `groundwire` command: all commands under one roof.
 
-A bare install has client and pipelines only, and one for serving has no ingestion: nothing here imports the libraries
-of a command before it runs, and a command whose libraries are missing says what to install.
+A bare install has only client and pipelines, and an install for serving has no ingestion. Therefore nothing here
+imports the libraries of a command before it runs. A command whose libraries are missing says what to install.
 """
 
 import sys

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _BUILD_MODULE = "groundwire_ingest.commands.folder"  # a program of its own: a server loads nothing that only builds
 _NEEDED = ("numpy", "pydantic_settings", "tree_sitter")
-"""What tells whether the extra is installed."""
+"""The module that shows whether the extra is installed."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class FolderServer:
 
 @asynccontextmanager
 async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> AsyncIterator[FolderServer]:
-    """Serves `folder` on a free port of this machine, and brings its index up to date meanwhile.
+    """Serves `folder` on a free port of this machine while it brings the folder's index up to date.
 
     The indexes of all folders are kept in `cache`, which is in the user's cache folder unless given. Until there is
     one of this folder, calls end with NOT_FOUND; an earlier one answers until the new one is ready.

@@ -44,10 +44,10 @@ class ServerOptions(ConnectionOptions):
     timeout: Annotated[float, typer.Option(help="Seconds until a call gives up.", rich_help_panel="Connection")] = 120.0
 
     def are_given(self, context: typer.Context) -> bool:
-        """Whether a server is asked.
+        """True if a server is asked.
 
-        Raises typer.BadParameter for options on the command line without an effect, and for a server without a name: a
-        variable of the shell that is not set must not turn a command for a server on the data folder.
+        Raises typer.BadParameter for options on the command line without an effect, and for a server without a name. An
+        unset variable of the shell must not turn a command for a server into one for the data folder.
         """
         if not self.server and _is_typed(context, "server"):
             raise typer.BadParameter("is empty: give HOST:PORT, or leave it out", param_hint="--server")
@@ -137,7 +137,7 @@ def delete(of: _VersionOptions, context: typer.Context, storage: Storage) -> Non
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line, and does not come from a variable or a default."""
+    """True if an option stands on the command line, and does not come from a variable or a default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -77,7 +77,7 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
 
 
 def _has_lines_of_file(text: str, location: SourceLocation) -> bool:
-    """Whether a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
+    """True if a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
     return location.start_line > 0 and location.end_line - location.start_line == text.count("\n")
 
 

@@ -31,9 +31,9 @@ class CheckRetrievalSettings(StepSettings):
     than this are weak; not checked when absent. After any search, hits are not weak if one has 60 % of the words, or
     after `query` a name that is spelt much like one in the query."""
     gives_up: bool = False
-    """Whether `on_none` and `on_weak` set the answer to the reason, with the places that were found nevertheless."""
+    """True if `on_none` and `on_weak` set the answer to the reason, with the places that were found nevertheless."""
     truncated: bool = False
-    """Whether the step ends with `on_truncated` if the response of the search, or of the walk after it, did not hold
+    """True if the step ends with `on_truncated` if the response of the search, or of the walk after it, did not hold
     all that was found; a walk that ends at its depth does not count."""
 
 

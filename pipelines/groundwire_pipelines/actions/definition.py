@@ -46,7 +46,7 @@ ERROR_FIELDS: Final = ("error_step", "error_rule", "error_message")
 
 
 def is_error_transition(name: str) -> bool:
-    """Whether a transition is taken after an error."""
+    """True if a transition is taken after an error."""
     return name == ON_ERROR or name.startswith(f"{ON_ERROR}.")
 
 

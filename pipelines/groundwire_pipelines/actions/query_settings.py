@@ -93,7 +93,7 @@ class QuerySettings(HybridSettings):
     rrf_k: int | None = None
     """The constant of reciprocal rank fusion, 1 to 1,000,000; ignored with other fusions; 60 when absent."""
     rerank: bool = False
-    """Whether the server reranks the best candidates."""
+    """True if the server reranks the best candidates."""
     ranking: RankingSettings = RankingSettings()
     """How files, kinds of text and the graph change scores."""
     freshness_half_life_days: Annotated[float, Field(ge=0, le=36_500)] | None = None
@@ -102,17 +102,17 @@ class QuerySettings(HybridSettings):
     freshness_weight: _Share | None = None
     """The share of freshness in a conversation's score; 0 for no freshness; the server's default when absent."""
     include_parents: bool = True
-    """Whether to return the nodes that contain a match as well, after the matches, as the budget allows."""
+    """True to return the nodes that contain a match as well, after the matches, as the budget allows."""
     include_neighbors: bool = False
-    """Whether to return the chunks before and after a match as well."""
+    """True to return the chunks before and after a match as well."""
     cap_top_k: bool = False
-    """Whether a top_k above the server's maximum is lowered to it; else the server refuses it."""
+    """True if a top_k above the server's maximum is lowered to it; else the server refuses it."""
     budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     expand_graph: bool = False
-    """Whether to return the services around the matches as well; a render step lists them below the texts."""
+    """True to return the services around the matches as well; a render step lists them below the texts."""
     not_found_when_empty: bool = False
-    """Whether the step fails with `server-no-matches` when nothing matches, instead of going on without matches."""
+    """True if the step fails with `server-no-matches` when nothing matches, instead of going on without matches."""
     process: str = ""
     """The process that asks; may select one of the server's routing rules."""
     doc_class: str = ""

@@ -60,7 +60,7 @@ class PipelineSource:
 
 
 def is_transition(key: str) -> bool:
-    """Whether a step's key names a transition: `next` or `on_...`."""
+    """True if a step's key names a transition: `next` or `on_...`."""
     return key == "next" or key.startswith("on_")
 
 

@@ -96,7 +96,7 @@ def _nested_too_deep() -> StepError:
 
 
 def _is_deeper(value: JsonValue, most: int) -> bool:
-    """Whether lists and objects are nested deeper than a limit."""
+    """True if lists and objects are nested deeper than a limit."""
     if not isinstance(value, list | dict):
         return False
     inside = value.values() if isinstance(value, dict) else value

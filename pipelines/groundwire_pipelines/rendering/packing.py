@@ -105,7 +105,7 @@ def _with_handles(shown: Iterable[ShownText], handles: Mapping[str, int]) -> tup
 
 
 def _is_within(text: NodeText, shown: Iterable[ShownText]) -> bool:
-    """Whether another text of the same file shows all of a text, as a type may show a member.
+    """True if another text of the same file shows all of a text, as a type may show a member.
 
     Of two equal texts, the first shows all of the second.
     """
@@ -243,7 +243,7 @@ class _Packing:
         return rows
 
     def _is_joined(self, node: EvidenceNode) -> bool:
-        """Whether an edge joins the node to a text that is shown."""
+        """True if an edge joins the node to a text that is shown."""
         return any(end in self._places for edge in self._edges.get(node.id, ()) for end in (edge.from_id, edge.to_id))
 
     def _overhead(self, node: EvidenceNode) -> int:

@@ -118,7 +118,7 @@ class StepChecks:
     def _check_transitions(
         self, step: StepDefinition, action: Action[Any], offered: Iterable[str], needed: Iterable[str]
     ) -> bool:
-        """Whether the step has all transitions that its action needs, and no others; reports problems."""
+        """True if the step has all transitions that its action needs, and no others; reports problems."""
         missing = [name for name in needed if name not in step.transitions]
         unknown = [name for name in step.transitions if name not in offered and not is_error_transition(name)]
         for name in missing:

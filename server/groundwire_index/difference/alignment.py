@@ -64,6 +64,6 @@ class Alignment:
 
 
 def _keys(index: LoadedIndex) -> Iterator[bytes]:
-    """What follows the scope in each id."""
+    """The part of each id after the scope."""
     scope = SEPARATOR.join((index.manifest.repository, index.manifest.branch, "")).encode()
     return (key[len(scope) :] for key in index.nodes.ids.encoded())

@@ -56,7 +56,7 @@ def edge_changes(old: LoadedIndex, new: LoadedIndex, nodes: Alignment) -> Iterat
 def _of_type(
     index: LoadedIndex, edge_type: str, numbers: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """The positions of the edges of a type, by their ends, and a number that stands for both ends."""
+    """The positions of the edges of a type, by their ends, and a number for both ends together."""
     if edge_type not in index.manifest.edge_types:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.int64)
     # Edges of a type are sorted descending by their ends.

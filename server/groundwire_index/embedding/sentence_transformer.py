@@ -1,8 +1,8 @@
 """The embedder that runs a sentence-transformers model on the CPU: the one module that needs torch to embed.
 
-Every text is encoded alone, with one thread inside torch. On a CPU that is as fast as padded batches, and it makes the
-bytes of a vector independent of the batch it would have been in, of the batch size and of the number of cores. Cores
-are used by encoding several texts at once, each in its own thread.
+Every text is encoded alone, with one thread inside torch. On a CPU that is as fast as padded batches. It makes the
+bytes of a vector independent of the batch, the batch size and the number of cores. Cores are used by encoding several
+texts at once, each in its own thread.
 """
 
 import os
@@ -89,7 +89,7 @@ class SentenceTransformerEmbedder:
 
 
 def load_model(name_or_path: str) -> SentenceTransformer:
-    """The model in float32 on the CPU, as `SentenceTransformerEmbedder` takes it. Raises EmbedderError."""
+    """The model in float32 on the CPU, for `SentenceTransformerEmbedder`. Raises EmbedderError."""
     location, is_local = _locate(name_or_path)
     with _no_progress_bars():
         try:

@@ -1,4 +1,4 @@
-"""The frequent terms of a lexical table: each has, beside its postings, a column with its frequency in every row.
+"""The frequent terms of a lexical table: each has its postings and a column with its frequency in every row.
 
 Scanning a column reads memory in order, and looking up a row is one access; in a posting list a row must be searched
 for. Columns are memory-mapped like all tables, so all workers share them (docs/adr/0015).

@@ -1,4 +1,4 @@
-"""The frequent trigrams of an index's names: each has, beside its postings, a bitmap of the names that contain it.
+"""The frequent trigrams of an index's names: each has its postings and a bitmap of the names that contain it.
 
 A bitmap is no larger than the posting list of the same trigram, and adding up bitmaps is much faster than going
 through the lists (docs/adr/0015).

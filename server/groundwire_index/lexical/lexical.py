@@ -1,7 +1,7 @@
 """The tables of BM25: term frequencies by term, and document lengths. No statistic of the whole index is stored.
 
 Document frequencies and the mean length are those of the documents that a caller may see, so they are computed from
-these raw counts at query time; the impact scores that BM25 libraries store would include hidden documents.
+these raw counts at query time. The impact scores that BM25 libraries store would include hidden documents.
 """
 
 from array import array

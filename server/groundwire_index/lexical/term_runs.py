@@ -140,7 +140,7 @@ def _write_pairs(path: Path, blocks: Sequence[int], runs: Sequence[_Run], part: 
 
 
 def _blocks(starts: NDArray[np.int64], pairs_a_block: int) -> list[int]:
-    """Ranks that cut the terms into blocks of about so many pairs; a term is never cut."""
+    """Ranks that cut the terms into blocks of about `pairs_a_block` pairs; a term is never cut."""
     edges = np.arange(0, int(starts[-1]), pairs_a_block)
     cuts = np.searchsorted(starts, edges, side="left").tolist()
     return list(dict.fromkeys([*cuts, len(starts) - 1])) if len(starts) > 1 else []

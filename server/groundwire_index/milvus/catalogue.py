@@ -1,8 +1,7 @@
 """The catalogue: which index versions a Milvus holds, and which of each scope is active.
 
-A version is there from the moment that its entry says so, in one write; what a build does before that nobody sees. The
-active version of a scope is what an alias stands for, which Milvus moves in one step. Entries are always read with
-strong consistency.
+A version exists from the moment that its entry says so, in one write; no reader sees a build before that. An alias
+names the active version of a scope, and Milvus moves it in one step. Entries are always read with strong consistency.
 """
 
 import logging
@@ -46,7 +45,7 @@ _LOG = logging.getLogger(__name__)
 class Catalogue:
     """The versions in one database of a Milvus. Thread-safe.
 
-    Its methods raise StorageUnavailableError beside what they name.
+    Its methods raise StorageUnavailableError in addition to the errors that they name.
     """
 
     def __init__(self, store: MilvusStore, clock: Callable[[], float] = time.monotonic) -> None:
@@ -119,12 +118,12 @@ class Catalogue:
             return ()
 
     def active(self, scope: Scope) -> str:
-        """The active version of a scope, "" when there is none. What it was SECONDS_REMEMBERED ago may be given."""
+        """The active version of a scope, "" when there is none. The value may be SECONDS_REMEMBERED old."""
         known = self.remembered_active(scope)
         return self.active_now(scope) if known is None else known
 
     def remembered_active(self, scope: Scope) -> str | None:
-        """What `active` gives without asking Milvus; None where it would ask."""
+        """The result of `active` if it is known without a request to Milvus, else None."""
         with self._lock:
             known = self._active.get(replace(scope, active_index=""))
         return None if known is None or self._clock() - known[0] >= SECONDS_REMEMBERED else known[1]
@@ -215,7 +214,7 @@ class Catalogue:
         self.store.delete_rows(CATALOGUE, among("key", [entry.key]))
 
     def _write(self, entry: Entry, content: str) -> None:
-        """Writes an entry and before it its parts, which nobody looks for until then."""
+        """Writes an entry, and before it its parts, which no reader uses until then."""
         parts = pieces(content)
         entry = replace(entry, parts=len(parts))
         for row in entry.part_rows(parts):

@@ -1,6 +1,6 @@
 """The client of Milvus, pymilvus, kept within bounds. Nothing else imports it.
 
-It is loaded on first use, because that takes a second and 75 MB. What it does when it is loaded is undone: it reads a
+It is loaded on first use, because that takes a second and 75 MB. Two effects of loading it are undone: it reads a
 `.env` file into the environment, and it logs every failed request with its traceback.
 """
 
@@ -33,7 +33,7 @@ _ADVICE = {
         ("WRONG_VERSION_NUMBER", "milvus_uri must begin with http:// where Milvus does not expect TLS: "),
     ],
 }
-"""What to do, by scheme and by what gRPC says of a connection that failed."""
+"""The advice, by scheme and by gRPC's text about a failed connection."""
 _importing = threading.Lock()
 
 
@@ -89,7 +89,7 @@ def mapped_errors(address: MilvusAddress) -> Iterator[None]:
 
 
 def _unanswered(address: MilvusAddress, call: grpc.Call) -> StorageUnavailableError:
-    """What to tell of a call that ended without an answer: what is wrong, and with which setting it is put right."""
+    """The error for a call that ended without an answer: what is wrong, and the setting that corrects it."""
     if call.code() is grpc.StatusCode.UNAUTHENTICATED:
         # Not in the words of who refuses: it was sent the token, and might repeat it.
         return StorageUnavailableError(
@@ -135,7 +135,7 @@ def _on_one_line(message: object) -> str:
 
 
 def milvus_schema(schema: CollectionSchema) -> Client:
-    """A schema as pymilvus takes it."""
+    """A schema in the form of pymilvus."""
     made = _pymilvus().MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     for own in schema.fields:
         made.add_field(own.name, is_primary=own is schema.primary, **_type_of(own))

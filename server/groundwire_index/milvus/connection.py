@@ -15,13 +15,13 @@ Result = TypeVar("Result")
 _COLLECTION_MISSING = (100,)
 _NOT_LOADED = (101,)
 _MOST_BESIDE = 32
-"""How many requests wait at a time beside those of the threads that ask: of four calls with eight searches each."""
+"""The number of requests that wait in threads besides the calling ones: of four calls with eight searches each."""
 
 
 class MilvusConnection:
     """A connection to one database of a Milvus. Thread-safe; connects when it is first asked, and again after a loss.
 
-    What asks raises StorageUnavailableError, and CollectionMissingError for a collection that is not there.
+    A request raises StorageUnavailableError, and CollectionMissingError for a collection that is not there.
     """
 
     def __init__(self, address: MilvusAddress) -> None:
@@ -35,9 +35,9 @@ class MilvusConnection:
     def beside(self, part: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
         """Lets a part of a call wait for Milvus in another thread, without the call's context; yields its result's way.
 
-        Whoever asks for the result runs the part itself if no thread has begun it. So nobody waits for a thread to be
-        free, only for what is running, which ends by the time limits of its requests; and parts may have parts. A part
-        whose result nobody asked for does not begin after the context is closed.
+        The caller that asks for the result runs the part itself if no thread has begun it. So a caller never waits for
+        a free thread, only for a running part, which ends by the time limits of its requests. Parts may have parts. A
+        part whose result was never asked for does not begin after the context is closed.
         """
         future = self._threads.submit(part)
         try:
@@ -46,7 +46,7 @@ class MilvusConnection:
             future.cancel()
 
     def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
-        """What each of some parts of a call gives, which wait for Milvus side by side; raises what the first raises."""
+        """The results of the parts of a call, which wait for Milvus in parallel; raises the first error."""
         with ExitStack() as stack:
             others = [stack.enter_context(self.beside(part)) for part in parts[1:]]
             return [own() for own in (*parts[:1], *others)]

@@ -1,4 +1,4 @@
-"""The index by which Milvus searches dense vectors, which an operator chooses when a version is built.
+"""The index that Milvus searches dense vectors with; an operator chooses it when a version is built.
 
 FLAT compares every visible vector: it is exact, and hidden nodes change nothing. The others look at some vectors only,
 and are made of those of all nodes, so hidden ones shape which visible ones are found.
@@ -50,16 +50,16 @@ class DenseIndex:
 
     @property
     def is_exact(self) -> bool:
-        """Whether no nearer vector is missed."""
+        """True if no nearer vector is missed."""
         return self.type == FLAT
 
     @property
     def of_build(self) -> dict[str, int]:
-        """What the index is made with."""
+        """The parameters that build the index."""
         return {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if not own.searches}
 
     def of_search(self, limit: int) -> dict[str, int]:
-        """What a search for so many rows is made with."""
+        """The parameters of a search for this number of rows."""
         asked = {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if own.searches}
         # Milvus refuses an HNSW search that looks at fewer vectors than it gives.
         return {**asked, "ef": max(asked["ef"], limit)} if self.type == HNSW else asked

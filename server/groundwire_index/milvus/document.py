@@ -1,7 +1,7 @@
 """The document of a version: what is known of an index as a whole, and what adds up to the statistics of any caller.
 
-A **visibility class** is a distinct pair of a policy class and the deleted flag. What a caller sees of an index is
-decided by class, so numbers by class add up to what holds for the nodes that a caller sees.
+A **visibility class** is a distinct pair of a policy class and the deleted flag. Visibility is decided by class, so the
+sum over the visible classes is the count of visible nodes.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ class DocumentCount:
 
 @dataclass(frozen=True, slots=True)
 class CollectionState:
-    """What a collection must hold: so many rows, whose content has this checksum.
+    """The expected content of a collection: the number of rows, and the checksum of their content.
 
     `pages` are the numbers of the rows that begin a page: what is read or written at a time.
     """
@@ -69,11 +69,11 @@ class CollectionState:
 
 @dataclass(frozen=True, slots=True)
 class VersionDocument:
-    """What a version's entry in the catalogue holds. `manifest` has no files.
+    """The content of a version's entry in the catalogue. `manifest` has no files.
 
     `classes` are sorted by (policy, deleted); the field `class` of a node is a place among them. The reference lengths
-    are the mean lengths of all nodes in tokens, 1 instead of 0, by which the sparse vectors were weighed. `dense_index`
-    is that of the vectors, where there are some.
+    are the mean lengths of all nodes in tokens, 1 instead of 0; they weighed the sparse vectors. `dense_index` is that
+    of the vectors, if there are any. `dense_index` is that of the vectors, where there are some.
     """
 
     manifest: Manifest
@@ -102,7 +102,7 @@ class VersionDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Formatted:
-    """What the document of every format has."""
+    """The fields of the document in every format."""
 
     manifest: Format
 
@@ -113,7 +113,7 @@ def sealed_policies(policies: tuple[NodeAccess, ...]) -> str:
 
 
 def policies_of(content: str) -> tuple[NodeAccess, ...]:
-    """The policies by the first line of a document, of which the rest may be damaged. Raises IndexDamagedError."""
+    """The policies, from the first line of a document; the rest may be damaged. Raises IndexDamagedError."""
     return _read(_POLICIES, content)
 
 

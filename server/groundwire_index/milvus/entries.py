@@ -16,7 +16,7 @@ _PART = "part"
 
 
 class State(Enum):
-    """What there is of a version."""
+    """The entries of a version."""
 
     BUILDING = "building"
     READY = "ready"

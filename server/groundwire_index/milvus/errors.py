@@ -1,4 +1,4 @@
-"""What can go wrong between Groundwire and Milvus."""
+"""The errors between Groundwire and Milvus."""
 
 from groundwire_index.errors import OperatorError
 

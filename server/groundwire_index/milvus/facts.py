@@ -1,4 +1,4 @@
-"""Facts: what is known by a name beside the nodes, such as the number of a term; also what is too long for a field.
+"""Facts: values stored by name, apart from the nodes, such as the number of a term; also values too long for a field.
 
 A fact whose content is too long for one row has the rest in further rows, whose keys end in `#1`, `#2` and so on.
 """
@@ -76,7 +76,7 @@ def unspilled(store: MilvusStore, collection: str, rows: Rows, fields: Iterable[
 
 
 def _joined(store: MilvusStore, collection: str, parts: Mapping[str, int]) -> dict[str, str]:
-    """The whole contents of facts of which it is known how many parts each has."""
+    """The whole contents of facts with known numbers of parts."""
     keys = [part_key(key, part) for key, count in parts.items() for part in range(count)]
     found = store.by_keys(collection, "key", keys, ["content"])
     if len(found) != len(keys):

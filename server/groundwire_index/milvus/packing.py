@@ -20,7 +20,7 @@ from groundwire_index.nodes.metadata_terms import metadata_term
 from groundwire_index.nodes.node import JsonValue, Location, MetadataScalar, Node, NodeAccess
 
 MOST_BYTES: Final = 60_000
-"""What a packed field or a part of a fact holds at most."""
+"""The size limit of a packed field or of a part of a fact."""
 EDGES_A_CHUNK: Final = 1_024
 OUTGOING, INCOMING = 0, 1
 _NEAR_BITS: Final = 41
@@ -62,17 +62,17 @@ def hexed(text: str) -> str:
 
 
 def unhexed(text: str) -> str:
-    """The text of which `hexed` made this."""
+    """The inverse of `hexed`."""
     return bytes.fromhex(text).decode()
 
 
 def digest(text: str) -> str:
-    """32 hexadecimal digits that stand for a text."""
+    """32 hexadecimal digits that identify a text."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def metadata_digest(key: str, value: MetadataScalar) -> str:
-    """What the field `metadata` of a node holds for a value under a key, or in a list under it."""
+    """The entry in a node's field `metadata` for a value under a key, or in a list under it."""
     return digest(metadata_term(key, value))
 
 
@@ -107,7 +107,7 @@ class TermFact(NamedTuple):
 
 
 def packed_term(fact: TermFact) -> str:
-    """What is known of a term."""
+    """The facts about a term."""
     return json.dumps([fact.number, *itertools.chain.from_iterable(sorted(fact.holders.items()))])
 
 
@@ -118,7 +118,7 @@ def unpacked_term(packed: str) -> TermFact:
 
 
 class DocumentPart(NamedTuple):
-    """What the nodes of one class of one document hold: their count, code tokens, and how often each term occurs."""
+    """Totals of the nodes of one class of one document: their count, code tokens, and the frequency of each term."""
 
     class_: int
     nodes: int
@@ -127,7 +127,7 @@ class DocumentPart(NamedTuple):
 
 
 def packed_document(parts: Sequence[DocumentPart]) -> str:
-    """What is known of a document, by class."""
+    """The facts about a document, by class."""
     return json.dumps([(*part[:3], packed_terms(*part.counts)) for part in parts])
 
 
@@ -168,7 +168,7 @@ def unpacked_edges(packed: str) -> NDArray[np.void]:
 
 
 def near_keys(rows: NDArray[np.integer], direction: int) -> NDArray[np.int64]:
-    """What the field `near` holds of the edges of rows [m] in one direction, OUTGOING or INCOMING; [m]."""
+    """The values of the field `near` for the edges of rows [m] in one direction, OUTGOING or INCOMING; [m]."""
     return rows.astype(np.int64) * 2 + direction
 
 
@@ -191,7 +191,7 @@ def unpacked_service_edges(packed: str) -> tuple[list[str], NDArray[np.void]]:
 
 
 class Label(NamedTuple):
-    """What hits say of a node."""
+    """The facts about a node that hits state."""
 
     id: str
     symbol: str
@@ -231,7 +231,7 @@ _REST = (
 
 
 def packed_rest(node: Node) -> str:
-    """What a node has beside its label, its text, its access and whether it is deleted."""
+    """The fields of a node besides its label, its text, its access and the deleted flag."""
     values: dict[str, object] = {name: getattr(node, name) for name in _REST}
     values["timestamp"] = None if node.timestamp is None else (node.timestamp - _EPOCH) // _MICROSECOND
     values["metadata"] = dict(node.metadata)
@@ -239,7 +239,7 @@ def packed_rest(node: Node) -> str:
 
 
 def unpacked_node(label: str, rest: str, text: str, access: NodeAccess, *, deleted: bool) -> Node:
-    """The node of which these are the packed fields; `access` and `deleted` are told by its class."""
+    """The node with these packed fields; its class gives `access` and `deleted`."""
     id_, symbol, location, is_test, is_generated = unpacked_label(label)
     values = json.loads(rest)
     metadata: dict[str, JsonValue] = values.pop("metadata")

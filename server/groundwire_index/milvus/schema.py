@@ -14,7 +14,7 @@ from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.scope import Scope
 
 MOST_STRING_BYTES: Final = 65_535
-"""What a string field holds at most."""
+"""The size limit of a string field."""
 DIGEST_LENGTH: Final = 32
 """The characters of a digest (`packing.digest`)."""
 MOST_METADATA_TERMS: Final = 4_096
@@ -48,7 +48,7 @@ PACKED: Final = ("code_terms", "prose_terms", "names", "label", "rest", "text")
 
 
 class FieldKind(Enum):
-    """What a field holds; the size of a string field counts bytes, of digests their number, of a vector dimensions."""
+    """The type of a field; the size of a string field counts bytes, of digests their number, of a vector dimensions."""
 
     INTEGER = auto()
     FLAG = auto()
@@ -185,7 +185,7 @@ class VersionCollections:
 
     @staticmethod
     def of_nodes(name: str) -> "VersionCollections | None":
-        """The collections of which one has this name, when it is the nodes of a version."""
+        """The collections of the version whose collection of nodes has this name; None for another name."""
         parts = name.split("_")
         if len(parts) != 4 or parts[0] != "groundwire" or parts[3] != "nodes":
             return None
@@ -193,17 +193,17 @@ class VersionCollections:
 
 
 def version_key(scope: Scope) -> str:
-    """What names the version that `scope` pins: 20 hexadecimal digits of its names, each with its length."""
+    """The key of the version that `scope` pins: 20 hexadecimal digits of its names, each with its length."""
     return _digest(scope.repository, scope.branch, scope.active_index)
 
 
 def scope_key(scope: Scope) -> str:
-    """What names repository and branch: 20 hexadecimal digits."""
+    """The key of repository and branch: 20 hexadecimal digits."""
     return _digest(scope.repository, scope.branch)
 
 
 def active_alias(scope: Scope) -> str:
-    """The alias that stands for the nodes of the active version."""
+    """The alias for the nodes of the active version."""
     return f"groundwire_active_{scope_key(scope)}"
 
 

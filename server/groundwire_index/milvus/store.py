@@ -1,4 +1,4 @@
-"""What Milvus is asked: rows, searches, collections, indexes and aliases, each with its types."""
+"""The requests to Milvus: rows, searches, collections, indexes and aliases, each with its types."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _NO_PARAMETERS: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What one query vector found, best first: primary keys [m] and inner products [m], which are single precision."""
+    """The result of one query vector, best first: primary keys [m] and inner products [m] in single precision."""
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -187,7 +187,7 @@ class MilvusStore(MilvusConnection):
         self.write(lambda client, limit: client.drop_collection(collection, timeout=limit))
 
     def has(self, collection: str) -> bool:
-        """Whether there is such a collection or alias."""
+        """True if there is such a collection or alias."""
         return bool(self.ask(lambda client, limit: client.has_collection(collection, timeout=limit)))
 
     def collections(self) -> list[str]:
@@ -195,7 +195,7 @@ class MilvusStore(MilvusConnection):
         return sorted(self.ask(lambda client, limit: client.list_collections(timeout=limit)))
 
     def alias_target(self, alias: str) -> str | None:
-        """The collection that an alias stands for; None when there is no such alias."""
+        """The collection that an alias names; None when there is no such alias."""
         try:
             found = self.ask(lambda client, limit: client.describe_alias(alias, timeout=limit))
         except RefusedError as error:
@@ -206,7 +206,7 @@ class MilvusStore(MilvusConnection):
         return target or None
 
     def create_alias(self, alias: str, collection: str) -> None:
-        """Gives a collection an alias that nobody has. Raises AliasTakenError; of two callers one succeeds."""
+        """Gives a collection an alias that is free. Raises AliasTakenError; of two callers one succeeds."""
         try:
             self.ask_of(collection, lambda client, limit: client.create_alias(collection, alias, timeout=limit))
         except RefusedError as error:
@@ -215,7 +215,7 @@ class MilvusStore(MilvusConnection):
             raise AliasTakenError(f"the alias {alias} belongs to another collection") from error
 
     def move_alias(self, alias: str, collection: str) -> None:
-        """Lets an alias stand for another collection, in one step; makes it where there is none."""
+        """Moves an alias to another collection, in one step; creates it where there is none."""
         if self.alias_target(alias) is None:
             self.create_alias(alias, collection)
         else:

@@ -1,4 +1,4 @@
-"""What an operator does with the versions of a Milvus: lists them, deletes them, removes what dead builds have left."""
+"""An operator's work on the versions in Milvus: listing, deleting, and removing the remains of dead builds."""
 
 import time
 from dataclasses import replace
@@ -15,12 +15,12 @@ from groundwire_index.store.version_entry import VersionEntry
 SECONDS_BETWEEN_BEATS = 5.0
 """How often a living build changes its entry."""
 BEATS_MISSED = 6
-"""A build that so many beats are missing of has died."""
+"""A build that has missed this number of beats has died."""
 _SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def remove_leftovers(catalogue: Catalogue, scope: Scope, seconds_between_beats: float) -> list[Entry]:
-    """Removes what nobody in a scope uses any more; returns the entries of builds that live.
+    """Removes everything in a scope that is no longer used; returns the entries of builds that live.
 
     Waits until each build has shown that it lives, or missed BEATS_MISSED beats: clocks of machines are not compared.
     Raises StorageUnavailableError.

@@ -30,7 +30,7 @@ def states_of(
 
 
 def check_counts(store: MilvusStore, collections: VersionCollections, document: VersionDocument) -> None:
-    """Raises IndexDamagedError unless every collection is there with as many rows as it must have."""
+    """Raises IndexDamagedError unless every collection is there with its number of rows."""
     for name, _, state in states_of(collections, document):
         try:
             found = store.count(name, strong=True)

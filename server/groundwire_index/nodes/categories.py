@@ -47,7 +47,7 @@ CATEGORY_FILES = (
 """Codes, the parts of the values that belong to each column, and the values."""
 
 _COMPARED_RANGES = 4
-"""Up to so many ranges of values, comparing every row's is faster than looking it up in a table."""
+"""Up to this number of ranges of values, comparing every row's value is faster than looking it up in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Category:
     codes: NDArray[np.int32]
 
     def holding(self, wanted: Sequence[range]) -> RowTest:
-        """Which rows have a value that stands at one of the wanted positions."""
+        """The rows whose value is at one of the wanted positions."""
         if len(wanted) <= _COMPARED_RANGES:
             return partial(_in_ranges, self.codes, wanted)
         chosen = np.zeros(len(self.values), dtype=np.bool_)

@@ -21,7 +21,7 @@ WORKFLOW_KEY = "workflow_id"
 
 @dataclass(frozen=True, slots=True)
 class NodeAccess:
-    """What a node demands of a caller.
+    """The access rules of a node.
 
     Defaults describe a public node: no tenant, no tags, no labels, level 0 (which means "absent").
     Tags and labels are kept sorted and unique, so equal demands compare equal.

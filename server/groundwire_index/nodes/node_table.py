@@ -25,14 +25,14 @@ STRINGS = ("id", "text", "symbol", "signature", "source_uri", "context_prefix", 
 FLAGS = ("is_latest", "deleted", "is_test", "is_generated")
 NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
-"""What `NodeTable.timestamps` holds for a node without one."""
+"""The value in `NodeTable.timestamps` for a node without one."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class OriginFlags(TypedDict):
-    """What every answer says of a node besides its id: see `Node`."""
+    """The facts about a node, besides its id, that every answer states: see `Node`."""
 
     is_test: bool
     is_generated: bool
@@ -88,7 +88,7 @@ def write_node_table(directory: Path, segments: Sequence[Segment]) -> None:
 class NodeTable:
     """The mapped node table of an index.
 
-    `numbers` and `flags` [n] are by name; `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP;
+    `numbers` and `flags` [n] are by name. `timestamps` [n] are microseconds since 1970 UTC or NO_TIMESTAMP.
     `content_hashes` [n, 32] are the SHA-256 of the texts, `metadata_texts` the metadata as JSON with sorted keys.
     """
 
@@ -154,7 +154,7 @@ class NodeTable:
         )
 
     def origin_flags(self, row: int) -> "OriginFlags":
-        """Whether the row is a test, and whether it is generated."""
+        """Two flags of the row: is it a test, and is it generated."""
         return {"is_test": bool(self.flags["is_test"][row]), "is_generated": bool(self.flags["is_generated"][row])}
 
     def timestamp(self, row: int) -> datetime | None:

@@ -43,7 +43,7 @@ class PolicyRun:
         self._rows.append(self._codes.setdefault(demand, len(self._codes)))
 
     def parts(self) -> Parts:
-        """The demands as parts of a segment; the classes stand in the order in which they came."""
+        """The demands as parts of a segment; the classes are in their order of arrival."""
         return {_CLASSES: bytes_part(_ADAPTER.dump_json(tuple(self._codes))), _CODES: np.asarray(self._rows, np.int32)}
 
 
@@ -84,7 +84,7 @@ class PolicyTable:
             raise IndexDamagedError(f"{POLICY_COLUMN}: names policy classes that {POLICIES_FILE} does not have")
 
     def of(self, row: int) -> NodeAccess:
-        """What the row demands. Raises PermissionError, a defect, for a row that is of no class."""
+        """The access rules of the row. Raises PermissionError, a defect, for a row that is of no class."""
         code = int(self.codes[row])
         if code == 0:
             raise PermissionError(f"row {row} has no policy class: no caller may see it")

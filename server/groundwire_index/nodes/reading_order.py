@@ -37,7 +37,7 @@ class ReadingOrder:
     """The mapped reading order of an index; all arrays [n].
 
     `order` are the rows by (document, chunk index, start line, row), those without a document last; `place` is its
-    inverse; `document` is the number of each row's document, NO_DOCUMENT for a node with neither document id nor path.
+    inverse. `document` is the number of each row's document, NO_DOCUMENT for a node with neither document id nor path.
     """
 
     def __init__(self, directory: Path, count: int) -> None:

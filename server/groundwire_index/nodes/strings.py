@@ -35,7 +35,7 @@ class StringColumn:
 
     @staticmethod
     def write_joined(directory: Path, name: str, blobs: Iterable[NDArray[np.uint8]], sizes: NDArray[np.int32]) -> None:
-        """Writes the column of values that stand in blobs, one after the other; `sizes` [values] are their lengths."""
+        """Writes the column of values given in blobs, one after the other; `sizes` [values] are their lengths."""
         with (directory / f"{name}.utf8").open("wb") as file:
             for blob in blobs:
                 blob.tofile(file)

@@ -1,4 +1,4 @@
-"""What can be wrong with an index on disk, and why the store refuses what it is asked."""
+"""The errors of an index on disk, and the refusals of the store."""
 
 from groundwire_index.errors import OperatorError
 

@@ -1,4 +1,4 @@
-"""What lies in a data folder, for its operator: every version with its full counts, damaged ones included."""
+"""The versions in a data folder, for its operator: each with its full counts, damaged ones included."""
 
 from dataclasses import replace
 from pathlib import Path

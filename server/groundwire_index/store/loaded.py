@@ -1,7 +1,6 @@
 """An open index: its manifest and mapped tables.
 
-Opening reads little: of the checksums it compares those of the files that decide who sees what, the others are the
-business of `verify`.
+Opening reads little. It compares the checksums of the files that decide access; `verify` compares the others.
 """
 
 from pathlib import Path
@@ -22,7 +21,7 @@ from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, c
 from groundwire_index.vectors.vectors import VectorTable
 
 ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE, *CATEGORY_FILES, *METADATA_FILES)
-"""On what visibility rests: the flags tell which nodes are deleted, categories and metadata what is within bounds."""
+"""The files that visibility depends on: flags for deleted nodes, categories and metadata for bounds."""
 
 
 class LoadedIndex:

@@ -31,7 +31,7 @@ class FileEntry:
 class QueryEncoder:
     """The int8 encoder that embeds queries in place of the model, and how similar its vectors are.
 
-    The cosine similarities to the model's vectors are over the texts by which encoders are judged.
+    The cosine similarities to the model's vectors are over the texts that encoders are tested with.
     """
 
     fingerprint: str
@@ -123,7 +123,7 @@ def check_sizes(directory: Path, manifest: Manifest) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The fields that every format version has, so that another version is told apart from damage."""
+    """The fields that every format version has, so that another version is distinguished from damage."""
 
     format: str
     format_version: int

@@ -14,7 +14,7 @@ from groundwire_index.store.segment import HeldSegment, Segment
 
 ROWS_A_SEGMENT = 1 << 15
 CHARACTERS_A_SEGMENT = 1 << 25
-"""What a segment holds at most, by the texts of its nodes: more is for disk. Collecting it takes some 250 MB."""
+"""The limit of a segment, by the texts of its nodes; larger builds use the disk. Collecting it takes some 250 MB."""
 
 
 class Rows:
@@ -43,7 +43,7 @@ class Rows:
 
     @property
     def full(self) -> bool:
-        """Whether the rows are enough for a segment."""
+        """True if the rows are enough for a segment."""
         return self._count >= self._most_rows or self._characters >= CHARACTERS_A_SEGMENT
 
     def segment(self) -> HeldSegment:

@@ -1,7 +1,7 @@
 """Segments: what some consecutive rows give to the tables of an index, as named flat arrays in memory or in one file.
 
-An index is written from segments in the order of their rows. What comes out does not depend on where one segment ends
-and the next begins, so a segment is as large as memory allows, and several may be made at once.
+An index is written from segments in the order of their rows. The result does not depend on the borders of segments, so
+a segment is as large as memory allows, and several may be made at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ class HeldSegment:
         return self.parts[name][start:end]
 
     def spill(self, path: Path) -> "SpilledSegment":
-        """Writes the segment to a file that is to be removed once the index is written."""
+        """Writes the segment to a file that is removed when the index is written."""
         extents: dict[str, _Extent] = {}
         with path.open("wb") as file:
             for name, values in self.parts.items():
@@ -65,7 +65,7 @@ class _Extent:
 
 @dataclass(frozen=True, slots=True)
 class SpilledSegment:
-    """A segment in a file, of which only the parts that are asked for are read."""
+    """A segment in a file; only the requested parts are read."""
 
     first_row: int
     row_count: int

@@ -1,10 +1,10 @@
 """Index versions on disk: `<data>/<repository>/<branch>/<version>/`, and which one is active.
 
-A version is built in a hidden directory beside its place and moved there in one step; the active version is the
+A version is built in a hidden directory next to its place and moved there in one step. The active version is the
 content of one small file that is swapped in one step. A crash at any point leaves the versions and the pointer that
-were there before, and at most a hidden directory that the next build removes. A deleted version leaves a tombstone
-(its policy classes), so that its name is never given to another content and a pin of it is told apart
-from a name that never was.
+were there before, and at most a hidden directory that the next build removes. A deleted version leaves a tombstone (its
+policy classes). So its name is never given to another content, and a pin of it is distinguished from a name that never
+existed.
 """
 
 import fcntl
@@ -80,7 +80,7 @@ class IndexStore:
         return version
 
     def holds(self, scope: Scope) -> bool:
-        """Whether there is the version that `scope.active_index` names."""
+        """True if there is the version that `scope.active_index` names."""
         return os.path.isdir(f"{self._branch(scope)}/{scope.active_index}")  # noqa: PTH112 - as in `active`
 
     def directory(self, scope: Scope) -> Path:
@@ -202,7 +202,7 @@ class IndexStore:
         tombstone = self.tombstone(scope)
         tombstone.mkdir(parents=True, exist_ok=True)
         policies = directory / POLICIES_FILE
-        content = policies.read_bytes() if policies.is_file() else b"[]"  # of a damaged version nobody is told
+        content = policies.read_bytes() if policies.is_file() else b"[]"  # callers never learn of a damaged version
         replace_durably(tombstone / POLICIES_FILE, content)
         make_durable(tombstone.parent)
 
@@ -223,7 +223,7 @@ def _keep_from_readers(data: Path) -> None:
 
 
 def _remove_leftovers(branch: Path) -> None:
-    """Removes what writers that were killed have left behind; nobody else may be writing."""
+    """Removes the remains of killed writers; no other writer may run."""
     for pattern in (f"{_BUILDING}*", f"{_REMOVED}*"):
         for directory in branch.glob(pattern):
             shutil.rmtree(directory)
@@ -232,7 +232,7 @@ def _remove_leftovers(branch: Path) -> None:
 
 
 def _by_name(parent: Path) -> list[tuple[str, Path]]:
-    """The directories of repositories or branches below a directory, sorted by the names that they stand for."""
+    """The directories of repositories or branches below a directory, sorted by their names."""
     return sorted((unquote(path.name), path) for path in _visible_directories(parent))
 
 

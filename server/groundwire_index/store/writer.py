@@ -16,7 +16,7 @@ from groundwire_index.store.tables import LexicalSize
 SKIPPED_FILE = "skipped.tsv"
 
 _THREADED_BYTES = 1 << 24
-"""Files of so many bytes together are hashed by several threads; for fewer, starting those takes longer."""
+"""Files of at least this total size in bytes are hashed by several threads; for less, starting them takes longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""What both tokenisers do alike: identifiers of a text, the words inside an identifier, and a word's stem.
+"""The common part of both tokenisers: identifiers of a text, the words inside an identifier, and a word's stem.
 
 A text is normalised to NFKC and cut into identifiers: runs of Unicode letters, digits and underscores. Runs longer
-than 256 characters are data (base64, hexadecimal), not names, and are left out. An identifier is cut into its words
-at underscores, at case changes (`getUser`), before the last capital of an acronym (`HTTPServer`; a plural `s` stays:
-`userIDs` -> user, IDs) and between letters and digits (`sha256`).
+than 256 characters are data (base64, hexadecimal), not names, and are left out. An identifier is cut into its words at
+underscores, at case changes (`getUser`), and between letters and digits (`sha256`). It is also cut before the last
+capital of an acronym (`HTTPServer`; a plural `s` stays: `userIDs` -> user, IDs).
 """
 
 import re

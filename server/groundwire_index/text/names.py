@@ -70,7 +70,7 @@ def _distinct(*names: str) -> tuple[str, ...]:
 
 
 def _last_segment(name: str) -> str:
-    """What follows the last separator; a file name keeps its suffix."""
+    """The part after the last separator; a file name keeps its suffix."""
     is_file = name.rpartition(".")[2].casefold() in _FILE_SUFFIXES
     return _without(_FOLDERS if is_file else _QUALIFIER, name)
 

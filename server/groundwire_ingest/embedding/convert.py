@@ -56,7 +56,7 @@ class Agreement:
 
     @property
     def suffices(self) -> bool:
-        """Whether the encoder may answer in place of the model."""
+        """True if the encoder may answer in place of the model."""
         return self.mean_cosine >= LEAST_MEAN_COSINE and self.min_cosine >= LEAST_COSINE
 
 

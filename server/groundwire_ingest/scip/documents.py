@@ -56,7 +56,7 @@ class Document:
 
 
 def is_scip(path: Path) -> bool:
-    """Whether a file starts as an index does: with metadata that name an indexer or its folder. Raises OSError."""
+    """True if a file starts as an index does: with metadata that name an indexer or its folder. Raises OSError."""
     with path.open("rb") as stream:
         try:
             metadata = _metadata(stream, path)

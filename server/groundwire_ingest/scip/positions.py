@@ -54,7 +54,7 @@ class SourceText:
         return self._cut(item.row, item.start, item.end)
 
     def is_before(self, item: Occurrence, sign: str) -> bool:
-        """Whether a sign of one ASCII character stands right after an occurrence, blanks aside."""
+        """True if a sign of one ASCII character stands right after an occurrence, blanks aside."""
         return self._cut(item.row, item.end, item.end + _MAX_BLANKS).lstrip().startswith(sign)
 
     def _cut(self, row: int, start: int, end: int) -> str:

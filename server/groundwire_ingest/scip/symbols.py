@@ -9,12 +9,12 @@ CONSTRUCTOR_NAMES = frozenset({"constructor", "__init__"})
 
 
 def is_module(symbol: str) -> bool:
-    """Whether a symbol is a namespace, package or module, as opposed to something in one."""
+    """True if a symbol is a namespace, package or module, as opposed to something in one."""
     return symbol.endswith(_MODULE_ENDS)
 
 
 def is_property(symbol: str) -> bool:
-    """Whether a symbol is a key of an object literal, which stands for the value that it names as well."""
+    """True if a symbol is a key of an object literal, which stands for the value that it names as well."""
     return symbol.endswith(":") and not is_module(symbol)
 
 
@@ -25,17 +25,17 @@ def type_of_field(symbol: str) -> str:
 
 
 def is_callable(symbol: str) -> bool:
-    """Whether a symbol is a function, a method, a macro or a type."""
+    """True if a symbol is a function, a method, a macro or a type."""
     return symbol.endswith((_METHOD_END, _TYPE_END, _MACRO_END))
 
 
 def is_type(symbol: str) -> bool:
-    """Whether a symbol is a class, an interface or another type."""
+    """True if a symbol is a class, an interface or another type."""
     return symbol.endswith(_TYPE_END)
 
 
 def is_of_unnamed_package(symbol: str) -> bool:
-    """Whether a symbol belongs to a package without name and version, and so is told apart in its own index only."""
+    """True if a symbol belongs to a package without name and version, and so is told apart in its own index only."""
     return symbol.split(" ", 4)[2:4] == [".", "."]
 
 

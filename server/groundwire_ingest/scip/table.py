@@ -118,7 +118,7 @@ class SymbolTable:
         return places if len(places) <= MAX_DEFINITIONS else ()
 
     def is_trusted(self, index: int, symbol: str, written: str) -> bool:
-        """Whether a symbol may stand where that is written: under its own name or one that nothing else has.
+        """True if a symbol may stand where that is written: under its own name or one that nothing else has.
 
         Some indexers follow a chain of wildcard imports to the wrong symbol.
         """

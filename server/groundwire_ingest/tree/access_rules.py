@@ -82,12 +82,12 @@ class AccessRules:
             self._demands_of_nodes[node.key] = self._demands[node.path]
 
     def may_read(self, path: str) -> Callable[[str], bool]:
-        """Whether everybody who may see the nodes of a file may see those of another; both were decided on."""
+        """True if everybody who may see the nodes of a file may see those of another; both were decided on."""
         known = self._known_beside(path)
         return lambda other: self._demands[other] in known
 
     def may_name(self, path: str) -> Callable[[str], bool]:
-        """Whether everybody who may see the nodes of a file may see another node that was kept, by its key."""
+        """True if everybody who may see the nodes of a file may see another node that was kept, by its key."""
         if not self._rules:
             return lambda _: True
         known = self._known_beside(path)

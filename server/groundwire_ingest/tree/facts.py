@@ -67,7 +67,7 @@ class Definition:
 
     @property
     def is_abstract(self) -> bool:
-        """Whether it is declared to be implemented elsewhere."""
+        """True if it is declared to be implemented elsewhere."""
         return not self.traits.isdisjoint(_ABSTRACT)
 
 

@@ -24,7 +24,7 @@ class IgnoreRules:
     outer: "IgnoreRules | None"
 
     def ignores(self, path: str) -> bool:
-        """Whether `path` is excluded; a folder's path ends with a slash. The innermost match decides, as in git."""
+        """True if `path` is excluded; a folder's path ends with a slash. The innermost match decides, as in git."""
         is_folder = path.endswith("/")
         whole = path.removesuffix("/")
         name = _bytes(whole.rpartition("/")[2])
@@ -64,7 +64,7 @@ class Exclusions:
         self._unused = {text for text, _ in self._patterns}
 
     def excludes(self, path: str) -> bool:
-        """Whether `path` is left out; a folder's path ends with a slash. The last pattern that matches decides."""
+        """True if `path` is left out; a folder's path ends with a slash. The last pattern that matches decides."""
         is_folder = path.endswith("/")
         whole = _bytes(path.removesuffix("/"))
         name = whole.rpartition(b"/")[2]

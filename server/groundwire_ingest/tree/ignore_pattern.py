@@ -51,7 +51,7 @@ class IgnorePattern:
     expression: re.Pattern[bytes]
 
     def matches(self, path: bytes, name: bytes, is_folder: bool) -> bool:
-        """Whether it matches `path`, whose last part is `name`; both without a slash at their end."""
+        """True if it matches `path`, whose last part is `name`; both without a slash at their end."""
         if self.folders_only and not is_folder:
             return False
         return self.expression.fullmatch(name if self.of_names else path) is not None
@@ -159,7 +159,7 @@ def _tokens(pattern: bytes) -> list[_Token]:
 
 
 def _end_in_any_folders(tokens: Sequence[_Token]) -> bool:
-    """Whether two or more stars, and nothing else, follow the last slash."""
+    """True if two or more stars, and nothing else, follow the last slash."""
     stars = 0
     while stars < len(tokens) and tokens[-1 - stars] is None:
         stars += 1

@@ -173,7 +173,7 @@ def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:
 
 
 def _has_companion(code: Sequence[Token], index: int) -> bool:
-    """Whether the token at `index` is a verb, followed by what makes it a statement (UPDATE ... SET)."""
+    """True if the token at `index` is a verb, followed by what makes it a statement (UPDATE ... SET)."""
     keyword = code[index].keyword
     companions = _COMPANIONS.get(keyword, frozenset())
     return keyword in _CALLS or any(token.keyword in companions for token in code[index + 1 :])

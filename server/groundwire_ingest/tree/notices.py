@@ -38,7 +38,7 @@ _TAG = re.compile(r"^@(?:license|copyright)\b", re.MULTILINE)
 
 
 def is_notice(comment: str) -> bool:
-    """Whether a comment is a licence or copyright notice, by the words of its first lines."""
+    """True if a comment is a licence or copyright notice, by the words of its first lines."""
     lines = (" ".join(_WORD.findall(line)) for line in comment.lower().replace("licence", "license").split("\n"))
     first = "\n".join(islice(filter(None, lines), _FIRST_LINES))
     words = first.replace("\n", " ").replace("-style", " style")

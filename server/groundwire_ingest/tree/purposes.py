@@ -58,31 +58,31 @@ class Purposes:
         self._generated.add(path)
 
     def is_test(self, path: str) -> bool:
-        """Whether a file is a test, by its folders, its name, its project, or a test framework that it imports."""
+        """True if a file is a test, by its folders, its name, its project, or a test framework that it imports."""
         *folders, name = PurePosixPath(path).parts
         if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
             return True
         return any("/".join(folders[:depth]) in self._test_folders for depth in range(1, len(folders) + 1))
 
     def is_generated(self, path: str) -> bool:
-        """Whether a program generated the file."""
+        """True if a program generated the file."""
         return path in self._generated
 
 
 def is_test_project(project: ProjectFacts) -> bool:
-    """Whether an MSBuild project states that it is a test project, or uses a test SDK."""
+    """True if an MSBuild project states that it is a test project, or uses a test SDK."""
     says_so = any(name == "IsTestProject" and value.strip().lower() == "true" for name, value in project.properties)
     return says_so or any(map(_TEST_PACKAGE.match, project.packages))
 
 
 def is_generated(path: str, text: str) -> bool:
-    """Whether a program generated the file, by its name or by a statement in its first characters."""
+    """True if a program generated the file, by its name or by a statement in its first characters."""
     name = path.rpartition("/")[2]
     return bool(_GENERATED_FILE.fullmatch(name)) or _GENERATED_HEAD.search(text[:_HEAD_CHARACTERS]) is not None
 
 
 def _is_test_framework(module: str) -> bool:
-    """Whether an import is of a test framework or of a module in one."""
+    """True if an import is of a test framework or of a module in one."""
     name = module.lower()
     while name:
         if name in _TEST_FRAMEWORKS:

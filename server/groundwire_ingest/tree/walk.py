@@ -120,7 +120,7 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
 
 
 def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, exclusions: Exclusions) -> bool:
-    """Whether neither a .gitignore nor the operator leaves out a file or folder, and it is not of version control."""
+    """True if neither a .gitignore nor the operator leaves out a file or folder, and it is not of version control."""
     is_folder = entry.is_dir(follow_symlinks=False)
     path = f"{folder}{entry.name}/" if is_folder else folder + entry.name
     if exclusions.excludes(path) or (is_folder and entry.name in VERSION_CONTROL_FOLDERS):

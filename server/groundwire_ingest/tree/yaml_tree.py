@@ -35,7 +35,7 @@ class YamlNode:
 
     @property
     def is_collection(self) -> bool:
-        """Whether it is a mapping or a sequence."""
+        """True if it is a mapping or a sequence."""
         return self.kind in ("mapping", "sequence")
 
     def pairs(self) -> Iterator[tuple["YamlNode", "YamlNode"]]:

@@ -1,4 +1,4 @@
-"""What services ask of the versions themselves. Loads no numeric library, as `backends.interface` does."""
+"""The requests of services about index versions. Loads no numeric library, as `backends.interface` does."""
 
 from typing import Protocol
 
@@ -19,7 +19,7 @@ class IndexDirectory(Protocol):
     def list_indexes(
         self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
     ) -> tuple[IndexSummary, ...]:
-        """Versions in `scopes` of which the caller sees at least one node; "" for a name means any.
+        """Versions in `scopes` that have at least one node visible to the caller; "" for a name means any.
 
         Nothing outside of `scopes` is looked at. Raises what the checkpoint raises.
         """

@@ -73,7 +73,7 @@ class Snapshot(Protocol):
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """What a query's vector must be of; None for an index without vectors."""
+        """The vector space that a query's vector must belong to; None for an index without vectors."""
         ...
 
     @property
@@ -88,7 +88,7 @@ class Snapshot(Protocol):
 
     @property
     def has_graph(self) -> bool:
-        """Whether what asks the graph need not wait until it is loaded."""
+        """True if what asks the graph need not wait until it is loaded."""
         ...
 
     def wait_for_graph(self) -> None:
@@ -96,7 +96,7 @@ class Snapshot(Protocol):
         ...
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
-        """What the asked retrievers, which the index has, propose.
+        """The candidates of the requested retrievers, which the index has.
 
         A filter narrows the lists and changes no statistics of words: these count every node that the caller sees.
         Raises PreconditionError when the words of the index were made by another tokeniser.
@@ -116,7 +116,7 @@ class Snapshot(Protocol):
         ...
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
-        """What hits say of rows [m]."""
+        """The facts about rows [m] that hits state."""
         ...
 
     def nodes(self, rows: Positions) -> list[Node]:

@@ -1,4 +1,4 @@
-"""Who callers are, and what they may do."""
+"""The identity of callers, and their permissions."""
 
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -22,7 +22,7 @@ class AccessSettings(SettingsGroup):
     jwt_issuer: str = ""
     """The `iss` that tokens must have."""
     jwt_audiences: Names = ()
-    """The audiences of which a token's `aud` must hold one."""
+    """The accepted audiences; a token's `aud` must have one of them."""
     jwt_algorithms: Annotated[
         tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(split_names), Field(min_length=1)
     ] = get_args(SigningAlgorithm)
@@ -34,6 +34,6 @@ class AccessSettings(SettingsGroup):
     jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
     """How often the keys at a URL are read: the longest that a withdrawn key is still accepted."""
     allow_admin: bool = False
-    """Whether callers may activate and delete indexes."""
+    """True if callers may activate and delete indexes."""
     reflection: bool = True
-    """Whether gRPC reflection is answered."""
+    """True if gRPC reflection is answered."""

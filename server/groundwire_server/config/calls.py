@@ -1,4 +1,4 @@
-"""What calls may take of the server: memory, connections and time."""
+"""The limits of calls: memory, connections and time."""
 
 from typing import Annotated, Self
 

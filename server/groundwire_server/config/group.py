@@ -1,9 +1,9 @@
-"""What all groups of settings have in common."""
+"""The common base of all groups of settings."""
 
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 # No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
-# and the like to values of its own in every pod beside a service of the name `groundwire`.
+# and the like to values of its own in every pod near a service of the name `groundwire`.
 _ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 
 

@@ -18,7 +18,7 @@ from groundwire_server.config.settings import Settings
 _CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 _SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 _USER = re.compile(r"//[^/]*@")
-"""What a URL says of its user, a password perhaps."""
+"""The user part of a URL, which may have a password."""
 
 
 def load_settings(config_file: Path | None, **flags: object) -> Settings:

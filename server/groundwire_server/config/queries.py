@@ -58,7 +58,7 @@ class QuerySettings(SettingsGroup):
 
     @property
     def query_defaults(self) -> QueryDefaults:
-        """What the absent parameters of a query take."""
+        """The defaults of absent parameters of a query."""
         return QueryDefaults(
             top_k=self.default_top_k,
             alpha=self.default_alpha,

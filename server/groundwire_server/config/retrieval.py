@@ -16,8 +16,11 @@ class RetrievalSettings(SettingsGroup):
     embedders: Names = (DEFAULT_MODEL,)
     """Names or paths of the models that queries are embedded with, one for each kind of index served."""
     reranker: PathOrUrl = ""
-    """The reranker of `RERANK_CODEBERT` and a query's `rerank`: the name or path of a cross-encoder, or the https URL
-    of a service, to which queries and the texts of candidates are sent; empty for none."""
+    """The reranker of `RERANK_CODEBERT` and a query's `rerank`; empty for none.
+
+    The name or path of a cross-encoder, or the https URL of a service. The server sends queries and the texts of
+    candidates to that service.
+    """
     reranker_api: Literal["rerank", "tei"] = "rerank"
     """The service's protocol: `rerank` of Cohere, Jina and vLLM, or `tei` of Text Embeddings Inference."""
     reranker_model: str = ""
@@ -32,7 +35,7 @@ class RetrievalSettings(SettingsGroup):
     """How many times `top_k` candidates a reranker reads."""
 
     corpus_boosts: Path | None = None
-    """YAML file of rules by which words of a query raise corpus types; the packaged ones without it."""
+    """YAML file of rules that raise corpus types by words of a query; without it, the packaged rules apply."""
     routing: Path | None = None
     """YAML file of routing rules, selected by `process`, `doc_class` and `workflow_id` of a query; none without it."""
     lifecycle_override_acl_tags: Names = ()

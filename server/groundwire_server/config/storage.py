@@ -29,7 +29,7 @@ class StorageSettings(SettingsGroup):
     """The folder that holds the indexes."""
 
     backend: Literal["embedded", "milvus"] = "embedded"
-    """What holds the indexes: the data folder itself, or Milvus."""
+    """The storage of the indexes: the data folder itself, or Milvus."""
     milvus_uri: OptionalMilvusUri = ""
     """Where Milvus is, `http://HOST:PORT` or `https://HOST:PORT`."""
     milvus_database: Annotated[str, Field(min_length=1)] = "default"

@@ -1,4 +1,4 @@
-"""What a server tells of itself and of its calls: metrics, traces, the audit and the log."""
+"""Telemetry of the server and of its calls: metrics, traces, the audit and the log."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -15,27 +15,27 @@ class TelemetrySettings(SettingsGroup):
     metrics_listen: OptionalAddress = ""
     """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
     tracing: bool = False
-    """Whether calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
+    """True if calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
     trace_ratio: Share = 0.01
     """The share that is sampled of calls without a trace context."""
     channelz_listen: OptionalAddress = ""
     """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
 
     audit: Literal["off", "on", "required"] = "off"
-    """Whether each call is recorded: who read what. With `required`, no response is sent without its record."""
+    """Records who read what in each call. With `required`, no response is sent without its record."""
     audit_file: Path | None = None
     """The file that records are appended to; standard output without it."""
     audit_ids: bool = False
-    """Whether a record has the ids of what the response had, besides their number."""
+    """True if a record has the ids of what the response had, besides their number."""
 
     log_format: Literal["json", "console"] = "json"
     """How logs are written to stderr."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least level that is logged."""
     log_peers: bool = False
-    """Whether the log has the address that each call came from."""
+    """True if the log has the address that each call came from."""
     log_queries: bool = False
-    """Whether the log has the text of each query."""
+    """True if the log has the text of each query."""
 
     @model_validator(mode="after")
     def _check_audit(self) -> Self:

@@ -41,7 +41,7 @@ def split_names(value: object) -> object:
 
 
 def check_source(source: str) -> str:
-    """A path or name, or a URL that nobody on the way can read or answer in its place."""
+    """A path or name, or a URL whose traffic cannot be read or changed on the way."""
     if not is_url(source):
         return source
     url = urlsplit(source)
@@ -58,7 +58,7 @@ def check_optional_milvus_uri(uri: str) -> str:
 
 
 def is_url(source: str) -> bool:
-    """Whether a setting that may be a path or a URL is a URL."""
+    """True if a setting that may be a path or a URL is a URL."""
     return "://" in source
 
 

@@ -80,7 +80,7 @@ class NotFoundError(GroundwireError):
 
 
 class UnauthenticatedError(GroundwireError):
-    """Who makes the call is not known. Messages say which rule failed and never what was presented."""
+    """The caller is not identified. Messages say which rule failed and never what was presented."""
 
 
 class IdentityUnavailableError(GroundwireError):
@@ -105,9 +105,9 @@ class RerankerUnavailableError(GroundwireError):
 
 
 class BackendUnavailableError(GroundwireError):
-    """What holds the indexes does not answer; another try makes sense.
+    """The storage of the indexes does not answer; another try makes sense.
 
-    `cause` is for the log alone, and holds nothing of what was asked.
+    `cause` is for the log only, and has no part of the request.
     """
 
     def __init__(self, cause: str) -> None:

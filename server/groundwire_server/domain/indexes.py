@@ -1,4 +1,4 @@
-"""What a caller may learn of an index version."""
+"""The facts about an index version that a caller may learn."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from itertools import islice
 from groundwire_index.store.manifest import Manifest
 
 MAX_NAMES = 1_000
-"""Of more kinds, languages or edge types none is told."""
+"""With more than that of kinds, languages or edge types, the list is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class IndexNames:
 
 
 def few(names: Iterable[str]) -> tuple[str, ...]:
-    """Names as IndexNames has them: none of more than MAX_NAMES, of which no more are looked at."""
+    """Names as IndexNames has them: none if there are more than MAX_NAMES; no further names are then read."""
     told = tuple(islice(names, MAX_NAMES + 1))
     return () if len(told) > MAX_NAMES else told
 
@@ -52,7 +52,7 @@ class IndexSummary:
 
     @classmethod
     def of(cls, manifest: Manifest, *, active: bool, node_count: int, edge_count: int) -> "IndexSummary":
-        """What a version's manifest says, with what is told of it to one caller."""
+        """The facts of a version's manifest, with the counts for one caller."""
         space = manifest.vector_space
         return cls(
             repository=manifest.repository,

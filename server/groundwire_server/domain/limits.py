@@ -27,17 +27,17 @@ MAX_ACCESS_VALUES = 1_024
 MAX_VECTOR_COMPONENTS = 16_384
 
 CALL_MEMORY_SHARES = 4
-"""An identity may hold one of so many equal parts of the memory of calls."""
+"""The memory of calls is divided into this number of equal parts; an identity may hold one of them."""
 
 _OBJECTS_BYTES = 4 * 1024 * 1024
 _BYTES_FOR_EACH = 64
 
 
 def request_memory(size: int) -> int:
-    """The most memory, in bytes, that a request of `size` bytes takes as a message and decoded beside it.
+    """The most memory, in bytes, that a request of `size` bytes takes as a message and decoded.
 
-    Its strings stand in both. Its entries are objects, of which the counts above allow some megabytes, and one byte
-    makes no more than 64 bytes of them.
+    Both have its strings. Its entries are objects: the counts above allow some megabytes of them, and one byte makes at
+    most 64 bytes of them.
     """
     return min(_BYTES_FOR_EACH * size, 2 * size + _OBJECTS_BYTES)
 

@@ -1,8 +1,8 @@
-"""What parts of a response take on the wire at most, so that it stays below what gRPC clients accept.
+"""The most bytes that parts of a response take on the wire, so that it stays below the limit that gRPC clients accept.
 
-What does not fit is left out whole, and that is decided where it is known what may be left out: before its text is
-read, and before the edges of a node are looked for. There is no message yet then that an encoder could measure; bounds
-are a few bytes above what it would say, and tests compare each of them with it (ADR 48).
+A part that does not fit is left out whole. This is decided before its text is read, and before the edges of a node are
+looked for. There is no message yet then that an encoder could measure; bounds are a few bytes above what it would say,
+and tests compare each of them with it (ADR 48).
 """
 
 import json
@@ -14,9 +14,9 @@ from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import ServiceContext
 
 QUERY_BYTES = 16 * 1024
-"""What a response to a query holds besides its matches, its services and what it repeats of the request."""
+"""The bytes of a response to a query without its matches, its services and the parts repeated from the request."""
 ACTION_BYTES = 2 * 1024
-"""What a response to another action holds besides its repeated fields."""
+"""The bytes of a response to another action without its repeated fields."""
 
 _STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 192, 544
 """Tags, lengths and numbers of a message, those of its citation too, and a node's hash; of a string its tag and
@@ -43,12 +43,12 @@ def of_string(value: str) -> int:
 
 
 def of_text(strings: int, node_id: str, parent_id: str) -> int:
-    """A fetched text of so many bytes with its paths and symbol; its id is counted once, for its citation."""
+    """A fetched text; `strings` are the bytes of its text, paths and symbol. The id counts once, for the citation."""
     return strings + _encoded(f"{node_id}{parent_id}") + _TEXT
 
 
 def of_skipped(id_: str) -> int:
-    """What tells why the text of a node is not there."""
+    """The entry that says why the text of a node is left out."""
     return _encoded(id_) + _SKIPPED
 
 
@@ -93,7 +93,7 @@ def of_service(context: ServiceContext) -> int:
 
 
 def of_request(request: QueryRequest) -> int:
-    """What `meta.routing` tells of a query's request: a filter alone may name a mebibyte of collections."""
+    """The parts of a query's request that `meta.routing` repeats: a filter alone may name a mebibyte of collections."""
     routed_by = (request.process, request.doc_class, request.workflow_id)
     return sum(map(of_string, (*routed_by, *request.filter.collection_ids)))
 

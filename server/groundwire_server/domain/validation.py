@@ -1,9 +1,9 @@
-"""What the checks of all requests share: collecting broken rules, and the names of a scope.
+"""The common part of all checks of requests: collecting broken rules, and the names of a scope.
 
 The rules are those of the contract (protos/groundwire/v1), checked before anything is done.
 Each action has its module: `search_validation`, `expansion_validation`, `texts_validation`, `query_validation`. Its
-function raises InvalidRequestError with every broken rule of its request, the field's proto path first. What a caller
-claims to hold is no part of this: where it comes from, and so its rules, are the server's configuration.
+function raises InvalidRequestError with every broken rule of its request, the field's proto path first. The access that
+a caller claims is not checked here: its source, and so its rules, depend on the server's configuration.
 """
 
 import math
@@ -20,8 +20,8 @@ MAX_DESCRIPTION_LENGTH = 300
 class Violations:
     """Collects broken rules, so that a caller learns of several at once.
 
-    Errors travel in HTTP/2 trailers, which peers bound to a few kilobytes: the first ten rules are told, each in at
-    most 300 characters and its field in 100.
+    Errors travel in HTTP/2 trailers, which peers limit to a few kilobytes. Therefore they have the first ten rules,
+    each in at most 300 characters and its field in 100.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ def check_scope(scope: Scope, violations: Violations, *, version_required: bool 
 
 
 def check_ids(field: str, ids: Sequence[str], violations: Violations) -> None:
-    """Checks the lengths of ids, each of which stands at its place in `field`."""
+    """Checks the lengths of ids, each named by its place in `field`."""
     for position, value in enumerate(ids):
         if not 0 < len(value) <= MAX_ID_LENGTH:
             violations.bound_length(f"{field}[{position}]", value, MAX_ID_LENGTH)

@@ -18,7 +18,7 @@ DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
 
 _Text = Annotated[str, Field(min_length=1)]
 _Phrase: TypeAlias = tuple[str, ...]
-"""Stems of words that stand in a row."""
+"""Stems of consecutive words."""
 
 
 class _Rule(BaseModel):
@@ -45,14 +45,14 @@ class _Phrases:
 
     @classmethod
     def of(cls, phrases: Iterable[_Phrase]) -> Self:
-        """The phrases, none of which is empty."""
+        """The phrases; none is empty."""
         by_first: dict[str, set[_Phrase]] = {}
         for phrase in phrases:
             by_first.setdefault(phrase[0], set()).add(phrase)
         return cls({first: frozenset(some) for first, some in by_first.items()})
 
     def places(self, words: Sequence[str]) -> Iterator[range]:
-        """Where the words of a phrase stand in a row, by where they start."""
+        """The places where the words of a phrase are consecutive, by their start."""
         for start, word in enumerate(words):
             for phrase in self.by_first.get(word, ()):
                 if tuple(words[start : start + len(phrase)]) == phrase:
@@ -69,7 +69,7 @@ class _Called:
     unless_words: frozenset[str]
 
     def by(self, query_words: Sequence[str], query_stems: Sequence[str]) -> bool:
-        """Whether a keyword stands in the query outside of all that is excepted."""
+        """True if a keyword stands in the query outside of all that is excepted."""
         reach = self._reach(query_words, query_stems)
         return any(place.stop > reach[place.start] for place in self.keywords.places(query_stems))
 
@@ -84,10 +84,10 @@ class _Called:
 class CorpusBoosts:
     """Boost rules, and which of them a query calls for.
 
-    A keyword is called for when the stems of its words stand in a row among the stems of the query's words, so that
-    "deployment" calls "deploy", and "How to" calls "how to". Substrings would have "download" call "down" and
-    "podcast" "pod". A keyword that stands within a phrase of `unless` does not count; a phrase of one word is compared
-    letter by letter, as it is there for what has the keyword's stem and means something else.
+    A keyword matches when the stems of its words are consecutive among the stems of the query's words, so that
+    "deployment" matches "deploy", and "How to" matches "how to". Substrings would have "download" call "down" and
+    "podcast" "pod". A keyword within a phrase of `unless` does not count. A phrase of one word is compared letter by
+    letter, because it excludes a word that has the keyword's stem and another meaning.
     """
 
     def __init__(self, rules: tuple[BoostRule, ...]) -> None:
@@ -97,9 +97,9 @@ class CorpusBoosts:
     def load(cls, path: Path) -> Self:
         """Reads rules from a YAML file; see `DEFAULT_BOOSTS_FILE` for its form.
 
-        Raises OSError when the file cannot be read, and ValueError naming every problem: no YAML, an unknown or absent
-        key, a wrong type, an empty list, a multiplier not in (0, 10], a keyword or phrase without a word, two rules of
-        one name.
+        Raises OSError when the file cannot be read. Raises ValueError that names every problem: no YAML, an unknown or
+        absent key, a wrong type, an empty list, a multiplier not in (0, 10], a keyword or phrase without a word, two
+        rules of one name.
         """
         rules = read_model(path, _File, "the packaged corpus_boosts.yaml").rules
         _check_rules(rules)

@@ -9,8 +9,7 @@ from groundwire_server.execution.observation import stage
 class OwnTime:
     """Adds up processor time that a call's own work takes, in milliseconds.
 
-    What is added must not depend on what other callers have asked, so opening an index and embedding a query are left
-    out, and so is waiting.
+    The time must not depend on calls of others, so opening an index, embedding a query and waiting are left out.
     """
 
     def __init__(self, processor_seconds: Callable[[], float], milliseconds: float = 0.0) -> None:
@@ -20,7 +19,7 @@ class OwnTime:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds what runs while the context is open, a stage of which the call's observer is told."""
+        """Adds the time while the context is open, and reports it as a stage to the call's observer."""
         start = self._processor_seconds()
         with stage(name):
             yield

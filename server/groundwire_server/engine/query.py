@@ -57,7 +57,7 @@ _PACKAGED = QueryDefaults()
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """What a server brings to a query besides its indexes.
+    """The parts of a server that a query needs besides its indexes.
 
     Of the rules of `routing` the first that matches counts. `defaults` are what absent parameters take.
     """
@@ -84,7 +84,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What the retrievers and the stages until now gave; the call's own work took so many milliseconds."""
+    """The result of the retrievers and of the stages until now; the call's own work took `milliseconds`."""
 
     weights: tuple[tuple[Retriever, float], ...]
     fused_count: int
@@ -143,7 +143,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
 def _asked(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
     """The retrievers that are named, or every one that the index has, in the order of their enum.
 
-    Who names none and sends a vector names the dense one by it.
+    A query vector without retrievers selects the dense retriever.
     """
     asked = set(request.retrievers or snapshot.retrievers)
     if request.query_vector:

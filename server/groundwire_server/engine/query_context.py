@@ -1,4 +1,4 @@
-"""What stands around the matches of a query: their texts, parents, neighbours and services, as far as there is room."""
+"""The surroundings of a query's matches: texts, parents, neighbours and services, within the response's size."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -132,7 +132,7 @@ class QueryContext:
         ]
 
     def _neighbors(self, matches: Sequence[_Found], ranked: Sequence[_Found]) -> list[Match]:
-        """What stands beside the matches; a whole stands around its part, not beside it."""
+        """The neighbours of the matches. A whole text contains its part and is not its neighbour."""
         excluded = {one.row for one in matches}.union(*(one.parents for one in ranked))
         beside: dict[int, str] = {}
         for match, rows in zip(matches, self._snapshot.adjacent(_array(one.row for one in matches)), strict=True):

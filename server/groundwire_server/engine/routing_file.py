@@ -90,9 +90,9 @@ class _File(BaseModel):
 def load_routing(path: Path, bounds: Limits) -> tuple[RoutingRule, ...]:
     """Reads the rules, in their order.
 
-    Raises OSError when the file cannot be read, and ValueError naming every problem: no YAML, an unknown or absent key,
-    a wrong type, a parameter that breaks the rule of its field in `groundwire.v1`, a rule for every query, two rules of
-    one name, an `index` without the one scope that it belongs to.
+    Raises OSError when the file cannot be read. Raises ValueError that names every problem: no YAML, an unknown or
+    absent key, a wrong type, a parameter that breaks the rule of its field in `groundwire.v1`, a rule for every query,
+    two rules of one name, an `index` without its one scope.
     """
     rules = read_model(path, _File, "docs/routing.md").rules
     problems = [
@@ -121,7 +121,7 @@ def _problems(rule: _Rule, earlier: set[str], bounds: Limits) -> Iterator[str]:
 
 
 def _parameter_problems(rule: RoutingRule, bounds: Limits) -> Iterator[str]:
-    """What the rules of a query's fields say of a rule's parameters."""
+    """The violations of a rule's parameters by the rules of a query's fields."""
     violations = Violations()
     check_hybrid(rule.hybrid, bounds, violations)
     check_max_candidates(rule.hybrid.max_candidates, given_limits(rule.hybrid), violations)

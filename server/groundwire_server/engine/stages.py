@@ -1,4 +1,4 @@
-"""The stages between the candidates of a query and its matches, each of which reorders what the one before it left.
+"""The stages between the candidates of a query and its matches; each reorders the result of the one before it.
 
 Fusion, ranking by file and graph, rerank, freshness, boost, repetition, diversity. A candidate's `final` score is that
 of the fusion or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the rules of
@@ -47,7 +47,7 @@ class Ranked:
     """Candidates on their way through the stages: `order` has the positions of those that are left, best first.
 
     The other columns [n] have what each stage gave each candidate; None where a stage has not run. NaN in `rerank` and
-    `freshness` stands for a candidate that was not scored there.
+    `freshness` means a candidate that was not scored there.
     """
 
     candidates: Candidates
@@ -75,7 +75,7 @@ class Ranked:
 
 
 def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
-    """What kinds of text a question is about: its words name them, or it calls for a corpus boost of prose."""
+    """The kinds of text that a question is about: its words name them, or it matches a corpus boost of prose."""
     words = set(re.findall(r"\w+", query.casefold()))
     calls_for_prose = any(corpus.startswith(PROSE_PREFIX) for rule in boosts for corpus in rule.corpus_types)
     return Traits(

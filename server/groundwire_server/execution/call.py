@@ -1,4 +1,4 @@
-"""What engine and backends need of a call that they work on."""
+"""The interface of a call that engine and backends work on."""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias, TypeVar
@@ -16,7 +16,7 @@ class Call(Protocol):
     """One call under way. The engine awaits its parts on the event loop, one after another."""
 
     def checkpoint(self) -> None:
-        """See `Checkpoint`. Others may compute meanwhile on this thread, so hold no lock here."""
+        """See `Checkpoint`. Other calls may compute in the meantime on this thread, so hold no lock here."""
         ...
 
     def processor_seconds(self) -> float:
@@ -24,16 +24,18 @@ class Call(Protocol):
         ...
 
     async def compute(self, part: Callable[[], Result]) -> Result:
-        """What `part` returns or raises; it runs where it holds nobody up, and waits for no disk and no other thread.
+        """Returns the result of `part`, which computes and waits for no disk and no other thread.
+
+        It runs where it does not block other calls.
 
         A part may be broken off and begun anew in another thread, so it must change nothing that a second run sees.
         """
         ...
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
-        """What `part` returns or raises, which waits for a disk or for another thread; it runs once."""
+        """Returns the result of `part`, which waits for a disk or for another thread; it runs once."""
         ...
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
-        """What `part` returns or raises, which waits for a model or a service, or has one compute; it runs once."""
+        """Returns the result of `part`, which waits for a model or a service, or uses one to compute; it runs once."""
         ...

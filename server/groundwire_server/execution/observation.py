@@ -1,4 +1,4 @@
-"""What a call under way tells of itself, for those who operate the server. It never changes an answer."""
+"""Reports of a running call about itself, for the operators of the server. It never changes an answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,13 +41,13 @@ _OBSERVER: ContextVar[CallObserver] = ContextVar("groundwire_call_observer", def
 
 
 def observer() -> CallObserver:
-    """Who hears of the call that this thread or task works on."""
+    """The observer of the call that this thread or task works on."""
     return _OBSERVER.get()
 
 
 @contextmanager
 def observed_by(call: CallObserver) -> Iterator[None]:
-    """What runs while the context is open tells `call` of itself."""
+    """Reports the work while the context is open to `call`."""
     token = _OBSERVER.set(call)
     try:
         yield

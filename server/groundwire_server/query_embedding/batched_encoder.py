@@ -19,7 +19,7 @@ class BatchedEncoder:
 
     @property
     def record(self) -> EncoderRecord:
-        """What the encoder says of itself."""
+        """The encoder's name and fingerprint."""
         return self._encoder.record
 
     def embed_query(self, query: str, checkpoint: Checkpoint) -> NDArray[np.float32]:

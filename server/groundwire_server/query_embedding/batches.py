@@ -74,7 +74,7 @@ class Batches(Generic[Item, Result]):
                 raise
 
     def _leave(self, call: _Waiting[Item, Result]) -> None:
-        """Takes a call out that nobody waits for; unless it is in a batch already, nothing is computed for it."""
+        """Removes a call that no caller waits for; unless it is in a batch already, nothing is computed for it."""
         with self._lock:
             if call in self._queue:
                 self._queue.remove(call)

@@ -14,7 +14,7 @@ class EmbedderUnavailableError(EmbedderError):
 
 
 class DeferredEmbedder:
-    """An Embedder of which name, fingerprint and dimension are known beforehand. Thread-safe.
+    """An Embedder with a name, fingerprint and dimension that are known beforehand. Thread-safe.
 
     Its methods raise EmbedderUnavailableError when `load` fails or gives a model of another fingerprint; the first
     failure is final.

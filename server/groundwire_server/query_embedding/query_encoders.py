@@ -1,4 +1,4 @@
-"""What a server embeds queries with: the int8 encoder that an index names, or the model where it names none."""
+"""The encoders of a server for queries: the int8 encoder that an index names, or the model where it names none."""
 
 import logging
 from collections.abc import Callable, Collection, Sequence
@@ -26,8 +26,8 @@ EmbedQuery: TypeAlias = Callable[[str, Checkpoint], NDArray[np.float32]]
 class QueryEncoders:
     """The models that a server answers for, and the int8 encoders made from them. Thread-safe.
 
-    `models` are the names of those of which an encoder suffices, `embedders` those that can be run themselves. The
-    encoders that the store has of them are loaded at once, and one that a build adds when an index names it.
+    `models` are the names of models that may be used by their encoder, `embedders` those that can be run themselves.
+    The encoders that the store has of them are loaded at once, and one that a build adds when an index names it.
     """
 
     def __init__(self, embedders: Sequence[Embedder], store: EncoderStore, models: Collection[str] = ()) -> None:
@@ -42,7 +42,7 @@ class QueryEncoders:
                 self._load(record.fingerprint)
 
     def find(self, space: VectorSpace) -> EmbedQuery | None:
-        """What embeds the queries of an index, None when the server has not got it."""
+        """The embedder for queries of an index; None when the server does not have it."""
         embedder = self._embedders.get(space.fingerprint)
         if embedder is None and space.embedder not in self._models:
             return None
@@ -54,7 +54,7 @@ class QueryEncoders:
         return None if encoder is None else encoder.embed_query
 
     def _load(self, fingerprint: str) -> BatchedEncoder | None:
-        """The encoder of the store, None when it lacks it. What is damaged is not tried again: that takes a while."""
+        """The encoder of the store, None when it lacks it. A damaged one is not tried again: that takes a while."""
         directory = self._store.directory(fingerprint)
         if fingerprint in self._damaged or not directory.is_dir():
             return None

@@ -1,4 +1,4 @@
-"""The vector that a query stands for: the caller's own, or the embedding by the index's embedder."""
+"""The vector of a query: the caller's own, or the embedding by the index's embedder."""
 
 import hashlib
 import logging
@@ -40,7 +40,7 @@ class QueryVectors:
         index: str,
         call: Call,
     ) -> NDArray[np.float64]:
-        """A unit vector [dimension], read-only. `own` is the caller's vector, empty when `query` is to be embedded.
+        """A unit vector [dimension], read-only. `own` is the caller's vector; empty to embed `query`.
 
         Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder,
         and what the call's checkpoint raises while the query waits for others to be embedded.

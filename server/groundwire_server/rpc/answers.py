@@ -1,4 +1,4 @@
-"""What a part of a call gives, on its way from the thread that runs it to the event loop."""
+"""The result of a part of a call, passed from the thread that runs the part to the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,14 +31,17 @@ class Answer(Generic[Result]):
         self._outcome: asyncio.Future[Result | _Failure] = self._loop.create_future()
 
     async def received(self) -> Result:
-        """What the part returns or raises."""
+        """Returns or raises the outcome of the part."""
         outcome = await self._outcome
         if isinstance(outcome, _Failure):
             _raise(outcome)
         return outcome
 
     def attempt(self) -> None:
-        """Runs the part, and brings its outcome to the event loop. Nobody may wait any more, and the loop be gone."""
+        """Runs the part, and brings its outcome to the event loop.
+
+        By then the caller may have stopped waiting, and the loop may be closed.
+        """
         outcome = self._context.run(self._attempted)
         if self._outcome.done():
             self._log_defect(outcome)
@@ -58,7 +61,7 @@ class Answer(Generic[Result]):
             self._outcome.set_result(outcome)
 
     def _log_defect(self, outcome: Result | _Failure) -> None:
-        """Of calls that nobody waits for any more, the log gets what is no refusal and no missed deadline."""
+        """Logs the error of a call that no caller waits for, unless it is a refusal or a missed deadline."""
         if isinstance(outcome, _Failure) and not isinstance(outcome.error, GroundwireError):
             structlog.get_logger().error("abandoned call failed", method=self._method, exc_info=outcome.error)
 

@@ -27,7 +27,7 @@ from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 
 BEGUN = "BEGUN"
-"""What a record says in place of a status of a call that is about to change something."""
+"""The status in a record that is written before a call changes something."""
 _ADMINISTRATION = frozenset({"ActivateIndex", "DeleteIndex"})
 _STANDARD_OUTPUT = 1
 _LOCK_TRIES, _LOCK_PAUSE_SECONDS = 20, 0.001
@@ -95,7 +95,7 @@ class AuditLog:
             raise AuditUnavailableError
 
     def _try(self, record: _Record) -> bool:
-        """Whether the record was written. The log says when writing begins to fail, and when it works again."""
+        """True if the record was written. The log says when writing begins to fail, and when it works again."""
         try:
             self._lines.write(json.dumps(record, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
         except OSError as error:
@@ -118,7 +118,7 @@ class _Lines:
         self._descriptor = _STANDARD_OUTPUT if path is None else _open(path)
 
     def write(self, line: bytes) -> None:
-        """Raises OSError when the operating system does not take the whole line; then nothing of it is in the file."""
+        """Raises OSError when the operating system does not write the whole line; the file then has no part of it."""
         if self._path is None:
             _write(self._descriptor, line)
             return
@@ -207,7 +207,7 @@ def _of_bound(name: str, names: Names | None) -> Mapping[str, int | Sequence[str
 
 
 def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:
-    """What an answer holds, by kind."""
+    """The numbers of parts in an answer, by kind."""
     match response:
         case retrieval_pb2.SearchNodesResponse():
             return {"hits": response.hits}

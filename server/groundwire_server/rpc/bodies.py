@@ -24,8 +24,8 @@ Response = TypeVar("Response")
 async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds: float | None) -> bytes:
     """The bytes of the call's one request.
 
-    Raises DeadlineError when they have not all come after so many seconds (None for no such limit) or by the call's
-    deadline, InvalidRequestError when none will come.
+    Raises DeadlineError when they have not all arrived within `seconds` (None: no such limit) or by the call's
+    deadline. Raises InvalidRequestError when none will arrive.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -34,8 +34,8 @@ async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds:
         raise DeadlineError("the request had not arrived in full in time; send it sooner, or a shorter one") from None
     if isinstance(body, bytes):
         return body
-    # gRPC tells the end of the stream also when the call was cancelled or its deadline passed meanwhile, or when the
-    # message is too long. What ended it comes as a cancellation of this task, a moment later.
+    # gRPC also reports the end of the stream when the call was cancelled, its deadline passed, or the message is too
+    # long. The cause arrives as a cancellation of this task, a moment later.
     await asyncio.sleep(_CANCELLATION_SECONDS)
     if context.time_remaining() == 0:
         raise DeadlineError
@@ -64,7 +64,7 @@ class Places:
 
     @asynccontextmanager
     async def taken(self, seconds: float) -> AsyncIterator[None]:
-        """Takes a place while the context is open. Raises DeadlineError after so many seconds, or when it is lost."""
+        """Takes a place while the context is open. Raises DeadlineError after `seconds`, or when the place is lost."""
         try:
             async with asyncio.timeout(seconds) as place:
                 while len(self._taken) >= self._most:

@@ -1,4 +1,4 @@
-"""Runs the calls of a server as far as it takes them on."""
+"""Runs the calls that admission accepts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,9 +22,9 @@ Result = TypeVar("Result")
 class CallBounds:
     """How much work is taken on, and for how long.
 
-    `max_waiting` calls of a method may be under way beside the one that is served. `default_seconds` is the deadline of
-    a call that brings none, `max_seconds` the longest that any call may take. Calls share so many `threads`: one where
-    their parts compute, more where they mostly wait for other machines.
+    At most `max_waiting` calls of a method are accepted in addition to the one that runs. `default_seconds` is the
+    deadline of a call that brings none, `max_seconds` the longest that any call may take. Calls share a number of
+    `threads`: one if their parts compute, more if they mostly wait for other machines.
     """
 
     max_waiting: int
@@ -36,8 +36,7 @@ class CallBounds:
 class CallRunner:
     """Takes calls on as its admission allows. Make calls in one event loop, which runs all that is short itself.
 
-    A call that nobody waits for any more leaves its queue at once; when it runs already, it does until its work has
-    come to the next checkpoint.
+    A call that no caller waits for leaves its queue at once. If it runs already, it ends at its next checkpoint.
     """
 
     def __init__(self, bounds: CallBounds) -> None:

@@ -1,7 +1,7 @@
 """The one table from domain errors to gRPC statuses with google.rpc details.
 
-A status travels in HTTP/2 trailers, of which clients accept 8 KiB by default, so the message and the list of
-violations are cut to sizes that leave the whole below that, whatever a request held.
+A status travels in HTTP/2 trailers, and clients accept 8 KiB of trailers by default. The message and the list of
+violations are therefore cut, so that the whole stays below that, whatever a request held.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What surrounds every call: who makes it, its request, error mapping, and its telemetry."""
+"""Wraps every call: identity, request, error mapping and telemetry."""
 
 import asyncio
 import time
@@ -49,8 +49,8 @@ _DEADLINE_SLACK_SECONDS = 0.01
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Surrounds the calls of Groundwire's own services, all of them unary.
 
-    Whether the server has room for a call, and who makes it, is settled on its headers. Then its request is received,
-    in memory that was put aside for it, parsed and counted.
+    The headers decide whether the server has room for a call, and who makes it. Then its request is received, in memory
+    that was put aside for it, parsed and counted.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         max_receive_bytes: int,
         receive_seconds: float,
     ) -> None:
-        """`admit` raises LimitError when the server can take on no call of a method now.
+        """`admit` raises LimitError when the server cannot accept a call of a method now.
 
         It is asked before anything is done for a call: what a refusal costs decides how much work an overloaded
         server still does. A request is at most `max_receive_bytes` long and comes within `receive_seconds`.
@@ -180,7 +180,7 @@ def _counted(handler: "Handler[Request, Response]", body: bytes) -> Request:
 
 
 def _release_after_call(held: HeldMemory) -> None:
-    """Lets go of the memory once gRPC's task for the call is over: the response is sent, or nobody waits for it."""
+    """Releases the memory when gRPC's task for the call ends: the response is sent, or no caller waits for it."""
     task = asyncio.current_task()
     assert task is not None
     task.add_done_callback(lambda _: held.release())

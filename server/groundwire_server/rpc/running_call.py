@@ -21,15 +21,15 @@ Result = TypeVar("Result")
 SHORT_SECONDS = 0.0025
 """A part that nearly always takes less of the processor runs on the event loop."""
 SECONDS_ON_LOOP = 0.005
-"""After so long a part that was expected to be short leaves the event loop."""
+"""A part that was expected to be short leaves the event loop after this time."""
 SECONDS_BEFORE_OTHERS = 0.01
-"""After so long a part on the compute thread lets parts that wait compute for as long."""
+"""After this time a part on the compute thread lets waiting parts compute for the same time."""
 SECONDS_BEFORE_OWN = 1.0
 """After so long it does so for its own method too, whose calls end sooner one after another than side by side."""
 MOST_NESTED = 4
 """How many parts may have begun on the compute thread on top of another."""
 _MOST_THAT_WAIT = 4
-_MOST_AT_MODELS = 32  # as many queries as are embedded together
+_MOST_AT_MODELS = 32  # the number of queries that are embedded together
 
 
 class TakesLong(BaseException):
@@ -37,11 +37,11 @@ class TakesLong(BaseException):
 
 
 class Threads:
-    """Where parts of calls run beside the event loop: threads that compute, and threads that wait.
+    """The threads that run parts of calls outside the event loop: some compute, some wait.
 
-    On a single thread that computes, short parts run on the event loop, and a long one gives way: at its checkpoints
-    parts that wait run on top of it. With more of them parts wait for other machines, which shall not hold the event
-    loop up, and the interpreter shares the processor out.
+    With a single computing thread, short parts run on the event loop, and a long part is interrupted: at its
+    checkpoints, waiting parts run on top of it. With several computing threads, parts wait for other machines and must
+    not block the event loop; the interpreter shares the processor.
     """
 
     def __init__(self, admission: Admission, computing: int = 1) -> None:
@@ -50,7 +50,7 @@ class Threads:
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
         self.times: dict[tuple[str, int], ServiceTime] = defaultdict(ServiceTime)
-        """What the parts of each method take of the processor, first parts, second ones and so on apart."""
+        """The processor time of each method's parts: first parts, second ones and so on are counted apart."""
         self._computing = ThreadPoolExecutor(computing, thread_name_prefix="groundwire-compute")
         self._nested = 0
 
@@ -91,7 +91,7 @@ class Threads:
 class RunningCall:
     """See `execution.call.Call`. One thread at a time works on it.
 
-    Where calls share several computing threads, what runs beside that thread may pass checkpoints too: none gives way.
+    Where calls share several computing threads, no call runs parts of others at its checkpoints.
     """
 
     __slots__ = ("_give_way", "_given_away", "_limit", "_parts", "_seconds", "_threads", "abandoned", "queued")
@@ -105,7 +105,7 @@ class RunningCall:
         self._seconds = 0.0
         self.queued = QueuedCall(method, time.monotonic() + seconds)
         self.abandoned = False
-        """Nobody waits any more: the work stops at its next checkpoint."""
+        """The caller has stopped waiting: the work ends at its next checkpoint."""
 
     def checkpoint(self) -> None:
         """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
@@ -181,7 +181,10 @@ class RunningCall:
             raise
 
     def _attempt(self, part: Callable[[], Result], seconds: float, give_way: Callable[[], float]) -> Result:
-        """What the part returns or raises. Checkpoints after so many seconds call `give_way`, until when that says."""
+        """Returns or raises the outcome of the part.
+
+        After `seconds`, checkpoints call `give_way`, which returns the time of the next such call.
+        """
         observer().started()
         began, processor = time.monotonic(), self.processor_seconds()
         self._limit, self._give_way = began + seconds, give_way

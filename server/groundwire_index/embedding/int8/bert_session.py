@@ -1,4 +1,4 @@
-"""A BERT in ONNX Runtime: from the tokens of texts to their unit vectors, none of which depends on the others."""
+"""A BERT in ONNX Runtime: from the tokens of texts to their unit vectors; no vector depends on other texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

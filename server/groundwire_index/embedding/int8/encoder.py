@@ -22,7 +22,7 @@ from groundwire_index.embedding.int8.session import multiplies_exactly, open_ses
 
 MOST_TOKENS = 1_024
 MOST_TEXTS = 32
-"""What a batch holds at most, padding included: more gains little and lets the next batch wait."""
+"""The size limit of a batch, padding included: more gains little and makes the next batch wait."""
 
 
 class Int8Encoder:

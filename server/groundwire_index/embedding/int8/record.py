@@ -1,4 +1,4 @@
-"""What a converted model says of itself, and the fingerprint by which an index names it."""
+"""The record of a converted model, and the fingerprint by which an index names it."""
 
 import hashlib
 import json

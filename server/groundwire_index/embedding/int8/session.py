@@ -17,7 +17,7 @@ def open_session(graph: Path | bytes) -> "onnxruntime.InferenceSession":
     Optimisations are off: fusions may swap an operation that treats each row alone for one that does not, and differ
     between versions. Memory patterns are off because no two batches have the same shape.
     """
-    # What embeds no query, such as a build without vectors, loads nothing of it.
+    # A process that embeds no query, such as a build without vectors, does not load it.
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -32,7 +32,7 @@ def open_session(graph: Path | bytes) -> "onnxruntime.InferenceSession":
 
 
 def multiplies_exactly(probe: Path) -> bool:
-    """Whether products of bytes with signed weights are exact here; x86 without VNNI saturates sums of pairs."""
+    """True if products of bytes with signed weights are exact here; x86 without VNNI saturates sums of pairs."""
     left = np.full((16, 64), 255, np.uint8)
     (sums,) = open_session(probe).run(["sums"], {"left": left})
     return bool(np.all(np.asarray(sums) == 64 * 255 * 127))

@@ -17,7 +17,10 @@ _WRITING, _REPLACED = ".writing", ".replaced"
 
 
 class EncoderStore:
-    """Converted models by fingerprint. One is written beside its place and moved there; it never changes after."""
+    """Converted models by fingerprint.
+
+    A model is written to a temporary folder and moved to its place; it never changes after.
+    """
 
     def __init__(self, data: Path) -> None:
         self._folder = data / ENCODERS_FOLDER
@@ -27,7 +30,10 @@ class EncoderStore:
         return self._folder / fingerprint
 
     def records(self) -> list[EncoderRecord]:
-        """What is there, sorted by fingerprint. What cannot be read is left out, and the log names it."""
+        """The models of the store, sorted by fingerprint.
+
+        A model that cannot be read is left out, and the log names it.
+        """
         if not self._folder.is_dir():
             return []
         records: list[EncoderRecord] = []

@@ -142,7 +142,7 @@ def refusal(name: str) -> str | None:
 
 
 def is_pipeline(path: str) -> bool:
-    """Whether a YAML file at `path` is one by which a build server works."""
+    """True if a YAML file at `path` is one by which a build server works."""
     return _PIPELINE.search(path) is not None
 
 

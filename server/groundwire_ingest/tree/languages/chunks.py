@@ -153,7 +153,7 @@ class ChunkCutter:
         return is_comment or node.type in syntax.headers or syntax.namespace(node) is not None
 
     def _is_mere_header(self, file: Place, header: Sequence[int]) -> bool:
-        """Whether the file has types and nothing else of its own."""
+        """True if the file has types and nothing else of its own."""
         inner = [place.declared for place in file.inner if place.declared is not None]
         if not inner or any(item.shape.construct != "type" for item in inner):
             return False

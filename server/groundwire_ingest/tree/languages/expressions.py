@@ -69,7 +69,7 @@ class Expressions:
         return type_name(target)
 
     def is_wrapping(self, node: Node) -> bool:
-        """Whether an expression has the type of what it is about, such as one in parentheses."""
+        """True if an expression has the type of what it is about, such as one in parentheses."""
         return node.type in self.unwrapped
 
     def unwrap(self, node: Node) -> Node | None:

@@ -114,7 +114,7 @@ class DefinitionRange:
     outer: int
 
     def holds(self, node: Node) -> bool:
-        """Whether a node stands within the definition and is not all of it."""
+        """True if a node stands within the definition and is not all of it."""
         length = node.end_byte - node.start_byte
         return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
 
@@ -206,15 +206,15 @@ class Syntax(Expressions, ABC):
         return frozenset()
 
     def has_methods(self, node: Node) -> bool:
-        """Whether a type of `data_types` says how it behaves."""
+        """True if a type of `data_types` says how it behaves."""
         return False
 
     def is_read_by_name(self, name: str, beside: Collection[str], /) -> bool:
-        """Whether a variable of a module with the variables `beside` is one that other code reads by its name."""
+        """True if a variable of a module with the variables `beside` is one that other code reads by its name."""
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
-        """Whether a member with a body only keeps or hands out fields, so that it reads better within its type.
+        """True if a member with a body only keeps or hands out fields, so that it reads better within its type.
 
         A type inside of another is asked about as well: whether it does no more than to set some values.
         """

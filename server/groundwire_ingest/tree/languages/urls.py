@@ -74,7 +74,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Rout
 
 
 def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int]) -> bool:
-    """Whether a string stands in an annotation by which code says what it answers."""
+    """True if a string stands in an annotation by which code says what it answers."""
     around = list(islice(_around(node), _MAX_STEPS_TO_ANNOTATION))
     annotation = next((item for item in around if item.type in _ANNOTATIONS), None)
     if annotation is None:
@@ -108,7 +108,7 @@ def url_in(text: str) -> re.Match[str] | None:
 
 
 def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
-    """Whether the call that a string is an argument of does something with URLs, and by which method."""
+    """True, with the HTTP method or "", if the call that has a string as an argument works with URLs."""
     redirect = _REDIRECT.match(string_value(syntax, node))
     if redirect is not None:
         return True, "GET" if redirect[1] == "redirect" else ""

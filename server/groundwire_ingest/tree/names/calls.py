@@ -96,7 +96,7 @@ class CallResolution:
         return value.found if value and value.found.refs else None
 
     def _may_guess(self, scope: int, receiver: str, steps: int = _MAX_VARIABLES) -> bool:
-        """Whether a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
+        """True if a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
         first = receiver.partition(".")[0]
         if first == "?":
             return True
@@ -134,7 +134,7 @@ class CallResolution:
         return Found(numbers, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED))
 
     def _takes(self, number: int, call: Call) -> bool:
-        """Whether a callable takes as many arguments as a call gives."""
+        """True if a callable takes as many arguments as a call gives."""
         definition = self._table.definitions[number]
         if definition.parameters is None:
             return True

@@ -52,7 +52,7 @@ class Inheritance:
         return self._implementing.get(number, {})
 
     def is_abstract(self, number: int) -> bool:
-        """Whether a type or member is there to be implemented."""
+        """True if a type or member is there to be implemented."""
         definitions = self._table.definitions
         if definitions[number].is_abstract:
             return True
@@ -174,7 +174,7 @@ class Inheritance:
         return all(name in methods and self._same_shape(methods[name], member) for name, member in wanted.items())
 
     def _same_shape(self, number: int, wanted: int) -> bool:
-        """Whether a member takes and returns the same as another, as far as that is known."""
+        """True if a member takes and returns the same as another, as far as that is known."""
         left, right = self._table.definitions[number], self._table.definitions[wanted]
         if not _same_parameters(left, right) or not self._same_type(number, left.result, wanted, right.result):
             return False
@@ -182,7 +182,7 @@ class Inheritance:
         return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
 
     def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
-        """Whether two types are the same where each is written; any is the same as a parameter or one not stated."""
+        """True if two types are the same where each is written; any is the same as a parameter or one not stated."""
         if not written or not stated:
             return True
         owner = self._table.owner_of(wanted)
@@ -202,5 +202,5 @@ def _last(name: str) -> str:
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:
-    """Whether two members take the same number of parameters, as far as that is known."""
+    """True if two members take the same number of parameters, as far as that is known."""
     return left.parameters is None or right.parameters is None or len(left.parameters) == len(right.parameters)

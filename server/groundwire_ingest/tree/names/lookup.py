@@ -218,7 +218,7 @@ class Lookup(MemberLookup):
         return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
 
     def _is_alias(self, scope: int, type_name: str) -> bool:
-        """Whether the name of a type is one of a variable that stands for it."""
+        """True if the name of a type is one of a variable that stands for it."""
         named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
         return named is not None and all(
             self.table.definitions[number].construct == "value" for number in named.numbers

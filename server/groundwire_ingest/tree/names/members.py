@@ -190,7 +190,7 @@ class Extensions:
         return Found(fitting, WILDCARD if is_known else INFERRED)
 
     def _extends(self, number: int, receiver: Found | None) -> bool:
-        """Whether a method takes a receiver: of any type where the tree does not tell which it is."""
+        """True if a method takes a receiver: of any type where the tree does not tell which it is."""
         parameters = self._lookup.table.definitions[number].parameters
         extended = self._lookup.type_named(number, parameters[0].type_name) if parameters else None
         if receiver is None:
@@ -204,5 +204,5 @@ class Extensions:
 
 
 def _is_anything(type_name: str) -> bool:
-    """Whether a parameter takes every type: `object`, or by its name a type parameter."""
+    """True if a parameter takes every type: `object`, or by its name a type parameter."""
     return type_name in ("object", "dynamic") or (type_name[:1] == "T" and not type_name[1:2].islower())

@@ -36,9 +36,9 @@ class NameRules(ABC):
 
     self_names: ClassVar[frozenset[str]]
     super_names: ClassVar[frozenset[str]]
-    # Whether a method names its type's members without a receiver.
+    # True if a method names its type's members without a receiver.
     implicit_members: ClassVar[bool]
-    # Whether several callables of one name are told apart by their parameters.
+    # True if several callables of one name are told apart by their parameters.
     has_overloads: ClassVar[bool] = True
     # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
     call_name: ClassVar[str] = ""
@@ -75,7 +75,7 @@ class NameRules(ABC):
 
     @abstractmethod
     def sees(self, file: int, number: int) -> bool:
-        """Whether what the file imports, or the file itself, holds a definition."""
+        """True if what the file imports, or the file itself, holds a definition."""
 
     def namespace_import(self, file: int, number: int) -> Import | None:
         """The import of a whole namespace or package, rather than of a file, that brings a definition in."""
@@ -98,7 +98,7 @@ class NameRules(ABC):
         return ()
 
     def is_type_name(self, name: str) -> bool:
-        """Whether a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
+        """True if a name that nothing in sight declares is by its form that of a type, which then is from elsewhere."""
         return self.implicit_members and name[:1].isupper()
 
     def accessed(self, method: str) -> tuple[str, ...]:

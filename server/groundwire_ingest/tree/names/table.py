@@ -93,7 +93,7 @@ class SymbolTable:
         return None
 
     def is_type(self, number: int) -> bool:
-        """Whether a definition is a type, or a JavaScript function that stands for one by having members."""
+        """True if a definition is a type, or a JavaScript function that stands for one by having members."""
         construct = self.definitions[number].construct
         return construct == "type" or (construct == "callable" and any(map(self._members.get, self.parts(number))))
 

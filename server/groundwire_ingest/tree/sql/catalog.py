@@ -72,7 +72,7 @@ class SqlCatalog:
         return self._objects.find(name, allowed, home_schema)
 
     def knows(self, bare_name: str) -> bool:
-        """Whether an object of any schema has this name, given without quotes; case does not matter."""
+        """True if an object of any schema has this name, given without quotes; case does not matter."""
         return self._objects.knows(bare_name)
 
     def _edges_of(self, mention: Mention) -> Iterator[SourceEdge]:

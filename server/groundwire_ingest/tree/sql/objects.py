@@ -115,7 +115,7 @@ class ObjectIndex:
                 leading.setdefault(demand, defined)
 
     def knows(self, bare_name: str) -> bool:
-        """Whether an object of any schema has this name, given without quotes."""
+        """True if an object of any schema has this name, given without quotes."""
         return bare_name.casefold() in self._by_name
 
     def find(

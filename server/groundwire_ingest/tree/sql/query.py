@@ -84,7 +84,7 @@ def _after_into(text: str, code: Sequence[Token], index: int, dialect: Dialect, 
 
 
 def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
-    """Whether the operator at `index` is the first half of `+=`, `-=` ..."""
+    """True if the operator at `index` is the first half of `+=`, `-=` ..."""
     return (
         code[index].keyword in _ASSIGNMENT_OPERATORS
         and keyword_at(code, index + 1) == "="

@@ -81,7 +81,7 @@ def _terminated_statements(code: Sequence[Token]) -> list[Range]:
 
 
 def _closes_inner_block(code: Sequence[Token], index: int) -> bool:
-    """Whether END at `index` is END IF, END LOOP ...: blocks that no BEGIN or CASE opened."""
+    """True if END at `index` is END IF, END LOOP ...: blocks that no BEGIN or CASE opened."""
     return index + 1 < len(code) and code[index + 1].keyword in {"IF", "LOOP", "WHILE", "REPEAT", "FOR"}
 
 
@@ -183,7 +183,7 @@ class _Splitter:
         return keyword == "DO" and self._verb in {"INSERT", "WITH"}
 
     def _change_goes_on(self, keyword: str, previous: str, following: str) -> bool:
-        """Whether INSERT, UPDATE, DELETE or MERGE is a clause, hint or function here and opens no statement."""
+        """True if INSERT, UPDATE, DELETE or MERGE is a clause, hint or function here and opens no statement."""
         if self._verb == "MERGE" or previous in _BEFORE_CHANGE:
             return True
         if previous == "ON" and self._verb in {"CREATE", "ALTER"}:
@@ -194,7 +194,7 @@ class _Splitter:
 
 
 def opens_common_expressions(code: Sequence[Token], index: int) -> bool:
-    """Whether WITH at `index` opens common table expressions (`WITH name [(columns)] AS (`) and is no option."""
+    """True if WITH at `index` opens common table expressions (`WITH name [(columns)] AS (`) and is no option."""
 
     def keyword(at: int) -> str:
         return code[at].keyword if at < len(code) else ""

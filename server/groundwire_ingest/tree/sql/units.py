@@ -101,7 +101,7 @@ def _close(text: str, units: list[Unit], leading: list[Statement], comments_end:
 
 
 def _is_about(text: str, unit: Unit, statement: Statement) -> bool:
-    """Whether `statement` alters, comments on or grants the object that `unit` defines."""
+    """True if `statement` alters, comments on or grants the object that `unit` defines."""
     if unit.definition is None or statement.code[0].keyword not in _ABOUT_OBJECTS:
         return False
     wanted = unit.definition.name.name.casefold()

@@ -1,9 +1,9 @@
 """Open indexes, and which version answers a scope for a caller.
 
-A scope or version of which the caller may see no node does not exist for that caller: the answer is the same
-NOT_FOUND as for a name that never was, so that names leak nothing. Policies are judged first: for who may see nothing
-of a version it is not opened, which would take longer than to find that there is none. They do not tell what is within
-a caller's bounds: to a bound caller a version that is damaged or deleted was never there.
+If the caller may see no node of a scope or version, the answer is the same NOT_FOUND as for a name that never existed,
+so that names leak nothing. Policies are judged first: a version is not opened for a caller who may see none of its
+nodes, because opening takes longer than finding that there is no version. They do not cover a caller's bounds: for a
+bound caller a damaged or deleted version does not exist.
 """
 
 import logging
@@ -40,7 +40,7 @@ class View:
 
     @property
     def visibility(self) -> Visibility:
-        """What the caller sees in this lifecycle."""
+        """The caller's view in this lifecycle."""
         return self.caller.of(self.lifecycle)
 
 
@@ -126,7 +126,7 @@ class IndexPool:
         return (version.index, version.graph, caller) if caller.sees_any else None
 
     def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
-        """Whether the policies that lie there alone tell that the caller may see a node."""
+        """True if the policies that lie there alone tell that the caller may see a node."""
         return not access.bounds.bind and self._policies.any_visible(directory, access)
 
     def _load(self, pinned: Scope, directory: Path) -> _Open:

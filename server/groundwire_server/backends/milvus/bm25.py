@@ -97,7 +97,7 @@ def weighted_terms(
 
 
 def frequencies(packed: Sequence[str], terms: Sequence[int]) -> Floats:
-    """How often each of some terms [t] stands in the packed terms of nodes [m], as an array [t, m]."""
+    """The frequency of terms [t] in the packed terms of nodes [m], as an array [t, m]."""
     found = np.zeros((len(terms), len(packed)), dtype=np.float64)
     for place, content in enumerate(packed):
         found[:, place] = frequencies_of(unpacked_terms(content), terms)

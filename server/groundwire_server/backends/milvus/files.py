@@ -1,7 +1,7 @@
 """How well the words of a query fit whole files: BM25 over all that the caller sees of each.
 
-A file is the document that nodes were ingested under. What the nodes of each visibility class hold of it together is a
-fact of the index; for a caller with bounds, the nodes that it sees are read.
+A file is the document that nodes were ingested under. The totals of each visibility class over a file's nodes are
+stored in the index. For a caller with bounds, the visible nodes are read.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _NODES_AT_A_TIME = 2_048
 
 
 class _Files(NamedTuple):
-    """What a caller sees of files [f]: how many nodes and tokens, and how often each of some terms occurs [t, f]."""
+    """The totals of files [f] for a caller: nodes and tokens, and the frequency of some terms [t, f]."""
 
     nodes: NDArray[np.int64]
     lengths: NDArray[np.int64]

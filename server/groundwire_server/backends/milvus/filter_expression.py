@@ -1,4 +1,4 @@
-"""Filters and bounds as expressions of Milvus. Strings stand in them as hexadecimal, so there is nothing to escape."""
+"""Filters and bounds as expressions of Milvus. Their strings are hexadecimal, so there is nothing to escape."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,12 +13,12 @@ NO_ROW = "row < 0"
 
 
 def both(*expressions: str) -> str:
-    """What meets each of several expressions; "" stands for one that everything meets."""
+    """The intersection of several expressions; "" means one that every row meets."""
     return " and ".join(expression for expression in expressions if expression)
 
 
 def any_of(expressions: Sequence[str]) -> str:
-    """What meets one of several expressions, none of which is ""."""
+    """The union of several expressions; none of them is ""."""
     return f"({' or '.join(expressions)})" if expressions else NO_ROW
 
 
@@ -28,12 +28,12 @@ def rows_from(first: int, end: int) -> str:
 
 
 def filter_expression(filter_: Filter) -> str:
-    """What passes every field of a filter but `tenant_ids`, which visibility classes tell; "" where nothing narrows."""
+    """The expression for all fields of a filter but `tenant_ids`, which classes cover; "" when nothing narrows."""
     return both(*_conditions(filter_))
 
 
 def bounds_expression(bounds: Bounds) -> str:
-    """What is within every bound; a node without a value is within none. "" where nothing binds."""
+    """The expression for all bounds; a node without a value is outside each of them. "" without bounds."""
     return both(*_limits(bounds))
 
 

@@ -1,7 +1,8 @@
 """The best rows of a retriever: Milvus proposes by scores in single precision, exact scores decide.
 
-What was not proposed is bounded by what was: its exact score is at most `rest`. While that could still change the list,
-more is asked for, four times as much each time up to what Milvus gives, then of half the rows at a time.
+The proposed candidates bound the others: the exact score of any other row is at most `rest`. While that could still
+change the list, more is asked for, four times as much each time up to what Milvus gives, then of half the rows at a
+time.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ _GROWTH = 4
 
 
 class Proposal(NamedTuple):
-    """Rows [m], and what the exact score of any other row is at most; -inf where no other is to be had."""
+    """Rows [m], and the highest exact score that any other row can have; -inf when there are no other rows."""
 
     rows: Positions
     rest: float
@@ -29,14 +30,14 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Rows from `first` on that come before `end`, of which `limit` are asked for."""
+    """Rows of a range: from `first` on and before `end`; `limit` rows are requested."""
 
     first: int
     end: int
     limit: int
 
     def wider(self) -> list["_Part"]:
-        """What to ask for when this was not enough."""
+        """The next request when this one was not enough."""
         if self.limit < MOST_ROWS:
             return [_Part(self.first, self.end, min(self.limit * _GROWTH, MOST_ROWS))]
         middle = (self.first + self.end) // 2
@@ -49,7 +50,7 @@ class Listing:
     def __init__(
         self, propose: Callable[[int, int, int], Proposal], count: int, least: float, node_count: int, margin: int
     ) -> None:
-        """`propose(first, end, limit)` asks for about `limit` rows of a range; `margin` are asked beside the count."""
+        """`propose(first, end, limit)` requests about `limit` rows; `margin` is added to the count."""
         self._propose = propose
         self._count = count
         self._least = least
@@ -59,7 +60,7 @@ class Listing:
 
     @property
     def is_done(self) -> bool:
-        """Whether `ranked` is the list."""
+        """True if `ranked` is the list."""
         return not self._asked
 
     def proposed(self) -> Positions:
@@ -92,7 +93,7 @@ class MilvusRetriever(Protocol):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What of a node its score is made of."""
+        """The fields of a node that its score is computed from."""
         ...
 
     @property
@@ -101,7 +102,7 @@ class MilvusRetriever(Protocol):
         ...
 
     def margin(self, count: int) -> int:
-        """How many rows are asked for beside `count`, so that the list is mostly certain at once."""
+        """The number of rows requested on top of `count`, so that one request is usually enough."""
         ...
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
@@ -109,7 +110,7 @@ class MilvusRetriever(Protocol):
         ...
 
     def scores(self, nodes: Rows) -> Floats:
-        """The exact scores of nodes [m] of which the fields were read; NaN for one that cannot be scored."""
+        """The exact scores of nodes [m], from the fields that were read; NaN for one that cannot be scored."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Open versions, and which version answers a scope for a caller.
 
-As in the embedded backend, a scope or version of which the caller may see no node does not exist for that caller.
+As in the embedded backend, a scope or version without a node visible to the caller does not exist for that caller.
 """
 
 import logging
@@ -121,7 +121,7 @@ class VersionPool:
         return kept
 
     def _still_there(self, found: _Open) -> bool:
-        """Whether Milvus has the version; asked at most every SECONDS_REMEMBERED."""
+        """True if Milvus has the version; asked at most every SECONDS_REMEMBERED."""
         if self._is_fresh(found):
             return True
         asked = self._clock()
@@ -149,5 +149,5 @@ class VersionPool:
         return absence(asked, sees_active=sees_active, saw_it=saw_it)
 
     def _surely_sees(self, entry: Entry, access: AccessContext) -> bool:
-        """Whether the policies alone tell that the caller may see a node, or saw one: every policy class has one."""
+        """True if the policies alone tell that the caller may see a node, or saw one: every policy class has one."""
         return not access.bounds.bind and any(may_see(demand, access) for demand in self._catalogue.policies(entry))

@@ -1,4 +1,4 @@
-"""What callers are told when Milvus does not do what it is asked."""
+"""The errors of callers when a request to Milvus fails."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ def outages_told() -> Iterator[None]:
 
 
 def _cause(error: StorageUnavailableError) -> str:
-    """What went wrong, without what Milvus says of a request: that may quote it."""
+    """The kind of failure, without Milvus's own text about a request, which may quote it."""
     return f"Milvus refused with code {error.code}" if isinstance(error, RefusedError) else str(error)
 
 

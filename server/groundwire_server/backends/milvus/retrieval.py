@@ -71,8 +71,8 @@ class Retrievers:
     def _ranked(self, retrievers: Mapping[Retriever, MilvusRetriever]) -> dict[Retriever, RankedRows]:
         """The list of each retriever.
 
-        They search side by side. What they propose at first is read together, with all that is asked of candidates; of
-        what is proposed when that was not enough, only what its score is made of.
+        They search side by side. The first proposals of all are read together, with all facts that ranking needs. For
+        later proposals only the fields of their scores are read.
         """
         limits, every = self._search.limits, {field for own in retrievers.values() for field in own.fields}
         listings = {asked: self._listing(own, limits[asked]) for asked, own in retrievers.items()}
@@ -95,7 +95,7 @@ class Retrievers:
 
     @property
     def _other_fields(self) -> set[str]:
-        """What is read of candidates beside what their scores are made of."""
+        """The fields of candidates that are read in addition to those of their scores."""
         files = {"document"} if self._search.scores_files else set[str]()
         return {"class", *(_COLUMNS if self._search.with_columns else ()), *files}
 
@@ -126,7 +126,7 @@ class Retrievers:
 
 
 def columns_of(nodes: NodeRows, rows: Positions) -> NodeColumns:
-    """What ranking asks about candidates [m]."""
+    """The facts that ranking needs about candidates [m]."""
     found = nodes.read(rows, _COLUMNS)
     corpus_types = list(map(unhexed, found.strings("corpus_type")))
     distinct = sorted(set(corpus_types))

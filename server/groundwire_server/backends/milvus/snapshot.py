@@ -223,7 +223,7 @@ class MilvusSnapshot:
 
     @cached_property
     def _narrowing(self) -> str:
-        """The expression of what passes the filter, beside what the caller sees."""
+        """The expression for nodes that pass the filter, without the caller's access."""
         tenants = class_expression(self._of_tenants.tolist())
         return both(tenants, filter_expression(self._filter))
 
@@ -237,7 +237,7 @@ class MilvusSnapshot:
     @cached_property
     def _graph(self) -> GraphReading:
         visibility, version = self._visibility, self.version
-        # What is left to ask when the classes are right.
+        # The remaining condition when the classes are right.
         asks = both(visibility.bounds, filter_expression(self._filter))
         selected = Judge(visibility.classes & self._of_tenants, partial(self._nodes.passing, asks) if asks else None)
         bound = partial(self._nodes.passing, "") if visibility.bounds else None

@@ -1,4 +1,4 @@
-"""What is counted over the nodes that a caller sees: by class where classes tell these, else by their rows."""
+"""Counts over the nodes that a caller sees: by class where classes decide visibility, else by rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -148,7 +148,7 @@ def distinct_values(version: OpenVersion, expression: str, field: str) -> list[s
 
 
 def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:
-    """What meets an expression among rows from `first` up to `end`, in pieces that one answer holds."""
+    """The rows from `first` up to `end` that meet an expression, in pieces that one answer can hold."""
     store, nodes, within = version.store, version.collections.nodes, both(expression, rows_from(first, end))
     if end - first <= MOST_ROWS or store.count(nodes, within) <= MOST_ROWS:
         yield store.query(nodes, within, _FIELDS)
@@ -159,7 +159,7 @@ def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Itera
 
 
 class RowStatistics:
-    """The Statistics of some rows, which are all that meet an expression. What is asked for is remembered."""
+    """The Statistics of some rows, which are all that meet an expression. Results are remembered."""
 
     def __init__(self, version: OpenVersion, rows: BoundRows, expression: str) -> None:
         self._version = version

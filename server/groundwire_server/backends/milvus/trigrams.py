@@ -72,8 +72,8 @@ def _most_similar(size: int, terms: int, proposed: float) -> float:
     """How similar a name may be to one of `size` trigrams when its node scores no higher than `proposed`.
 
     A trigram weighs 1 / sqrt(n) of the smallest name, of n trigrams, that holds it. So for every name of a node, its
-    score over sqrt(size) is no less than the cosine c / sqrt(size * n), where c are shared; and as size + n is no less
-    than 2 * sqrt(size * n), the similarity c / (size + n - c) is at most cosine / (2 - cosine).
+    score over sqrt(size) is at least the cosine c / sqrt(size * n), where c trigrams are shared. Since size + n is at
+    least 2 * sqrt(size * n), the similarity c / (size + n - c) is at most cosine / (2 - cosine).
     """
     if proposed == -np.inf:
         return proposed

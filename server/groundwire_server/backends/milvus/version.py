@@ -48,7 +48,7 @@ class OpenVersion:
         self._read([*keys, *(fact_key(TRIGRAM, trigram) for trigram in trigrams)])
 
     def term(self, table: str, word: str) -> TermFact | None:
-        """What is known of a word of a lexical table; None when no node of the index holds it."""
+        """The facts about a word of a lexical table; None when no node of the index has it."""
         packed = self._fact(fact_key(_KINDS[table], word))
         return None if packed is None else unpacked_term(packed)
 

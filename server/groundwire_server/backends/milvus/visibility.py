@@ -1,4 +1,4 @@
-"""What one caller may see of one version: an expression that nothing is read without, and statistics of that alone."""
+"""The nodes of one version that one caller may see: an expression for every read, and statistics of these nodes."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -55,8 +55,8 @@ class Visibility:
 
     @property
     def edge_count(self) -> int:
-        """Edges both ends of which are visible; for a caller with bounds all that leave its nodes are read once."""
-        # A `cached_property` would hold up whoever asks this of another visibility meanwhile.
+        """Edges that have both ends visible; for a caller with bounds, all edges that leave its nodes are read once."""
+        # A `cached_property` would block requests for this of another visibility in the meantime.
         if self._edges is None:
             self._edges = self._statistics.edges
         return self._edges
@@ -88,7 +88,7 @@ class Visibility:
 
 
 class CallerVisibility:
-    """What callers of the same policy classes and bounds see of a version, by lifecycle."""
+    """The nodes of a version that callers of the same policy classes and bounds see, by lifecycle."""
 
     def __init__(self, version: OpenVersion, policies: NDArray[np.bool_], bounds: Bounds) -> None:
         """`policies` [policy classes] says of each whether its nodes are visible within the bounds. Reads nothing."""
@@ -102,7 +102,7 @@ class CallerVisibility:
 
     @property
     def is_known(self) -> bool:
-        """Whether asking what the caller sees takes no request."""
+        """True if asking what the caller sees takes no request."""
         return not self._bounds.bind or (self._rows is not None and self._rows.done())
 
     @property
@@ -114,11 +114,11 @@ class CallerVisibility:
 
     @property
     def sees_deleted(self) -> bool:
-        """Whether deleted nodes are of classes that the caller sees."""
+        """True if deleted nodes are of classes that the caller sees."""
         return bool((self._classes & self._deleted).any())
 
     def is_deleted(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether nodes of visibility classes [m] are deleted."""
+        """True if nodes of visibility classes [m] are deleted."""
         return self._deleted.take(classes)
 
     def of(self, lifecycle: Lifecycle) -> Visibility:
@@ -155,7 +155,7 @@ class CallerVisibility:
 
 
 class VisibilityCache:
-    """Visibility by caller, for one version. What is kept of callers without bounds is small."""
+    """Visibility by caller, for one version. For callers without bounds it stores little."""
 
     def __init__(self, version: OpenVersion) -> None:
         policies, judged = version.document.policies, partial(CallerVisibility, version)
@@ -164,5 +164,5 @@ class VisibilityCache:
         self._bound = CallerCache(policies, judged, min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes)))
 
     def get(self, access: AccessContext) -> CallerVisibility:
-        """What the caller may see; judged once per distinct access context among the most recent ones."""
+        """The caller's view; judged once per distinct access context among the most recent ones."""
         return (self._bound if access.bounds.bind else self._unbound).get(access)

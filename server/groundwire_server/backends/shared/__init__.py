@@ -1,1 +1,1 @@
-"""What every backend computes alike, so that the same index gives the same answer whichever backend serves it."""
+"""The computations that all backends share, so that the same index gives the same answer on every backend."""

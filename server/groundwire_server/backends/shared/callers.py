@@ -1,4 +1,4 @@
-"""What is known of the most recent callers of an index version."""
+"""The state of the most recent callers of an index version."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -15,13 +15,13 @@ from groundwire_server.domain.access.access import AccessContext, Bounds, may_se
 
 MAX_CACHED_CALLERS = 256
 MAX_CACHED_BYTES = 128 * 1024 * 1024
-"""What the rows that callers see of one index may take, over all remembered callers."""
+"""The limit of memory for the rows that callers see of one index, over all remembered callers."""
 
 Seen = TypeVar("Seen")
 
 
 class CallerCache(Generic[Seen]):
-    """What each caller sees. Callers of the same policy classes and bounds share it."""
+    """The view of each caller. Callers of the same policy classes and bounds share it."""
 
     def __init__(
         self,
@@ -31,18 +31,18 @@ class CallerCache(Generic[Seen]):
     ) -> None:
         """`judged` is quick: it is asked with a mask of the policy classes that a caller may see, and its bounds.
 
-        What it gives is remembered of so many callers.
+        The number of callers whose results are remembered.
         """
         self._classes = classes
         self._judged = judged
         self._by_caller: OrderedDict[AccessContext, Seen] = OrderedDict()
         self._most_callers = most_callers
-        # What the remembered callers hold, by the classes that are visible and the bounds.
+        # The views of the remembered callers, by visible classes and bounds.
         self._shared: WeakValueDictionary[tuple[bytes, Bounds], Seen] = WeakValueDictionary()
         self._lock = Lock()
 
     def get(self, access: AccessContext) -> Seen:
-        """What the caller sees; judged once per distinct access context among the most recent ones."""
+        """The caller's view; judged once per distinct access context among the most recent ones."""
         with self._lock:
             known = self._by_caller.get(access)
             if known is not None:

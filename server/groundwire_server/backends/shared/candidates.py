@@ -61,7 +61,7 @@ def candidates_of(
 
 
 def union(lists: Mapping[Retriever, CandidateList]) -> Positions:
-    """The rows that stand in a list, ascending, which is id order."""
+    """The rows that are in a list, ascending, which is id order."""
     return np.unique(np.concatenate([found.ranked.rows for found in lists.values()]))
 
 

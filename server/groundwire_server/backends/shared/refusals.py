@@ -1,4 +1,4 @@
-"""What callers are told of versions that they do not get. Names leak nothing: what may not be seen never was."""
+"""The errors of callers for versions that they do not get. Names leak nothing: what may not be seen never was."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

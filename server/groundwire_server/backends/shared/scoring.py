@@ -1,8 +1,8 @@
 """The scores that both backends compute alike, and the order of what is scored.
 
 BM25 of one document and one term; what N, df and the mean length are, each backend says. The variant is Lucene's:
-`idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with `idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`; N, df and the
-mean length count visible documents only (Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
+`idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with `idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`. N, df and the
+mean length count only visible documents (Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
 
 The similarity of names is PostgreSQL's pg_trgm: the size of the intersection of their trigrams over the union's. Top-k
 selection has one total order: score descending, then row (which is id order) ascending.
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.bm25_parameters import K1, B
 
 MAX_FILE_NODES = 2_000
-"""A document of which the caller sees more nodes is no file that people read as one; it has no score."""
+"""A document with more nodes visible to the caller is not a file that people read as one; it has no score."""
 
 
 def term_scores(
     weight: float, frequencies: NDArray[np.float64], relative_lengths: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What a term adds to documents [m], below its weight, by how often each holds it and its length over the mean."""
+    """The addition of a term to documents [m], below its weight, by its frequency and their length over the mean."""
     scores: NDArray[np.float64] = weight * frequencies / (frequencies + K1 * (1.0 - B + B * relative_lengths))
     return scores
 
@@ -34,7 +34,7 @@ def inverse_document_frequency(documents: int, document_frequency: int) -> float
 
 
 def name_similarity(size: int, common: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.float64]:
-    """The similarity, in [0, 1], of names [m] of so many trigrams, of which `common` are those of a name of `size`."""
+    """The similarity, in [0, 1], of names [m] to a name of `size` trigrams; `common` [m] are shared."""
     shared = common.astype(np.int64)
     similarity: NDArray[np.float64] = shared / (size + sizes - shared)
     return similarity

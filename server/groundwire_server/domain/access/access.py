@@ -1,4 +1,4 @@
-"""Who may see what. Pure rules: demands are judged per policy class, bounds by a node's own values."""
+"""The access rules of nodes. Pure rules: demands are judged per policy class, bounds by a node's own values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -10,7 +10,7 @@ from groundwire_server.domain.access.names import Names
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a caller is limited to; None sets no limit, and no names leave nothing.
+    """The limits of a caller; None sets no limit, and an empty set leaves nothing.
 
     A node is within a bound when its value is among the names. One without a value never is: nothing says that it
     belongs to what the caller is limited to.
@@ -24,16 +24,16 @@ class Bounds:
 
     @property
     def bind(self) -> bool:
-        """Whether any of them does."""
+        """True if any of them does."""
         return self != type(self)()
 
     def narrowed(self, requested: Self) -> Self:
-        """What both limit the caller to; the names of `requested` are listed, none of them open."""
+        """The limits that both set; the names of `requested` are listed, none of them open."""
         return type(self)(**{name: _narrowed(getattr(self, name), getattr(requested, name)) for name in BOUNDS})
 
     @property
     def by_field(self) -> Mapping[str, Names]:
-        """Those that are set and compare a field of a node, by the field; workflows stand in its metadata."""
+        """Those that are set and compare a field of a node, by the field; workflows are in its metadata."""
         compared = {
             "collection_id": self.collections,
             "case_id": self.cases,
@@ -57,7 +57,7 @@ def _narrowed(granted: Names | None, requested: Names | None) -> Names | None:
 
 @dataclass(frozen=True, slots=True)
 class AccessContext:
-    """What a caller holds, and what it is limited to. The default holds nothing and so sees public nodes only."""
+    """The access that a caller holds, and its limits. The default holds nothing and so sees public nodes only."""
 
     tenant_id: str = ""
     acl_tags_any: frozenset[str] = field(default_factory=frozenset)

@@ -1,4 +1,4 @@
-"""What a caller's identity grants, and how a request narrows it. Pure rules."""
+"""The grant of a caller's identity, and how a request narrows it. Pure rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ class Scopes:
         return cls(patterns=tuple((Names.parse([repository]), Names.parse([branch])) for repository, branch in pairs))
 
     def includes(self, repository: str, branch: str) -> bool:
-        """Whether the pair is in this set."""
+        """True if the pair is in this set."""
         return (repository, branch) in self.listed or any(
             repository in repositories and branch in branches for repositories, branches in self.patterns
         )
 
     def names_repository(self, repository: str) -> bool:
-        """Whether a branch of the repository may be in this set."""
+        """True if a branch of the repository may be in this set."""
         return any(repository == listed for listed, _ in self.listed) or any(
             repository in repositories for repositories, _ in self.patterns
         )
@@ -68,10 +68,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a call, and what that identity grants.
+    """The caller of a call, and the grant of its identity.
 
     `subject` names the identity for operators and for what is shared out among callers: the subject of a token, or the
-    name in a certificate. It is empty where nobody is told apart.
+    name in a certificate. It is empty where callers are not distinguished.
     """
 
     subject: str
@@ -89,10 +89,10 @@ ANYBODY = Caller("", UNLIMITED)
 
 
 def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:
-    """What a caller holds that asks with `requested`: never more than is granted, and never more than it asks for.
+    """The access of a caller that asks with `requested`: never more than the grant, and never more than the request.
 
-    A tag, label or level counts as far as both have it; so does a value of a bound, and a bound that one of them does
-    not have is that of the other. Raises PermissionDeniedError for a tenant that is not granted.
+    A tag, label or level counts if both have it, and so does a value of a bound. A bound that only one of them has
+    applies unchanged. Raises PermissionDeniedError for a tenant that is not granted.
     """
     if requested is None:
         return _held(grant)
@@ -112,7 +112,7 @@ def narrowed(grant: Grant, requested: AccessContext | None) -> AccessContext:
 
 
 def _held(grant: Grant) -> AccessContext:
-    """What the caller of a request without an access context holds.
+    """The access of the caller of a request without an access context.
 
     Endings left open are not held: they bound what a request may name, and this one names nothing. For the same reason
     no tenant is chosen among several, and no level where any is granted. Bounds open nothing: they stand as they are.

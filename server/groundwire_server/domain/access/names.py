@@ -16,7 +16,7 @@ class Names:
 
     @classmethod
     def parse(cls, patterns: Iterable[str]) -> Self:
-        """Names as an operator writes them: a trailing `*` stands for any ending, elsewhere it is a character."""
+        """Names as an operator writes them: a trailing `*` matches any ending, elsewhere it is a character."""
         texts = set(patterns)
         starts = sorted(text.removesuffix(ANY) for text in texts if text.endswith(ANY))
         return cls(frozenset(text for text in texts if not text.endswith(ANY)), tuple(starts))

@@ -84,5 +84,5 @@ class Paths:
 
     @property
     def truncated(self) -> bool:
-        """True when there may be more paths of at most as many hops as were asked for."""
+        """True when there may be more paths within the hops that were asked for."""
         return self.reason not in (PathsReason.OK, PathsReason.NO_ENDS)

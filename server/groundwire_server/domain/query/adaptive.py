@@ -38,7 +38,7 @@ ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
         Retriever.TRIGRAM: 0.2,
     },
 }
-"""Each row is for a query that asks every retriever. How the rows were chosen is told in `docs/quality.md`."""
+"""Each row is for a query that asks every retriever. `docs/quality.md` says how the rows were chosen."""
 
 
 def adaptive_weights(

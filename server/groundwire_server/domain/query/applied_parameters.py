@@ -1,4 +1,4 @@
-"""Which parameters of a query had a part in its answer: what a caller is told of them."""
+"""The parameters of a query that had a part in its answer, for the caller."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ def applied_parameters(
     diversified: bool,
     freshened: bool,
 ) -> AppliedParameters:
-    """What applied where `retrievers` were asked, the matches `diversified`, and a dated conversation `freshened`."""
+    """The parameters that applied, by the `retrievers` used; `diversified` and `freshened` are stages that applied."""
     dense, trigram = Retriever.DENSE in retrievers, Retriever.TRIGRAM in retrievers
     lexical = any(retriever in retrievers for retriever in LEXICAL_RETRIEVERS)
     weighted = fusion is FusionMode.WEIGHTED and dense and lexical

@@ -1,4 +1,4 @@
-"""What a conversation gains by being recent."""
+"""The part of a conversation's score that comes from its age."""
 
 from datetime import UTC, datetime, timedelta
 from math import exp2

@@ -1,4 +1,4 @@
-"""What a candidate gains by its neighbours in the graph that are candidates too."""
+"""The part of a candidate's score that comes from its neighbours in the graph that are candidates too."""
 
 from dataclasses import dataclass
 
@@ -27,10 +27,10 @@ class Neighbourhood:
 
 
 def neighbour_gains(scores: Floats, neighbourhood: Neighbourhood) -> Floats:
-    """What each node [n] gains from its neighbours' scores [n], as shares of the most that one gains, in [0, 1].
+    """The gain of each node [n] from its neighbours' scores [n], as a share of the highest gain, in [0, 1].
 
-    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree: a node
-    with many neighbours, of which some always match, gains less by each.
+    The sum over its edges of confidence times the neighbour's score, divided by the square root of its degree. A node
+    with many neighbours gains less by each, since some of them always match.
     """
     near, far = neighbourhood.ends
     gathered = np.bincount(near, neighbourhood.confidences * scores[far], minlength=len(scores))

@@ -19,7 +19,7 @@ class FusionMode(Enum):
 
 
 class QueryClass(Enum):
-    """What a query looks like; it chooses the weights of an adaptive fusion."""
+    """The form of a query; it chooses the weights of an adaptive fusion."""
 
     IDENTIFIER = "identifier"
     QUOTED = "quoted"
@@ -30,7 +30,7 @@ class QueryClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridParameters:
-    """What the retrievers and the fusion go by; None takes the default of `domain.query_parameters.QueryDefaults`."""
+    """Parameters of retrievers and fusion; None takes the default of `domain.query_parameters.QueryDefaults`."""
 
     alpha: float | None = None
     min_sim: float | None = None
@@ -44,7 +44,7 @@ class HybridParameters:
 
 @dataclass(frozen=True, slots=True)
 class RankingParameters:
-    """What changes a candidate's score besides the retrievers; None takes the default of `domain.ranking`.
+    """The parameters that change a candidate's score after the fusion; None takes the default of `domain.ranking`.
 
     See `groundwire.v1.RankingParameters` for what each does. All lie in [0, 1].
     """
@@ -114,5 +114,5 @@ class QueryRequest:
 
     @property
     def keeps_fused_order(self) -> bool:
-        """Whether it names a fusion by rank or by weights: only ranking parameters of its own then change the order."""
+        """True if it names a fusion by rank or by weights: only ranking parameters of its own then change the order."""
         return self.fusion in (FusionMode.RRF, FusionMode.WEIGHTED)

@@ -1,8 +1,8 @@
-r"""What a query looks like; it chooses the weights of an adaptive fusion.
+r"""The form of a query; it chooses the weights of an adaptive fusion.
 
 Quotations are taken out first: what stands between `"…"`, `'…'`, a pair of backticks or a pair of typographic
 quotation marks, where no letter, digit or underscore stands directly before or after. An apostrophe within a word is
-none. What is left is cut at white space; pieces without a letter or digit are no words. Then
+none. The rest is cut at white space; pieces without a letter or digit are not words. Then
 
 * QUOTED: quotations and no words.
 * MIXED: quotations and words, or words that are not all of one kind.
@@ -35,7 +35,7 @@ FILE_SUFFIXES = frozenset(
     yaml yml
     """.split()
 )
-"""What a file name ends in, without the dot."""
+"""The endings of file names, without the dot."""
 
 _PAIRS = (
     '""',

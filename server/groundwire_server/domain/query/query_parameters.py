@@ -15,7 +15,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class QueryDefaults:
-    """What an absent parameter takes; see `groundwire.v1.HybridParameters` for units and bounds.
+    """The defaults of absent parameters; see `groundwire.v1.HybridParameters` for units and bounds.
 
     Lists without a limit are `OVERFETCH` times as deep as the result, and at least `LEAST_LIST_LIMIT`.
     """

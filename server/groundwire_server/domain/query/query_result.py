@@ -16,7 +16,7 @@ class StageScores:
     """A match's score after each stage; None where the stage did not score it.
 
     `fused` is as the fusion gives it. `file` and `graph` are the file's score and the neighbours' gain as shares of the
-    best, in [0, 1]; `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
+    best, in [0, 1]. `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
     matches of the same file. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
     `final` orders the matches before they are diversified.
     """
@@ -48,7 +48,7 @@ class ParentText:
 class Match:
     """A node in the answer. `text` is why it was left out, where it was.
 
-    A neighbour has no scores and no rank; `neighbor_of` names the match that it stands beside.
+    A neighbour has no scores and no rank; `neighbor_of` names the match that it is next to.
     """
 
     node: Node

@@ -58,7 +58,7 @@ def check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Vi
 
 
 def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], violations: Violations) -> None:
-    """Checks that `max_candidates` is no less than a limit given beside it; those by default do not count."""
+    """Checks that `max_candidates` is no less than a limit that the request gives; default limits do not count."""
     needed = max(given.values(), default=0)
     if max_candidates is not None and 1 <= max_candidates < needed:
         told = ", ".join(f"{name} ({limit})" for name, limit in given.items())

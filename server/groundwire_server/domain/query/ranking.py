@@ -1,9 +1,8 @@
-"""What changes a candidate's score besides the retrievers: its file, its kind of text, its neighbours, repetition.
+"""Ranking: changes of a candidate's score by its file, its kind of text, its neighbours, and repetition.
 
-A question about a repository is answered by a place in it. The words of the question stand in the whole file rather
-than in the member that answers; tests, prose and fragments repeat the words of what they are about; what answers is
-joined with other things that match; and a file that matches has many members that do. Each is one rule with one
-parameter.
+A question about a repository is answered by a place in it. The words of the question are in the whole file rather than
+in the member that answers. Tests, prose and fragments repeat the words of their subject. The answer is joined with
+other things that match. A file that matches has many members that match. Each is one rule with one parameter.
 """
 
 from collections.abc import Sequence
@@ -55,7 +54,7 @@ def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, cou
         else:
             first.append(place)
         previous[file] = place
-        if len(first) == count:  # the first items of so many files come before whatever follows
+        if len(first) == count:  # the first items of this number of files come before the rest
             break
     waiting = [(-scores[place], place, 0) for place in first]
     heapify(waiting)

@@ -28,7 +28,7 @@ BY_WORDS = Ranking(
     graph_weight=0.3,
     repeat_factor=0.85,
 )
-"""For questions in words. `docs/adr/0028-ranking-rules-for-repositories.md` tells how the numbers were chosen."""
+"""For questions in words. `docs/adr/0028-ranking-rules-for-repositories.md` says how the numbers were chosen."""
 AS_FUSED = Ranking(
     file_weight=0.0,
     test_factor=1.0,
@@ -50,7 +50,7 @@ _DEFAULTS: Mapping[QueryClass, Ranking] = {
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What kinds of text a question is about."""
+    """The kinds of text that a question is about."""
 
     is_test: bool = False
     is_generated: bool = False

@@ -18,7 +18,7 @@ class RoutingRule:
 
     `when` has for each field the values that match, and all its fields must match. The query is narrowed to the
     `collections`, takes the parameters and the fusion that it does not give itself, and is answered from the version
-    `index` if it pins none. What is empty or None changes nothing.
+    `index` if it pins none. An empty or None field changes nothing.
     """
 
     name: str
@@ -30,7 +30,7 @@ class RoutingRule:
     index: str = ""
 
     def matches(self, request: QueryRequest) -> bool:
-        """Whether every field of `when` has one of its values in the request."""
+        """True if every field of `when` has one of its values in the request."""
         named = {
             "process": request.process,
             "doc_class": request.doc_class,
@@ -57,7 +57,7 @@ def settled_fusion(request: QueryRequest, rule: RoutingRule) -> FusionMode:
 
 
 def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:
-    """The request as the rule changes it. What the request gives itself stays as it is."""
+    """The request as the rule changes it. Fields that the request gives stay as they are."""
     if rule is NO_RULE:
         return request
     return replace(
@@ -70,7 +70,7 @@ def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:
 
 
 def _hybrid(request: QueryRequest, defaults: HybridParameters) -> HybridParameters:
-    """A default of `max_candidates` gives way to the limits that the request gives."""
+    """The limits that the request gives override a default of `max_candidates`."""
     filled = _filled(request.hybrid, defaults)
     if request.hybrid.max_candidates is not None or filled.max_candidates is None:
         return filled

@@ -1,4 +1,4 @@
-"""What retrievers propose: candidates as columns, before they are fused.
+"""Candidates of retrievers, as columns, before they are fused.
 
 A candidate's place in the columns is its position. A row is the number of a node in the order of the ids of its index
 version, so a smaller row is a smaller id; rows never leave the server.
@@ -40,9 +40,9 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RetrieverScores:
-    """What one retriever says of each candidate [n]: its score, and its 1-based rank, 0 beyond the retriever's list.
+    """One retriever's score of each candidate [n], and its 1-based rank, 0 beyond the retriever's list.
 
-    NaN stands for a node that cannot be scored: one without a vector. A lexical score of 0 means that nothing matches.
+    NaN means a node that cannot be scored: one without a vector. A lexical score of 0 means that nothing matches.
     """
 
     scores: Floats
@@ -56,7 +56,7 @@ class RetrieverScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeColumns:
-    """What ranking asks about each candidate [n] besides its scores.
+    """The facts that ranking needs about each candidate [n] besides its scores.
 
     Its corpus type is the one of `corpus_types` at `corpus_codes`. Timestamps are microseconds since 1970 UTC or
     NO_TIMESTAMP. Candidates of one file, which is the document they were ingested under, have the same number in

@@ -38,8 +38,8 @@ def highest_fused(list_count: int, rrf_k: int) -> float:
 def weighted_fusion(candidates: Candidates, weights: Mapping[Retriever, float]) -> tuple[Positions, Floats]:
     """Positions [m], ascending, and their scores [m] in [0, 1]: the sum of weight times normalised score.
 
-    What a retriever of weight above 0 listed counts with its score by every retriever, whichever list it stands in; the
-    rest is left out. Weights are at least 0 and sum to 1.
+    A candidate in the list of any retriever of weight above 0 counts with its score by every retriever; others are left
+    out. Weights are at least 0 and sum to 1.
     """
     counting = [(candidates.by_retriever[name], name) for name, weight in weights.items() if weight > 0.0]
     listed = np.zeros(len(candidates), dtype=np.bool_)
@@ -91,8 +91,8 @@ def by_range(scores: Floats) -> Floats:
 def by_lead(scores: Floats) -> Floats:
     """`(0.9 * max(0, score - eleventh) + 0.1 * score) / highest`, where `eleventh` is the eleventh highest score or 0.
 
-    Words that many texts share give the first ten nearly the same BM25 score, and their order then says little: what
-    counts is by how much a text stands out from what comes after the first ten. The small share of the score itself
+    Words that many texts share give the first ten nearly the same BM25 score, and their order then says little.
+    Therefore the distance of a text's score from those after the first ten counts. The small share of the score itself
     keeps the order of the others.
     """
     descending = -np.sort(-scores)

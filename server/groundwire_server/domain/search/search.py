@@ -23,7 +23,7 @@ class SearchType(Enum):
 
 
 class Rerank(Enum):
-    """What reorders the candidates of a semantic search."""
+    """How the candidates of a semantic search are reordered."""
 
     NONE = "none"
     KEYWORD = "keyword_rerank"
@@ -147,7 +147,7 @@ class RetrieverScore:
 
 @dataclass(frozen=True, slots=True)
 class NodeLabel:
-    """What a hit says of its node; see `Node`."""
+    """The fields of a hit that describe its node; see `Node`."""
 
     id: str
     symbol: str

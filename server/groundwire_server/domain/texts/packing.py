@@ -30,10 +30,10 @@ class Packing:
 def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budget: Budget) -> Packing:
     """Takes requested in order as long as each fits what is left; one that does not fit is skipped, never cut.
 
-    One that fits the budget but not the response has its part of the budget kept for another call: so this call and one
-    for what it left out, with the rest of the budget, take what a larger response would have held. `sizes` holds the
-    available requested. Every one's id counts towards `response_bytes`, chosen or skipped, so that the encoded
-    answer stays within it.
+    A text that fits the budget but not the response keeps its part of the budget for another call. So this call and one
+    for the texts left out, with the rest of the budget, return the texts of a larger response. `sizes` holds the
+    available requested. Every one's id counts towards `response_bytes`, chosen or skipped, so that the encoded answer
+    stays within it.
     """
     chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []

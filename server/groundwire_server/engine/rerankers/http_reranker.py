@@ -148,7 +148,7 @@ def token_in(path: Path) -> Token:
 
 
 def _awaited(future: "Future[bytes | str]", checkpoint: Checkpoint) -> bytes | str:
-    """What the future gives; when the checkpoint raises first, it is cancelled."""
+    """Returns the result of the future; when the checkpoint raises first, the future is cancelled."""
     try:
         while not wait([future], SECONDS_BETWEEN_CHECKPOINTS).done:
             checkpoint()

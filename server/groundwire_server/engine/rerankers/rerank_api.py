@@ -1,4 +1,4 @@
-"""What HTTP rerankers are sent, and what they reply: two shapes of the same question."""
+"""The requests to HTTP rerankers and their replies: two forms of the same interface."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class _Relevance:
     score: Annotated[float, _SCORE]
 
 
-# The first error is told, and millions would take gigabytes.
+# Only the first error is reported: millions would take gigabytes.
 _Relevances = Annotated[tuple[_Relevance, ...], FailFast()]
 
 

@@ -67,7 +67,7 @@ class Admission:
                         queue.time_to_end.add(self._clock() - call.began, at_least=is_cut_short)
 
     def check(self, method: str, seconds_left: float) -> None:
-        """Raises LimitError when a call that must be done in so many seconds would be refused now."""
+        """Raises LimitError if a call that must end within this number of seconds would be refused now."""
         with self._lock:
             queue = self._methods.get(method)
             if queue is not None:

@@ -1,4 +1,4 @@
-"""What the requests and responses of calls may hold in memory: all calls together, and each identity a share of it."""
+"""The memory for requests and responses of calls: a limit for all together, and an equal share for each identity."""
 
 import asyncio
 from collections import Counter, deque
@@ -22,7 +22,7 @@ class CallMemory:
     """Shares a number of bytes out to calls. Use it in one event loop.
 
     Calls wait in the order in which they came; a call whose identity has used up its share is overtaken by others. The
-    subject "" stands for callers that are not identified. They have no share of their own and may hold all of it.
+    subject "" means callers that are not identified. They have no share of their own and may hold all of it.
     """
 
     def __init__(self, total_bytes: int) -> None:
@@ -35,7 +35,7 @@ class CallMemory:
 
     @property
     def held_bytes(self) -> int:
-        """What calls hold now."""
+        """The bytes that all calls hold now."""
         return self._held
 
     @property
@@ -46,7 +46,7 @@ class CallMemory:
     async def hold(self, subject: str, size: int, seconds: float) -> "HeldMemory":
         """Memory for a call, once there is some; `size` must not be above an identity's share.
 
-        Raises LimitError when there is none within so many seconds, or when too many calls wait for it already.
+        Raises LimitError when there is none within `seconds`, or when too many calls wait for it already.
         """
         if self._waiting or not self._fits(subject, size):
             try:
@@ -107,7 +107,7 @@ class CallMemory:
 
 
 class HeldMemory:
-    """What one call holds."""
+    """The bytes that one call holds."""
 
     __slots__ = ("_memory", "_size", "_subject")
 

@@ -29,7 +29,7 @@ class QueuedCall:
     refusal: GroundwireError | None = None
 
     def compute(self) -> None:
-        """Does the work, to which nothing refers from here afterwards."""
+        """Does the work and drops the reference to it."""
         work, self.work = self.work, None
         assert work is not None
         work()
@@ -37,7 +37,7 @@ class QueuedCall:
 
 @dataclass(slots=True, eq=False)
 class MethodQueue:
-    """The calls of one method to so many threads, first come first served.
+    """The calls of one method, for a number of threads, first come first served.
 
     `under_way` counts them, `served` those that a thread has begun; `last_served` orders methods by when one of
     theirs last began. `service_time` is what the parts of a call take. `time_to_end` is how long a call lasts from
@@ -61,7 +61,8 @@ class MethodQueue:
     def most_seconds(self) -> float:
         """Within how long nearly every call is done once it has begun; 0 while that is not known.
 
-        At least the work: calls whose parts were all short needed no thread, and tell nothing of `time_to_end`.
+        It is at least the time of the work: calls with only short parts needed no thread, and do not count in
+        `time_to_end`.
         """
         return max(self.service_time.most, self.time_to_end.most)
 
@@ -71,15 +72,15 @@ class MethodQueue:
         return None if mean is None else (len(self.waiting) + 1) * self._seconds_each(now, mean / self.threads)
 
     def in_time(self, now: float, seconds_left: float) -> bool:
-        """Whether a call that comes now and has to wait will likely be done within `seconds_left`."""
+        """True if a call that comes now and has to wait will likely be done within `seconds_left`."""
         wait = self.wait_seconds(now)
         return wait is None or wait + self.most_seconds <= seconds_left
 
     def _seconds_each(self, now: float, least: float) -> float:
         """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.
 
-        Before, it is what calls take on average at least, which knows nothing of other methods, nor of a machine that
-        became slower a moment ago.
+        Before that, it is at least the average time of a call. That average does not include other methods, nor a
+        machine that became slower a moment ago.
         """
         if not self.waiting:
             return least

@@ -1,4 +1,4 @@
-"""What a call is told that is not taken on."""
+"""The errors of calls that are refused for load."""
 
 from random import Random
 
@@ -13,8 +13,8 @@ _UNKNOWN_WAIT_SECONDS = 1.0
 class Refusals:
     """Makes the errors of calls that are refused for load.
 
-    The time after which to try again is what the queue takes to drain, within 0.1 to 10 seconds, and up to as long
-    again by chance: callers that were refused together come back apart.
+    The time after which to try again is the time that the queue takes to drain, within 0.1 to 10 seconds. A random part
+    of up to the same length is added, so that callers refused together do not return together.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Refusals:
         return self._no_memory("too many requests are being received; try again later")
 
     def no_memory_for_response(self) -> LimitError:
-        """The call's response finds no memory beside those that have not been taken yet."""
+        """There is no memory for the call's response, because earlier responses have not been read yet."""
         return self._no_memory("too many responses wait to be taken; read them sooner, or try again later")
 
     def _no_memory(self, message: str) -> LimitError:

@@ -25,7 +25,7 @@ class ServiceTime:
 
     @property
     def mean(self) -> float | None:
-        """Seconds that a call takes on average; None while that is not known."""
+        """Mean seconds of a call; None while it is unknown."""
         return self._mean if len(self._first) == _KNOWN_AFTER else None
 
     @property

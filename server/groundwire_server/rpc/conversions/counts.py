@@ -1,8 +1,8 @@
 """How many entries the lists and maps of a request may have, counted on the message before anything is converted.
 
-4 MiB have room for two million empty entries, each of which would become an object of a hundred bytes and more. What
-the entries must be, and how many of several lists together, is for the engine to check; the values of metadata, which
-may hold lists themselves, are checked here.
+4 MiB have room for two million empty entries, and each would become an object of a hundred bytes or more. The engine
+checks the entries, and the number of entries of several lists together. The values of metadata may hold lists
+themselves and are checked here.
 """
 
 from collections.abc import Mapping, Sized

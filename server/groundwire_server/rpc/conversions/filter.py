@@ -45,7 +45,7 @@ def _decode_metadata(metadata: struct_pb2.Struct, violations: Violations) -> Ite
 
 
 def check_value(key: str, value: struct_pb2.Value, violations: Violations) -> bool:
-    """Whether the value of a key can be a condition; what is wrong with it is noted in `violations`."""
+    """True if the value of a key can be a condition; what is wrong with it is noted in `violations`."""
     alternatives = _alternatives(value)
     problem = next(filter(None, map(_problem, alternatives)), "" if alternatives else "an empty list")
     if problem:
@@ -59,7 +59,7 @@ def _alternatives(value: struct_pb2.Value) -> Sequence[struct_pb2.Value]:
 
 
 def _problem(value: struct_pb2.Value) -> str:
-    """What a value is that no condition can have; empty for one that is in order."""
+    """The kind of a value that no condition can have; empty for a valid value."""
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         return "" if math.isfinite(value.number_value) else "NaN or an infinity"

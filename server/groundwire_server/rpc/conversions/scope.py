@@ -52,14 +52,14 @@ def decode_scope(scope: scope_pb2.IndexScope | None, violations: Violations) -> 
 
 
 def named_scope(request: Request) -> Scope:
-    """What a request of any method names, in order or not; names are cut to the length that one in order may have."""
+    """The scope that a request of any method names, valid or not; names are cut to the length of a valid one."""
     named = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
     names = (named.repository, named.branch, getattr(named, "active_index", ""))
     return Scope(*(name[:MAX_NAME_LENGTH] for name in names))
 
 
 def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
-    """What a caller claims to hold. Raises InvalidRequestError when a rule of the contract is broken."""
+    """The access that a caller claims. Raises InvalidRequestError when a rule of the contract is broken."""
     violations = Violations()
     if len(access.tenant_id) > MAX_ACCESS_VALUE_LENGTH:
         violations.bound_length("access.tenant_id", access.tenant_id, MAX_ACCESS_VALUE_LENGTH)
@@ -88,7 +88,7 @@ def decode_lifecycle(request: VisibleRequest, violations: Violations) -> Lifecyc
 def decode_enum(
     number: int, meanings: Mapping[int, Value], enum: EnumDescriptor, field: str, violations: Violations
 ) -> Value:
-    """What an enum value means; one that this server does not know is noted in `violations`.
+    """The domain value of an enum value; an unknown one is noted in `violations`.
 
     `meanings` has every known number of `enum`, 0 (unspecified) among them.
     """

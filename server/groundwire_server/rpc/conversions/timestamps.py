@@ -8,7 +8,7 @@ from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# What google/protobuf/timestamp.proto allows: the years 1 to 9999, as `datetime` does.
+# The range of google/protobuf/timestamp.proto: the years 1 to 9999, as in `datetime`.
 _FIRST_SECOND = -62_135_596_800
 _LAST_SECOND = 253_402_300_799
 _LAST_NANO = 999_999_999

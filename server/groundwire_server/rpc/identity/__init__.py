@@ -1,1 +1,1 @@
-"""Who the caller is, what its identity grants, and how a request narrows that."""
+"""Identifies callers, reads what their identities grant, and narrows that by requests."""

@@ -24,7 +24,7 @@ AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.De
 
 
 class AccessControl:
-    """Authorises requests. What it refuses depends on caller and request alone, never on what is indexed.
+    """Authorises requests. A refusal depends only on caller and request, never on the content of indexes.
 
     The caller is that of the call that the current task serves. Every method raises InvalidRequestError and
     PermissionDeniedError.
@@ -79,6 +79,6 @@ def _check_granted(granted: Scopes, scope: Scope, reason: Reason, message: str) 
     if granted.includes(scope.repository, scope.branch):
         return
     violations = Violations()
-    check_scope(scope, violations)  # a name that nobody could be granted is malformed, not forbidden
+    check_scope(scope, violations)  # a name that cannot be granted to any caller is malformed, not forbidden
     violations.raise_any()
     raise PermissionDeniedError(reason, message, {"repository": scope.repository, "branch": scope.branch})

@@ -18,7 +18,7 @@ Response = TypeVar("Response")
 
 
 def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
-    """The call's only token, of which nothing but the length is checked here. Raises UnauthenticatedError."""
+    """The call's only token; only its length is checked here. Raises UnauthenticatedError."""
     given = [value for key, value in metadata or () if key == AUTHORIZATION_KEY]
     if not given:
         raise UnauthenticatedError(

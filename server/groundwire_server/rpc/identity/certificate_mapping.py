@@ -1,4 +1,4 @@
-"""What client certificates grant: the operator's mapping file of the access mode `mtls`."""
+"""The operator's mapping file of the access mode `mtls`: it maps client certificates to grants."""
 
 import re
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class CertificatePattern(BaseModel):
         return self
 
     def matches(self, names: CertificateNames) -> bool:
-        """Whether one of the names matches."""
+        """True if one of the names matches."""
         if self.uri is not None:
             uris = Names.parse([self.uri])
             return any(uri in uris for uri in names.uris)
@@ -110,9 +110,9 @@ class CertificateMapping(BaseModel):
     trusted_proxies: list[CertificatePattern] = []
 
     def grant(self, names: CertificateNames) -> Grant | None:
-        """What the first caller that matches is granted; None when none does."""
+        """The grant of the first caller that matches; None when none does."""
         return next((caller.grant for caller in self.callers if caller.certificate.matches(names)), None)
 
     def is_proxy(self, names: CertificateNames) -> bool:
-        """Whether the certificate belongs to a trusted proxy."""
+        """True if the certificate belongs to a trusted proxy."""
         return any(pattern.matches(names) for pattern in self.trusted_proxies)

@@ -1,4 +1,4 @@
-"""What the claims of a verified token grant: the operator's mapping file of the access mode `jwt`."""
+"""The operator's mapping file of the access mode `jwt`: it maps the claims of a verified token to grants."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Self, cast
@@ -182,7 +182,7 @@ class ClaimMapping(BaseModel):
     administration: ScopesRule | None = None
 
     def grant(self, claims: Claims) -> Grant:
-        """What a token with these claims grants. Raises UnauthenticatedError."""
+        """The grant for a token with these claims. Raises UnauthenticatedError."""
         return Grant(
             tenants=self.tenants.granted(claims),
             acl_tags=self.acl_tags.granted(claims),

@@ -1,9 +1,9 @@
 r"""The header `x-forwarded-client-cert`, in which Envoy forwards the certificate that it has verified.
 
 Its form is that of Envoy's documentation (HTTP header manipulation, x-forwarded-client-cert): pairs `Key=value` between
-semicolons. A value that holds one of `,;=` should stand in double quotes, in which `\"` is a quote. A proxy that
-appends to a header puts a comma between, and Envoy does not quote names, so a name with a comma in it looks the same.
-Therefore the header must come from one proxy alone, which replaces it (`SANITIZE_SET`).
+semicolons. A value that has one of `,;=` must be in double quotes, where `\"` is a quote. A proxy that appends to a
+header puts a comma between, and Envoy does not quote names, so a name with a comma in it looks the same. Therefore the
+header must come from one proxy alone, which replaces it (`SANITIZE_SET`).
 """
 
 import re

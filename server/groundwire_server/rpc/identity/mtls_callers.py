@@ -84,7 +84,7 @@ def _forwarded(headers: list[str | bytes]) -> ForwardedCertificate:
 
 
 def _checked(names: CertificateNames) -> CertificateNames:
-    """The names, of which at most one may be a URI, as SPIFFE requires (X.509-SVID §2)."""
+    """The names; at most one may be a URI, as SPIFFE requires (X.509-SVID §2)."""
     if len(names.uris) > 1:
         raise refused("certificate", "the certificate has more than one URI as its name; SPIFFE allows one")
     return names

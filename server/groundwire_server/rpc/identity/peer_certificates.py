@@ -1,4 +1,4 @@
-"""Whether a certificate is still valid, checked at each call.
+"""Checks at each call that a certificate is still valid.
 
 The TLS handshake verifies a certificate once. A connection may last longer, and a resumed session does not repeat the
 check, so neither an expiry nor a revocation would be noticed.

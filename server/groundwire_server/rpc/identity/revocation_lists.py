@@ -21,7 +21,7 @@ UNREADABLE = (
     x509.InvalidVersion,
     x509.UnsupportedGeneralNameType,
 )
-"""What the library `cryptography` raises for data that it cannot parse."""
+"""The errors that the library `cryptography` raises for data that it cannot parse."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -34,7 +34,7 @@ class RevocationListError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RevocationStatus:
-    """What the lists say of a certificate, and until when that holds; `datetime.min` where no list covers it."""
+    """The status of a certificate by the lists, and until when it holds; `datetime.min` where no list covers it."""
 
     revoked: bool
     until: datetime
@@ -48,7 +48,7 @@ class _List:
     point: x509.IssuingDistributionPoint | None
 
     def covers(self, certificate: x509.Certificate) -> bool:
-        """Whether the list is about this certificate: one list may cover only some certificates of its issuer."""
+        """True if the list is about this certificate: one list may cover only some certificates of its issuer."""
         if certificate.issuer != self.issuer:
             return False
         if self.point is None:
@@ -93,7 +93,7 @@ class RevocationLists:
         ]
 
     def status(self, certificate: x509.Certificate, intermediates: Sequence[x509.Certificate]) -> RevocationStatus:
-        """Whether a certificate, or one of its issuers, was revoked.
+        """True if a certificate, or one of its issuers, was revoked.
 
         The certificate's own issuer must have a list. Lists of the issuers above it are used if they are there, since
         roots often publish none. Raises one of UNREADABLE.

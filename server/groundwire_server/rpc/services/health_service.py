@@ -1,7 +1,7 @@
 """Health as gRPC defines it (grpc.health.v1): whether to send calls here, and apart from that whether to restart.
 
-It answers whoever reaches the port, so requests are bounded by number and time, watches by number and age. It keeps
-nothing of a request.
+It answers whoever reaches the port, so requests are bounded by number and time, watches by number and age. It does not
+keep any part of a request.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ class HealthService:
     drains. An overloaded server stays ready: it answers as much as it can, and were it taken out of the rotation, its
     load would fall upon the rest. `liveness` is SERVING for as long as the event loop turns, also during a drain.
 
-    The library's own servicer never ends a watch, so that a draining server would wait out its grace for every client
-    that watches; here a watch ends once it has told what the drain made of its service.
+    The library's own servicer never ends a watch, so a draining server would wait out its grace period for each client
+    that watches. Here a watch ends after it has reported the status of its service during the drain.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class HealthService:
         self._bounds: list[_Bounds] = []
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """What a server answers the service's methods with. The bounds of each server are its own."""
+        """The handlers of the service's methods on one server. The bounds of each server are its own."""
         bounds = _Bounds(self._max_watches)
         self._bounds.append(bounds)
         check, watch = partial(self._check, bounds), partial(self._watch, bounds)
@@ -83,12 +83,12 @@ class HealthService:
         return sum(bounds.of_connections.total() for bounds in self._bounds)
 
     def drain(self) -> None:
-        """No service is ready from now on, and every watcher is told."""
+        """Sets every service to not ready, and notifies every watcher."""
         self._drains = True
         self._tell_watchers()
 
     def set_readable(self, readable: bool) -> None:
-        """Whether the indexes can be read."""
+        """True if the indexes can be read."""
         self._readable = readable
         self._tell_watchers()
 
@@ -166,7 +166,7 @@ class HealthService:
 
 
 class _Bounds:
-    """What callers of one server take, `of_connections` how many watches by their peers' addresses."""
+    """The requests and watches of one server's callers; `of_connections` counts watches by peer address."""
 
     def __init__(self, max_watches: int) -> None:
         self.receiving = Places(MAX_RECEIVING)

@@ -31,7 +31,7 @@ class ReflectionService:
 
     @property
     def handler(self) -> grpc.GenericRpcHandler:
-        """What a server answers the service's method with."""
+        """The handler of the service's method on one server."""
         converse = grpc.stream_stream_rpc_method_handler(
             self._converse,
             request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
@@ -59,7 +59,7 @@ class ReflectionService:
         requests: _Requests,
         context: _Context,
     ) -> None:
-        """Raises DeadlineError when the stream has lasted too long, or gives way to another."""
+        """Raises DeadlineError when the stream has lasted too long, or when a newer stream takes its place."""
         async with self._conversations.taken(CONVERSATION_SECONDS):
             # An asynchronous generator, which the types of its library take for a coroutine.
             responses = cast("_Responses", self._servicer.ServerReflectionInfo(requests, context))

@@ -32,9 +32,9 @@ def check_free(setting: str, address: str) -> None:
 def held(setting: str, address: str) -> Iterator[str]:
     """Holds a free address for processes that share it, and yields it with the port that it got.
 
-    Processes of this user that set SO_REUSEPORT can listen at it meanwhile, nobody else can. What holds it are sockets
-    that are bound and do not listen, so that no connection reaches them. Raises SettingsError when no address of the
-    host is free. Linux only.
+    During that time only processes of this user that set SO_REUSEPORT can listen at it. Sockets that are bound but do
+    not listen hold it, so that no connection reaches them. Raises SettingsError when no address of the host is free.
+    Linux only.
     """
     host, port = split_address(address)
     reasons: list[str] = []
@@ -68,7 +68,7 @@ def _check_free(family: socket.AddressFamily, candidate: _SocketAddress) -> None
 
 
 def _hold(family: socket.AddressFamily, candidate: tuple[str | int | bytes, ...]) -> socket.socket:
-    """A socket at the address, which from now on shares it with others that set SO_REUSEPORT and with nobody else."""
+    """A socket at the address; only sockets that set SO_REUSEPORT can share the address with it."""
     holder = _bound(family, candidate)
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

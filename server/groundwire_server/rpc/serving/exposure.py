@@ -1,4 +1,4 @@
-"""Whether a server accepts callers that nothing has identified."""
+"""Warns about a server that accepts callers that nothing has identified."""
 
 import ipaddress
 
@@ -22,7 +22,7 @@ def warn_if_exposed(settings: Settings) -> None:
 
 
 def is_exposed(settings: Settings) -> bool:
-    """Whether requests state their own access, no certificate is demanded, and other machines can connect."""
+    """True if requests state their own access, no certificate is demanded, and other machines can connect."""
     host, _ = split_address(settings.listen)
     return settings.access_mode == "trusted" and settings.tls_client_ca is None and not _is_loopback(host)
 

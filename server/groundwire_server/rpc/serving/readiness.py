@@ -1,4 +1,4 @@
-"""Whether this server can answer at all, asked again and again beside the event loop."""
+"""Checks repeatedly, outside the event loop, that this server can answer."""
 
 import asyncio
 import threading

@@ -89,8 +89,8 @@ async def _serve(
         asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
     server = GroundwireServer(settings, engine, indexes, Telemetry(settings, metrics))
     await server.start()
-    # What is there now stays. Without it the collector's full runs are short and come often: gRPC leaves the headers of
-    # every call to them.
+    # Objects that exist now are excluded from collection. Without it the collector's full runs are short and come
+    # often: gRPC leaves the headers of every call to them.
     gc.collect()
     gc.freeze()
     announce(server)

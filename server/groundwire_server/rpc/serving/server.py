@@ -33,14 +33,14 @@ SERVICES = (
 )
 
 _THREADS = {
-    "embedded": 1,  # its parts compute, and so gain nothing beside each other
+    "embedded": 1,  # its parts compute, so they would gain nothing by running in parallel
     "milvus": 16,  # its parts wait for Milvus; of those that compute one at a time has the interpreter all the same
 }
 """How many threads calls share, by backend."""
 
 
 class Engine(RetrievalActions, QueryActions, Protocol):
-    """What the services ask of an engine. It raises GroundwireError."""
+    """The methods of an engine that the services call. It raises GroundwireError."""
 
 
 class GroundwireServer:
@@ -109,13 +109,13 @@ class GroundwireServer:
         self._readiness.start()
 
     async def ended(self) -> None:
-        """Returns once gRPC takes no more calls, and raises what ended it if nobody asked it to."""
+        """Returns when gRPC has stopped accepting calls, and raises the cause if nothing requested the stop."""
         await self._server.wait_for_termination()
 
     async def drain(self) -> None:
         """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
 
-        New calls are still answered during the pause. What is not done when the grace ends is cancelled.
+        New calls are still answered during the pause. Calls that are not done when the grace period ends are cancelled.
         """
         self._health.drain()
         await asyncio.sleep(self._settings.drain_pause_seconds)

@@ -1,4 +1,4 @@
-"""What the server listens on and under which rules: addresses, TLS, limits and keepalive of HTTP/2."""
+"""The server's listening addresses, TLS, and the limits and keepalive of HTTP/2."""
 
 import math
 import resource
@@ -19,7 +19,7 @@ MIN_CLIENT_PING_INTERVAL_MS = 5_000
 SERVER_PING_INTERVAL_MS = 40_000
 SERVER_PING_TIMEOUT_MS = 20_000
 # gRPC refuses some calls beyond its default of 8 KiB, by chance. Tokens that list many groups are longer, and one that
-# is too long shall be told so.
+# is too long must get an error that says so.
 MAX_METADATA_BYTES = 2 * MAX_TOKEN_BYTES
 HANDSHAKE_TIMEOUT_MS = 10_000
 """In which a new connection must have come so far that it can carry calls."""
@@ -33,10 +33,9 @@ MAX_HEALTH_STREAMS = 64
 def server_options(settings: Settings) -> list[tuple[str, int]]:
     """gRPC's channel arguments for the server.
 
-    A connection older than the maximum age is asked to leave, so that clients spread over servers again; it may
-    finish the calls under way, none of which is worked on beyond the maximum deadline. Workers listen at one port
-    together, and the kernel gives each new connection to one of them; a server without workers shares its port with
-    nobody.
+    A connection older than the maximum age is asked to close, so that clients spread over servers again. It may finish
+    its calls, each within the maximum deadline. Workers listen at one port together, and the kernel gives each new
+    connection to one of them. A server without workers does not share its port.
     """
     options = [
         ("grpc.max_receive_message_length", settings.max_receive_bytes),
@@ -73,9 +72,10 @@ def health_options(settings: Settings) -> list[tuple[str, int]]:
 
 
 def reserve_files(settings: Settings) -> None:
-    """Lets this process open as many files as its connections and all else need.
+    """Raises this process's limit of open files to the number that its connections and everything else need.
 
-    Raises SettingsError when the system does not: connections that nobody counted on would then shut out health.
+    Raises SettingsError when the system does not allow that many: connections above the limit would then block health
+    checks.
     """
     needed = settings.max_connections + MAX_HEALTH_CONNECTIONS + OTHER_FILES
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)

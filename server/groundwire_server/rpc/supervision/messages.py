@@ -10,7 +10,7 @@ from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 class Assignment:
     """Supervisor to worker, first and once: who it is and what to serve, at an address that is held for it.
 
-    `metrics` is where it keeps its share of the metrics, None where nobody asks for them.
+    `metrics` is the folder for its share of the metrics; None without metrics.
     """
 
     number: int

@@ -74,8 +74,8 @@ def supervise(settings: Settings, worker_module: str = WORKER_MODULE, stop_secon
     """Serves the indexes of `settings.data` from `settings.workers` processes until SIGTERM or SIGINT.
 
     Each process runs `worker_module`. After a second signal workers have `stop_seconds` until they are killed.
-    Returns the exit code: 0 after a drain, 128 plus the number of a second signal, 2 when the settings cannot be used,
-    of which one line on stderr then tells. Call from the main thread.
+    Returns the exit code: 0 after a drain, 128 plus the number of a second signal, 2 when the settings cannot be used;
+    one line on stderr then names the reason. Call from the main thread.
     """
     configure_logging(settings.log_format, settings.log_level)
     try:
@@ -107,7 +107,7 @@ class Supervisor:
     def __init__(self, settings: Settings, metrics: Path | None, worker_module: str, stop_seconds: float) -> None:
         self._worker_module = worker_module
         self._stop_seconds = stop_seconds
-        """`metrics` is the folder of the workers' metrics, None where nobody asks for them."""
+        """`metrics` is the folder of the workers' metrics; None without metrics."""
         self._settings = settings
         self._metrics = metrics
         self._log = structlog.get_logger()
@@ -191,8 +191,8 @@ class Supervisor:
     def _fail(self, number: int, end: WorkerEnd) -> None:
         """Ends the server for a worker.
 
-        Before all have listened once, any end will do: whoever started the server shall learn at once that it does
-        not become ready.
+        Before all workers have listened once, any exit ends the start: the operator must see at once that the server
+        does not become ready.
         """
         if not end.reason:
             self._log_end(number, end)

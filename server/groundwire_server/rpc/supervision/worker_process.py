@@ -54,7 +54,7 @@ class WorkerProcess:
         return self._process.pid
 
     async def report(self) -> Listening | CannotStart | None:
-        """What the worker has to say about its start; None when it ends without a word."""
+        """The worker's message about its start; None when it ends without one."""
         readable = asyncio.Event()
         loop = asyncio.get_running_loop()
         loop.add_reader(self._pipe.fileno(), readable.set)

@@ -1,1 +1,1 @@
-"""What operators learn of calls: the access log, metrics, traces, and gRPC's own channelz."""
+"""Telemetry of calls for operators: the access log, metrics, traces, and gRPC's own channelz."""

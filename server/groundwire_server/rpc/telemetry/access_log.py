@@ -1,9 +1,9 @@
-"""The access log: one line a call, but for those that are refused for load, of which there may be too many.
+"""The access log: one line a call, except for calls refused for load, which may be too many.
 
-A line says how the call ended, how long it took and waited, and by which ids it is found elsewhere. It never holds
-what was answered, a vector, an id, a credential, or an error's message, which may quote the request. The caller's
-address and the query's text are in it only where the settings ask for them. Only an unexpected exception is logged
-with its traceback.
+A line has the call's outcome, its time, its waiting time, and the ids that find it elsewhere. It never holds what was
+answered, a vector, an id, a credential, or an error's message, which may quote the request. The caller's address and
+the query's text are in it only where the settings ask for them. Only an unexpected exception is logged with its
+traceback.
 """
 
 import asyncio

@@ -37,14 +37,14 @@ class Outcome:
 
 @dataclass(slots=True)
 class CallRecord(CallObserver):
-    """What telemetry records of a call, for the reports after it has ended.
+    """The data of one call for telemetry, reported after the call has ended.
 
-    A call that is given up is reported at once, while another thread may still tell of it: reporters take what is
-    there. `method` is `package.Service/Method`. `peer` is the caller's address where log or audit shall have it,
-    `query` the query's text where the log shall, else "". Where nobody reports stages, `times_stages` is False.
-    `queue_began` and `queue_ended` are of the last wait for the compute thread, `queue_nanoseconds` of all, None
-    when no part has run. `caller` is who makes the call once that is known, `scope` what it names, as it stands in the
-    request, and `access` what it is answered with.
+    A call whose caller stopped waiting is reported at once, while another thread may still add to it. Reporters use the
+    data that is there. `method` is `package.Service/Method`. `peer` is the caller's address if log or audit records it,
+    `query` the query's text if the log records it, else "". `times_stages` is False if stages are not reported.
+    `queue_began` and `queue_ended` are of the last wait for the compute thread, `queue_nanoseconds` of all, None when
+    no part has run. `caller` is who makes the call, once known. `scope` is the scope as the request names it, `access`
+    the access that the answer is made with.
     """
 
     method: str

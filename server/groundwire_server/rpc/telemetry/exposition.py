@@ -54,7 +54,7 @@ class MetricsServer:
         self.address = f"{address.rpartition(':')[0]}:{self._server.server_port}"
 
     def stop(self) -> None:
-        """Ends, within a tenth of a second; blocks meanwhile. Scrapes under way may finish while the process lives."""
+        """Ends within a tenth of a second, and blocks until then. Scrapes under way may finish."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

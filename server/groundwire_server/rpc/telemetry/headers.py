@@ -1,4 +1,4 @@
-"""What a call's metadata says about the call itself: its id and the trace that it belongs to."""
+"""The ids in a call's metadata: its own, and that of its trace."""
 
 import re
 import uuid

@@ -10,8 +10,9 @@ from groundwire_server.rpc.admission.admission import MethodLoad
 class Load:
     """The load of a server at one moment: its calls by method, and what is bounded for all of them together.
 
-    `memory_bytes` is what requests and responses hold, `without_memory` how many calls wait for some of it, `watches`
-    how many streams watch its health, `audit_failures` how many records of calls could not be written so far.
+    `memory_bytes` is the memory of requests and responses, `without_memory` the number of calls that wait for some.
+    `watches` is the number of streams that watch health, `audit_failures` the number of records that could not be
+    written.
     """
 
     methods: Mapping[str, MethodLoad]

@@ -19,7 +19,7 @@ class Metering:
     """Counts calls and answers scrapes. With a `share`, every worker's port shows the sums over all of them."""
 
     def __init__(self, settings: Settings, share: MetricsShare | None, version: str) -> None:
-        # A time beside every number, which the files of several processes do not have.
+        # Adds a time to every number, which the files of several processes do not have.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._settings = settings
         self._registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""What Prometheus gets to see of calls: numbers by method and by stage.
+"""Prometheus metrics of calls: numbers by method and by stage.
 
 No series is named after a repository, an index, a caller or anything else that a request or an index holds, so their
 number is bounded by the code. Sizes of visible sets are for operators: callers must not reach the metrics' port.

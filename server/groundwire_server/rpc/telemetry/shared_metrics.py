@@ -1,7 +1,7 @@
 """The metrics of several workers as those of one server, through files that all of them map.
 
 A worker's numbers live in files of its number, not of its process: the next worker of that number counts on from
-there. So sums never fall, and there are as many files after a thousand restarts as after none.
+there. So sums never fall, and the number of files stays the same after any number of restarts.
 """
 
 import os
@@ -24,7 +24,7 @@ class MetricsShare:
 
 @contextmanager
 def metrics_folder(settings: Settings) -> Iterator[Path | None]:
-    """A new folder for the metrics of workers, removed in the end; None where nobody asks for metrics.
+    """A new folder for the metrics of workers, removed at the end; None without metrics.
 
     Raises SettingsError when there is no place for temporary files.
     """

@@ -1,6 +1,6 @@
 """Composes a server's telemetry from its settings.
 
-What is not asked for is not imported either.
+Parts that are not configured are not imported.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ Response = TypeVar("Response")
 class Telemetry:
     """Follows calls from their arrival to their end. Make, start and stop it in one event loop, once.
 
-    `metrics_address` and `channelz_address` are known once it is started; they stay empty where nobody asks for them.
+    `metrics_address` and `channelz_address` are known after the start; they stay empty where they are not configured.
     """
 
     def __init__(self, settings: Settings, share: MetricsShare | None = None) -> None:

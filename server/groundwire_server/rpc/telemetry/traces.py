@@ -19,7 +19,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome, Stage
 
-# What a server's span calls an error: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/
+# The statuses that a server's span counts as errors: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/
 _SERVER_ERRORS = frozenset(
     {
         grpc.StatusCode.UNKNOWN,

@@ -36,7 +36,7 @@ def tags_of(text: str) -> Iterator[Tag]:
 
 
 def is_raw(tag: Tag) -> bool:
-    """Whether what follows a tag is text up to its end tag, whatever it looks like."""
+    """True if what follows a tag is text up to its end tag, whatever it looks like."""
     return tag.name.lower() in RAW_ELEMENTS and not tag.is_closing and not tag.is_self_closing
 
 

@@ -99,11 +99,11 @@ class CppSyntax(CSyntax):
 
 
 def is_cpp(text: str) -> bool:
-    """Whether a header has what C does not: classes, namespaces, templates."""
+    """True if a header has what C does not: classes, namespaces, templates."""
     return _CPP_ONLY.search(text) is not None
 
 
 def _is_pure(node: Node) -> bool:
-    """Whether a member is declared with `= 0`."""
+    """True if a member is declared with `= 0`."""
     value = node.child_by_field_name("default_value")
     return value is not None and text_of(value) == "0" and function_of(node) is not None

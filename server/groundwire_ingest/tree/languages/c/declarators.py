@@ -54,7 +54,7 @@ def function_of(node: Node) -> Node | None:
 
 
 def has_body(node: Node) -> bool:
-    """Whether a function has its body in place, one that is defaulted or deleted included."""
+    """True if a function has its body in place, one that is defaulted or deleted included."""
     ends = ("default_method_clause", "delete_method_clause", "try_statement")
     return node.child_by_field_name("body") is not None or any(child.type in ends for child in node.named_children)
 

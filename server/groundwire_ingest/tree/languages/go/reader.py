@@ -152,7 +152,7 @@ class GoSyntax(Syntax):
 
 
 def _is_of_values(node: Node) -> bool:
-    """Whether a declaration is one of variables or constants."""
+    """True if a declaration is one of variables or constants."""
     return spec_of(node).type in ("var_spec", "const_spec")
 
 

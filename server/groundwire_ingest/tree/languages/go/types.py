@@ -63,7 +63,7 @@ def go_parameters(listed: Node) -> Iterator[Parameter]:
 
 
 def is_variadic(listed: Node | None) -> bool:
-    """Whether the last parameter of a list takes any number of arguments."""
+    """True if the last parameter of a list takes any number of arguments."""
     return listed is not None and any(child.type == "variadic_parameter_declaration" for child in listed.named_children)
 
 
@@ -121,7 +121,7 @@ def _returned_string(syntax: Syntax, body: Node | None) -> str:
 
 
 def _is_model(declared: Node | None) -> bool:
-    """Whether a struct embeds `gorm.Model` or has a field with a tag that says how it is kept."""
+    """True if a struct embeds `gorm.Model` or has a field with a tag that says how it is kept."""
     if "gorm.Model" in embedded(declared):
         return True
     listed = first_child(declared)

@@ -35,12 +35,12 @@ def decorators(syntax: Syntax, node: Node) -> Iterator[str]:
 
 
 def is_overload(syntax: Syntax, node: Node) -> bool:
-    """Whether a function only states types, for the one of its name that follows."""
+    """True if a function only states types, for the one of its name that follows."""
     return node.type == "function_definition" and "overload" in decorators(syntax, node)
 
 
 def is_variable_of_module(node: Node, transparent: frozenset[str]) -> bool:
-    """Whether a statement stands in no class or function."""
+    """True if a statement stands in no class or function."""
     around = node.parent
     while around is not None and around.type in transparent:
         around = around.parent
@@ -58,7 +58,7 @@ def variable_name(statement: Node) -> str:
 
 
 def is_settings_module(variables: Iterable[str]) -> bool:
-    """Whether a module with these variables holds the settings of an application."""
+    """True if a module with these variables holds the settings of an application."""
     return len(_SETTINGS.intersection(variables)) >= _MIN_SETTINGS
 
 
@@ -116,7 +116,7 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
 
 
 def is_abstract_method(syntax: Syntax, node: Node) -> bool:
-    """Whether a method is there to be overridden: by its decorator, or because all that it does is to say so."""
+    """True if a method is there to be overridden: by its decorator, or because all that it does is to say so."""
     if not _ABSTRACT.isdisjoint(decorators(syntax, node)):
         return True
     statements = _statements(node)

@@ -121,7 +121,7 @@ class PythonSyntax(Syntax):
         return frozenset()
 
     def is_read_by_name(self, name: str, beside: Collection[str]) -> bool:
-        """Whether it is a setting: written in capitals in a settings module."""
+        """True if it is a setting: written in capitals in a settings module."""
         return name.isupper() and is_settings_module(beside)
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

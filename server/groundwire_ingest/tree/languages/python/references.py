@@ -60,7 +60,7 @@ def python_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
 
 
 def _is_named_elsewhere(node: Node) -> bool:
-    """Whether a name is declared or set here, is the name of a keyword or an attribute, or is called."""
+    """True if a name is declared or set here, is the name of a keyword or an attribute, or is called."""
     parent = node.parent
     if parent is None or parent.type in _DECLARING or node.text in _SELF or _is_base(parent):
         return True
@@ -71,7 +71,7 @@ def _is_named_elsewhere(node: Node) -> bool:
 
 
 def _is_called(node: Node) -> bool:
-    """Whether an attribute is what a call calls, a decorator names, or a base class."""
+    """True if an attribute is what a call calls, a decorator names, or a base class."""
     parent = node.parent
     if parent is None or parent.type == "decorator" or _is_base(parent):
         return True
@@ -79,7 +79,7 @@ def _is_called(node: Node) -> bool:
 
 
 def _is_base(parent: Node) -> bool:
-    """Whether what is listed in a node are base classes."""
+    """True if what is listed in a node are base classes."""
     return parent.type == "argument_list" and parent.parent is not None and parent.parent.type == "class_definition"
 
 

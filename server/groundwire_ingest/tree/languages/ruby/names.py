@@ -139,7 +139,7 @@ def ruby_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
 
 
 def _is_use(node: Node) -> bool:
-    """Whether a constant is neither a part of a longer path, nor what is declared, nor a base."""
+    """True if a constant is neither a part of a longer path, nor what is declared, nor a base."""
     parent = node.parent
     if parent is None or parent.type in ("scope_resolution", "superclass"):
         return False

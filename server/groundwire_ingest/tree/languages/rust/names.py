@@ -104,7 +104,7 @@ def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iter
 
 
 def _is_name(node: Node) -> bool:
-    """Whether a name is the one that a declaration gives, or in the head of an `impl` block."""
+    """True if a name is the one that a declaration gives, or in the head of an `impl` block."""
     parent = node.parent
     if parent is not None and parent.type == "generic_type":
         parent = parent.parent

@@ -155,7 +155,7 @@ def script_traits(_: Syntax, node: Node, parent: Node | None) -> frozenset[Trait
 
 
 def is_overload(node: Node, name: str) -> bool:
-    """Whether a signature without a body is followed by another one, or by the body, of the same name."""
+    """True if a signature without a body is followed by another one, or by the body, of the same name."""
     around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
     following = around.next_named_sibling
     while following is not None and following.is_extra:
@@ -166,7 +166,7 @@ def is_overload(node: Node, name: str) -> bool:
 
 
 def has_methods(node: Node) -> bool:
-    """Whether an interface or type alias has methods, or has nothing but functions."""
+    """True if an interface or type alias has methods, or has nothing but functions."""
     bodies = object_types(node.child_by_field_name("body") or node.child_by_field_name("value"))
     members = [member for body in bodies for member in _first_members(body)]
     is_behaviour = bool(members) and all(map(_is_function, members))
@@ -174,7 +174,7 @@ def has_methods(node: Node) -> bool:
 
 
 def is_method(node: Node) -> bool:
-    """Whether a property of an interface is one of its methods: a function among functions only."""
+    """True if a property of an interface is one of its methods: a function among functions only."""
     return _is_function(node) and node.parent is not None and all(map(_is_function, _first_members(node.parent)))
 
 

@@ -146,7 +146,7 @@ class TypeScriptSyntax(Syntax):
     traits = script_traits
 
     def has_methods(self, node: Node) -> bool:
-        """Whether an interface or type alias has methods, or has nothing but functions."""
+        """True if an interface or type alias has methods, or has nothing but functions."""
         return has_methods(node)
 
     def callee(self, node: Node) -> tuple[str, str] | None:

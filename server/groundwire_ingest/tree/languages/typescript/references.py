@@ -76,7 +76,7 @@ def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]
 
 
 def _is_type_use(node: Node) -> bool:
-    """Whether a type is named other than by its declaration and by what derives from it."""
+    """True if a type is named other than by its declaration and by what derives from it."""
     parent = node.parent
     if parent is None or parent.type in _HERITAGE:
         return False
@@ -86,7 +86,7 @@ def _is_type_use(node: Node) -> bool:
 
 
 def _is_use(node: Node) -> bool:
-    """Whether a name stands for its value: it is neither imported nor exported there, nor called by itself."""
+    """True if a name stands for its value: it is neither imported nor exported there, nor called by itself."""
     parent = node.parent
     if parent is None or parent.type in _NOT_USES or parent.type in _HERITAGE:
         return False

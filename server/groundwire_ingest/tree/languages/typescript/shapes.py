@@ -48,7 +48,7 @@ def pattern_shape(node: Node) -> Shape | None:
 
 
 def is_import(value: Node | None) -> bool:
-    """Whether a value is a module, or a part of one, that `require` or `import` brings."""
+    """True if a value is a module, or a part of one, that `require` or `import` brings."""
     while value is not None and value.type in ("member_expression", "await_expression", "parenthesized_expression"):
         value = first_child(value)
     called = field_of(value, "function")
@@ -117,7 +117,7 @@ def called_name(call: Node) -> str:
 
 
 def is_chained(syntax: Syntax, call: Node) -> bool:
-    """Whether a call goes on from another one, as in `router.get(...).post(...)`."""
+    """True if a call goes on from another one, as in `router.get(...).post(...)`."""
     path = syntax.path(call.child_by_field_name("function"))
     return len(path) > 1 and any(segment.endswith("()") for segment in path[1:-1])
 
@@ -169,7 +169,7 @@ def _shape_of_call(name: str, value: Node, owner: str) -> Shape | None:
 
 
 def _holds_functions(node: Node) -> bool:
-    """Whether an object has a function as a member, directly or one object further down."""
+    """True if an object has a function as a member, directly or one object further down."""
     return any(_is_function(member) or any(map(_is_function, _members(member))) for member in node.named_children)
 
 

@@ -162,5 +162,5 @@ def _elements(syntax: Syntax, pattern: Node | None, value: Known) -> Iterator[tu
 
 
 def is_bound_elsewhere(value: Node | None) -> bool:
-    """Whether a variable is known otherwise: a function, a class, an object, or a module that is imported."""
+    """True if a variable is known otherwise: a function, a class, an object, or a module that is imported."""
     return value is not None and (value.type in FUNCTIONS or value.type in ("class", "object") or is_import(value))

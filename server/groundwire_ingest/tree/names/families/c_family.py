@@ -114,7 +114,7 @@ class CFamilyNames(NameRules):
             yield item, Found((self.table.module_of(other),), confidence)
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a file includes the one with a definition, or the one with the class that it is a member of."""
+        """True if a file includes the one with a definition, or the one with the class that it is a member of."""
         owner = self.table.owner_of(number)
         seen = self._includes.all_of(file)
         return self.table.file_of(number) in seen or (owner >= 0 and self.table.file_of(owner) in seen)
@@ -162,7 +162,7 @@ class CFamilyNames(NameRules):
                 yield number, tuple(alike or bodies)
 
     def _may_be(self, declared: int, body: int) -> bool:
-        """Whether a definition with a body is that of a declaration: as many parameters, and reachable."""
+        """True if a definition with a body is that of a declaration: as many parameters, and reachable."""
         one, other = self.table.definitions[declared], self.table.definitions[body]
         if "declared" in other.traits or "abstract" in other.traits or body == declared:
             return False

@@ -61,7 +61,7 @@ class GoNames(NameRules):
         return iter(())
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a definition is in the same package or in one that is imported."""
+        """True if a definition is in the same package or in one that is imported."""
         folder = folder_of(self.table.path_of(number))
         return folder == folder_of(self.table.files[file].path) or self.namespace_import(file, number) is not None
 

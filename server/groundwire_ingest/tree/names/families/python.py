@@ -108,7 +108,7 @@ class PythonNames(NameRules):
                 yield item, module
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a definition is in the file or in a module that it imports."""
+        """True if a definition is in the file or in a module that it imports."""
         if file not in self._seen:
             modules = [number for _, found in self.imported(file) for number in found.numbers]
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}

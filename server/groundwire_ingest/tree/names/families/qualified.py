@@ -28,7 +28,7 @@ class QualifiedNames(NameRules):
 
     self_names = frozenset({"this"})
     implicit_members = True
-    # Whether functions stand in namespaces, beside types.
+    # True if functions stand in namespaces, beside types.
     has_functions: ClassVar[bool] = False
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
@@ -99,7 +99,7 @@ class QualifiedNames(NameRules):
                 yield item, found
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a definition is in the file, in a namespace around or imported, or in an imported type."""
+        """True if a definition is in the file, in a namespace around or imported, or in an imported type."""
         if self.table.file_of(number) == file:
             return True
         if file not in self._seen:

@@ -99,7 +99,7 @@ class RubyNames(NameRules):
         return Found(numbers[:1], WILDCARD if self._is_own(symbol) else GUESSED)
 
     def _is_own(self, symbol: str) -> bool:
-        """Whether a type is of the tree, rather than one from elsewhere that the tree opens to add to it.
+        """True if a type is of the tree, rather than one from elsewhere that the tree opens to add to it.
 
         The tree gives it a base, or has a folder or file that is named after it or the module that it is in.
         """

@@ -72,7 +72,7 @@ class RustNames(NameRules):
                 yield item, Found(numbers, found.confidence)
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a definition is in the same crate: what a method belongs to need not be imported."""
+        """True if a definition is in the same crate: what a method belongs to need not be imported."""
         return self._crate_of(self.table.files[file].path) == self._crate_of(self.table.path_of(number))
 
     def is_type_name(self, name: str) -> bool:

@@ -50,7 +50,7 @@ class ScriptNames(NameRules):
                 yield item, found
 
     def sees(self, file: int, number: int) -> bool:
-        """Whether a definition is in the file or in a module that it imports."""
+        """True if a definition is in the file or in a module that it imports."""
         other = self.table.module_of(self.table.file_of(number))
         return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
 

@@ -166,7 +166,7 @@ def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Se
 
 
 def _is_near(facts: Asking, served: Sequence[Served]) -> bool:
-    """Whether a file and those that serve something share a folder other than the tree's root."""
+    """True if a file and those that serve something share a folder other than the tree's root."""
     top, _, rest = facts.path.partition("/")
     return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
 

@@ -218,7 +218,7 @@ class Messages:
 
 
 def is_sending(call: Call) -> bool:
-    """Whether a call's name says that it passes a message on."""
+    """True if a call's name says that it passes a message on."""
     return not call.constructs and _SENDS.match(call.name) is not None
 
 

@@ -17,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 HUB_DEGREE = 256
 """A row of more edges is a hub: a walk reads no more of them than it needs."""
 EDGES_AT_A_TIME = 10_000
-"""How many edges are added at a time: a few milliseconds in which nobody else computes in Python."""
+"""The number of edges that are added at a time: a few milliseconds in which no other thread computes in Python."""
 
 _Loaded = rustworkx.PyDiGraph[None, None]
 
@@ -59,7 +59,7 @@ class _Loading:
                 ends = self._edges.from_rows[piece].tolist(), self._edges.to_rows[piece].tolist()
                 graph.add_edges_from_no_data(list(zip(*ends, strict=True)))
             self._graph = graph
-        except BaseException:  # noqa: BLE001 - rustworkx panics on a row that is not there; who asks is told
+        except BaseException:  # noqa: BLE001 - rustworkx panics on a row that is not there; the requests get the error
             _LOG.exception("the graph of an index cannot be loaded; run `groundwire verify`")
         finally:
             self._done.set()
@@ -116,12 +116,15 @@ class Graph:
         self.incoming = Side(edges, edges.from_rows, self._loading, lambda graph: graph.in_edge_indices)
 
     def begin(self) -> None:
-        """Begins to load in a thread of its own, unless that was done before. Who asks for edges until then waits."""
+        """Begins to load in a thread of its own, unless that was done before.
+
+        Requests for edges wait until the graph is loaded.
+        """
         self._loading.begin()
 
     @property
     def is_loaded(self) -> bool:
-        """Whether who asks for edges need not wait."""
+        """True if who asks for edges need not wait."""
         return self._loading.is_done
 
     def wait(self) -> None:

@@ -85,7 +85,7 @@ def _together(found: Iterable[FollowedEdges]) -> FollowedEdges:
 
 
 def _standing_in(chosen: Rows, rows: Rows) -> NDArray[np.int64]:
-    """The places of those of several rows [m] that stand in `chosen`."""
+    """The places of those of several rows [m] that are in `chosen`."""
     if len(rows) > MANY_ROWS:
         return np.flatnonzero(np.isin(rows, chosen))
     found = np.minimum(np.searchsorted(chosen, rows), len(chosen) - 1)

@@ -1,4 +1,4 @@
-"""What stands around nodes: those that contain one, the chunks before and after it, and all that edges join to it."""
+"""The nodes around nodes: their parents, the chunks before and after, and the nodes that edges join to them."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """BM25 with the statistics of the documents that a caller may see.
 
 `bm25_scan` says which documents could be among the best, and one routine scores these in double precision. A score
-depends on its document, the query and the statistics alone, so what is scored beside it changes no bit.
+depends only on its document, the query and the statistics, so the other scored documents do not change it by a bit.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
 """Which documents could be among the best of a BM25 query: a superset, found in single precision.
 
-Rare terms are added up from their postings. Frequent ones are scanned by their columns, and only as long as they could
-lift a document into the result that holds none of the terms before: once the remaining weights together are below the
-score that the result demands so far, they are read for documents that are still in question alone (MaxScore; Turtle
-and Flood 1995). What is left out lies below the demanded score by more than single precision can err.
+Rare terms are added up from their postings. Frequent ones are scanned by their columns, while they could still lift a
+document without any earlier term into the result. When the remaining weights together are below the score that the
+result demands so far, they are read only for documents that are still in question (MaxScore; Turtle and Flood 1995).
+Documents that are left out are below the demanded score by more than the error of single precision.
 """
 
 from collections.abc import Iterator, Sequence
@@ -157,7 +157,7 @@ class _Scan:
         return rows, scores
 
     def _promising(self, scores: Singles, scanned: int, best: _Best) -> NDArray[np.bool_]:
-        """Whether each score [m], by rare terms and so many columns, can still become one of the best."""
+        """True if each score [m], by rare terms and so many columns, can still become one of the best."""
         needed = best.demanded - self._weights_from[scanned]
         return scores >= needed if needed > 0 else scores > 0
 
@@ -183,7 +183,7 @@ class _Scan:
 
 
 def _contribution(frequencies: NDArray[np.integer], weight: float, norms: Singles) -> Singles:
-    """What a term adds to the scores of documents [m] that hold it so often."""
+    """The addition of a term to the scores of documents [m], by its frequency in them."""
     added = frequencies.astype(np.float32)
     added /= added + norms
     added *= np.float32(weight)

@@ -87,7 +87,7 @@ class Retrievers:
 
 
 def columns_of(index: LoadedIndex, rows: Positions) -> NodeColumns:
-    """What ranking asks about candidates [m]."""
+    """The facts that ranking needs about candidates [m]."""
     nodes, corpus_types = index.nodes, index.nodes.categories["corpus_type"]
     distinct, codes = np.unique(corpus_types.codes.take(rows), return_inverse=True)
     documents = index.reading_order.document.take(rows)

@@ -100,7 +100,7 @@ class NameSimilarities:
     def _similarity(
         self, size: int, shared: NDArray[np.unsignedinteger], positions: NDArray[np.integer]
     ) -> NDArray[np.float64]:
-        """The similarity of names [m] to the wanted one of so many trigrams."""
+        """The similarity of names [m] to the wanted name, which has `size` trigrams."""
         return name_similarity(size, shared.take(positions), self._names.sizes.take(positions))
 
 

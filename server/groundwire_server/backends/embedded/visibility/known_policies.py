@@ -1,4 +1,4 @@
-"""Who may know of a version, judged without opening it."""
+"""Decides whether a caller may know of a version, without opening it."""
 
 import logging
 from collections import OrderedDict
@@ -28,9 +28,9 @@ class KnownPolicies:
         self._lock = Lock()
 
     def any_visible(self, directory: Path, access: AccessContext) -> bool:
-        """Whether the caller may see a node of the version that lies there: every policy class has one.
+        """True if the caller may see a node of the version that lies there: every policy class has one.
 
-        False where no policies can be read, of which the log tells unless there are none.
+        False where no policies can be read; the log then says why, unless there are none.
         """
         try:
             return any(may_see(demand, access) for demand in self._of(directory))

@@ -15,7 +15,7 @@ from groundwire_server.domain.search.search import NodeLabel
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """What a walk, a fetch or the context of a match may touch; `filter` None keeps every visible row.
+    """The rows that a walk, a fetch or the context of a match may use; `filter` None keeps every visible row.
 
     Rows are judged as they are reached: a walk reaches hundreds, and a mask would judge all rows of the index.
     """
@@ -40,7 +40,7 @@ class RowSelection:
         return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
 
     def labels(self, rows: Sequence[int]) -> list[NodeLabel]:
-        """What a response says of rows on their way out. Raises as `Visibility.check` does."""
+        """The facts about rows that a response states. Raises as `Visibility.check` does."""
         nodes = self.index.nodes
         return [
             NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))

@@ -1,4 +1,4 @@
-"""What one caller may see of one index, and the one point that every id leaves through."""
+"""The rows of one index that one caller may see, and the single check that every id passes before it leaves."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
@@ -55,7 +55,7 @@ class Visibility:
 
     @cached_property
     def edge_count(self) -> int:
-        """Edges both ends of which are visible."""
+        """Edges that have both ends visible."""
         return len(self._index.edges) if self.count == len(self.mask) else int(np.count_nonzero(self._edges))
 
     @cached_property
@@ -97,7 +97,7 @@ class Visibility:
 
 
 class CallerVisibility:
-    """What callers of the same policy classes and bounds see of an index, by lifecycle."""
+    """The rows of an index that callers of the same policy classes and bounds see, by lifecycle."""
 
     def __init__(self, index: LoadedIndex, classes: NDArray[np.bool_], bounds: Bounds) -> None:
         """`classes` [policy classes] says for each policy class whether its nodes are visible within the bounds."""

@@ -1,8 +1,8 @@
 """The edges of rows, read from Milvus a whole level at a time and remembered for as long as a walk lasts.
 
-The edges of a row in one direction, a near end, stand in chunks. The first chunk of every near end is read at once;
-what a hub has beside it is read only when it is needed, eight times as much each time. Every edge is stored with both
-its ends: from a great hub to few rows edges are read with the few rows.
+The edges of a row in one direction, called a near end, are stored in chunks. The first chunk of every near end is read
+at once. Further chunks of a hub are read only when needed, eight times as many each time. Every edge is stored with
+both its ends: from a great hub to few rows edges are read with the few rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def _nears(rows: Sequence[int], sides: Sequence[int]) -> list[int]:
 
 @dataclass(slots=True)
 class _Chunks:
-    """What was read of a near end, and whether that is all."""
+    """The edges read of a near end; the flag is set when all are read."""
 
     read: list[NDArray[np.void]] = field(default_factory=list)
     is_whole: bool = False
@@ -52,7 +52,7 @@ class _Chunks:
         return range(count, max(1, _GROWTH * count))
 
     def extend(self, asked: int, chunks: Sequence[NDArray[np.void]]) -> None:
-        """Notes what there was of so many chunks that were asked for."""
+        """Records the result of a request for a number of chunks."""
         self.is_whole = len(chunks) < asked or len(chunks[-1]) < EDGES_A_CHUNK
         self.read += chunks
 
@@ -66,11 +66,11 @@ class Adjacency:
         self._chunks: dict[int, _Chunks] = {}
 
     def begin(self, nears: Iterable[int]) -> None:
-        """Reads the first edges of those near ends of which none were read: one round trip, or none."""
+        """Reads the first edges of those near ends that have none read yet: one round trip, or none."""
         self._read([near for near in nears if near not in self._chunks])
 
     def go_on(self, nears: Iterable[int]) -> None:
-        """Reads more edges of those near ends of which not all were read: one round trip, or none."""
+        """Reads more edges of those near ends that are not complete: one round trip, or none."""
         self._read(self.unfinished(nears))
 
     def finish(self, nears: Sequence[int]) -> None:
@@ -80,11 +80,11 @@ class Adjacency:
             self.go_on(nears)
 
     def unfinished(self, nears: Iterable[int]) -> list[int]:
-        """Those of some near ends, of which edges were read, that may have more."""
+        """Those of some near ends with edges read that may have more."""
         return [near for near in nears if not self._chunks[near].is_whole]
 
     def edges_of(self, nears: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.void]]:
-        """What was read of near ends, one after the other: the place of the end that each edge is of, and the edge."""
+        """The edges read of near ends, one end after the other: for each edge the place of its end, and the edge."""
         read = [self._chunks[near].read for near in nears]
         counts = [sum(map(len, chunks)) for chunks in read]
         edges = [np.empty(0, dtype=EDGE), *(chunk for chunks in read for chunk in chunks)]

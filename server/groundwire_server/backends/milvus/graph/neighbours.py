@@ -19,8 +19,8 @@ _Followed = tuple[NDArray[np.int64], NDArray[np.void]]
 class ReadNeighbours:
     """The Neighbours in one direction or both: edges of some types, a mask [edge types], that are sure enough.
 
-    A level costs one round trip, one more where rows are judged by asking, and some more where it has hubs. What was
-    read before costs none.
+    A level costs one round trip, one more where rows are judged by asking, and some more where it has hubs. Edges that
+    were read before cost none.
     """
 
     adjacency: Adjacency

@@ -1,4 +1,4 @@
-"""What reading the graph of a version takes, and which rows a question is about."""
+"""Reads the graph of a version, and judges the rows that a question is about."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ RowNumbers = NDArray[np.int64]
 class Judge:
     """Tells which rows are selected: by their visibility classes, and where these do not tell, by asking Milvus.
 
-    What was asked is remembered.
+    Results are remembered.
     """
 
     def __init__(self, classes: NDArray[np.bool_], passing: Callable[[RowNumbers], RowNumbers] | None) -> None:
         """`classes` [visibility classes] are the selected ones.
 
-        `passing` gives those of at most ROWS_AT_A_TIME distinct rows, which ascend, that are within the caller's bounds
-        and pass the filter, in one round trip; None where there are neither bounds nor a filter.
+        `passing` gives those of at most ROWS_AT_A_TIME distinct ascending rows that are within the caller's bounds and
+        pass the filter, in one round trip. None without bounds and filter.
         """
         self._classes = classes
         self._passing = passing

@@ -1,4 +1,4 @@
-"""What stands around nodes: those that contain them, chunks before and after, their neighbourhood, their services."""
+"""The nodes around nodes: their parents, the chunks before and after, their neighbourhood, their services."""
 
 from collections.abc import Mapping, Sequence
 
@@ -128,7 +128,7 @@ def selected_service_contexts(reading: GraphReading, service_names: Sequence[str
     services = sorted({name for names, _ in told for name in names})
     place_of = {name: place for place, name in enumerate(services)}
     edges = np.concatenate([np.empty(0, dtype=SERVICE_EDGE), *(_numbered(place_of, *one) for one in told)])
-    # An edge between two services that are asked for is told by both.
+    # An edge between two requested services appears in both.
     edges = edges[np.unique(edges["position"], return_index=True)[1]]
     rows = np.concatenate((edges["from_row"], edges["to_row"]))
     held = reading.selected.holds(rows, np.concatenate((edges["from_class"], edges["to_class"])))

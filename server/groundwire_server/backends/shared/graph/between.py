@@ -1,7 +1,7 @@
-"""What lies between two sets of rows: reached level by level from both, as far as a limit of nodes allows.
+"""The rows between two sets of rows, reached level by level from both within a limit of nodes.
 
-A level counts whole or not at all. So what was reached depends on which rows there are, never on the order in which
-they are read, and every path of as many hops as the levels span lies within it.
+A level counts whole or not at all. So the rows reached depend only on the rows that exist, never on the order of
+reading. They include every path with at most as many hops as the levels span.
 """
 
 import math
@@ -52,7 +52,7 @@ class Between:
 
     @property
     def hops(self) -> float:
-        """All paths of at most so many hops lie between: a level from each side, and the hop that joins them."""
+        """All paths within this number of hops lie between: a level from each side, and the hop that joins them."""
         return sum(side.depth for side in self._sides) + 1
 
     def widen(self) -> bool:

@@ -53,7 +53,7 @@ class _Finder:
         self._routes: Sequence[Route] = ()
 
     def run(self) -> Paths:
-        """Searches, and tells how it went."""
+        """Searches, and reports how it went."""
         reason = None
         while reason is None:
             reason = self._look(self._searched_hops + 1)
@@ -70,7 +70,7 @@ class _Finder:
         )
 
     def _look(self, hops: int) -> PathsReason | None:
-        """Finds the paths of at most so many hops; None when those of one more are to be looked for."""
+        """Finds the paths of at most `hops` hops; None when paths of one more hop must be searched."""
         while self._between.hops < hops:
             if not self._between.widen():
                 return PathsReason.LIMIT_REACHED

@@ -1,7 +1,7 @@
-"""What a walk or a search for paths asks of a backend: the graph of one index version, of selected rows alone.
+"""The graph of one index version, limited to selected rows: the interface of backends for walks and paths.
 
-Each method takes all that is asked at a time, for both directions together, since each may be a round trip. What was
-read may be remembered for as long as a walk lasts.
+Each method takes all that is asked at a time, for both directions together, since each may be a round trip. Read edges
+may be remembered while a walk lasts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -81,7 +81,7 @@ class SelectedGraph(Protocol):
         ...
 
     def labels(self, rows: Sequence[int]) -> list[NodeLabel]:
-        """What a response says of selected rows [m]."""
+        """The facts about selected rows [m] that a response states."""
         ...
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:

@@ -1,10 +1,11 @@
 """The best simple paths along some links, in a total order (fewer hops, then greater confidence, then smaller rows).
 
 All simple paths may be exponentially many, so none is enumerated that is not returned. The paths that begin in a given
-way and do not go on to given rows are a set; its best path splits what is left of it into one such set for each of its
-hops (Yen's algorithm with Lawler's partition). For the best of a set it is enough to know from each row the best way to
-an end, which is found once for all. Only where that way meets the path that it continues is it sought anew without the
-rows of the path; the layers come from rustworkx. So the cost is at most (paths * hops) times that of one search.
+way and do not continue to given rows form a set. The best path of a set splits the rest of it into one such set for
+each of its hops (Yen's algorithm with Lawler's partition). For the best of a set it is enough to know from each row the
+best way to an end, which is found once for all. Only where that way meets the path that it continues is it sought anew
+without the rows of the path; the layers come from rustworkx. So the cost is at most (paths * hops) times that of one
+search.
 """
 
 import math
@@ -89,7 +90,7 @@ class PathGraph:
         self._ends = [vertex for (_, ends_there), vertex in self._vertices.items() if ends_there]
 
     def best(self, max_hops: int, max_paths: int, checkpoint: Checkpoint) -> list[Route]:
-        """The first paths of at most so many hops."""
+        """The first paths of at most `hops` hops."""
         ways = self._ways(frozenset())
         waiting = [
             candidate for start in self._starts for candidate in self._continued((start,), (), frozenset(), ways)
@@ -151,7 +152,7 @@ class PathGraph:
             yield _Candidate(len(steps), loss, rows, vertices, steps, fixed, refused)
 
     def _rest(self, path: _Candidate, ways: dict[int, _Way]) -> Iterator[_Candidate]:
-        """The best of each set into which what is left beside a path falls: by the hop at which it is left."""
+        """The best path of each set of the rest: one set for each hop where paths leave this one."""
         for fixed in range(path.fixed, len(path.vertices)):
             refused = path.refused if fixed == path.fixed else frozenset[int]()
             refused |= {path.vertices[fixed]}

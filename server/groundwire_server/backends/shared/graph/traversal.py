@@ -1,8 +1,8 @@
 """Breadth-first walk of the dependency graph within limits.
 
-Nodes of one depth stand in the order (seed that reached them, edge type, id); a node reached in several ways counts
-for the first. The node limit acts inside the walk: of a hub little more is read than it allows. Nodes that are hidden
-or do not pass the filter are never stepped on, so nothing behind them is reached through them.
+Nodes of one depth are in the order (seed that reached them, edge type, id); a node reached in several ways counts for
+the first. The node limit acts inside the walk: of a hub little more is read than it allows. Nodes that are hidden or do
+not pass the filter are never stepped on, so nothing behind them is reached through them.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ class Walker:
         return list(dict.fromkeys(found.positions[order].tolist()))
 
     def leads_on(self) -> bool:
-        """Whether an edge that may be walked leads from a row of the greatest depth to one that was not reached.
+        """True if an edge that may be walked leads from a row of the greatest depth to one that was not reached.
 
         Ends at the first such edge: of a hub no more is judged than leads to rows that were reached.
         """
