@@ -32,7 +32,7 @@ def sends(
     reach the method as tuples.
 
     The method raises TypeError for an argument of another type than its field takes, and ValueError for a number or
-    text that its field cannot carry; both name argument and value.
+    text that its field cannot carry; both name method, argument and value.
     """
     fields = cast("Mapping[str, FieldDescriptor]", request.DESCRIPTOR.fields_by_name)
 
@@ -42,11 +42,14 @@ def sends(
 
         @functools.wraps(method)
         def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-            bound = signature.bind(*args, **kwargs)
-            for name, value in bound.arguments.items():
-                field = fields_of[name]
-                if field is not None and (value is not None or signature.parameters[name].default is not None):
-                    bound.arguments[name] = _checked(name, value, field)
+            try:
+                bound = signature.bind(*args, **kwargs)
+                for name, value in bound.arguments.items():
+                    field = fields_of[name]
+                    if field is not None and (value is not None or signature.parameters[name].default is not None):
+                        bound.arguments[name] = _checked(name, value, field)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{method.__qualname__}: {error}") from None
             return method(*bound.args, **bound.kwargs)
 
         return checked

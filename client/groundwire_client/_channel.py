@@ -14,7 +14,7 @@ from groundwire_client._arguments import of_type
 
 SERVER_VARIABLE = "GROUNDWIRE_SERVER"
 
-_ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<host>[^\[\]:/]+))(?::[0-9]+)?")
+_ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<host>[^\[\]:/]+))(?::(?P<port>[0-9]+))?")
 
 _SERVICE_CONFIG = {
     "methodConfig": [
@@ -85,10 +85,21 @@ def channel_credentials(tls: TLS) -> grpc.ChannelCredentials:
 
 
 def server_address(target: str | None) -> str:
-    """`target`, or the environment's GROUNDWIRE_SERVER when it is None. Raises ValueError when there is neither."""
+    """`target`, or the environment's GROUNDWIRE_SERVER when it is None.
+
+    Raises:
+        ValueError: There is neither, the address is a URL, or it is a host without a port.
+    """
     address = os.environ.get(SERVER_VARIABLE, "") if target is None else target
     if not address:
         raise ValueError(f"no server: pass its address, such as 'localhost:50051', or set {SERVER_VARIABLE}")
+    if address.startswith(("http://", "https://")):
+        raise ValueError(
+            f"server: {address!r} is a URL: give host and port alone, such as 'localhost:50051'; "
+            "for TLS pass credentials=TLS(...) (--tls-ca)"
+        )
+    if (match := _ADDRESS.fullmatch(address)) and not match.group("port"):
+        raise ValueError(f"server: {address!r} has no port: give host and port, such as 'localhost:50051'")
     return address
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TypeAlias, cast
 
 from google.protobuf.struct_pb2 import ListValue, Struct
@@ -26,6 +27,7 @@ TEXT_FIELDS: Mapping[str, str] = {
 FLAG_FIELDS = tuple(field.name for field in _FIELDS if field.type == field.TYPE_BOOL)
 """The fields of `NodeFilter` that hold a boolean or nothing."""
 
+_NAMES = (*TEXT_FIELDS, *FLAG_FIELDS, "metadata")
 _LARGEST_EXACT = 2**53
 
 
@@ -34,7 +36,7 @@ def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
 
     Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
     a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name
-    is one of the metadata. None and empty lists are as if absent.
+    is one of the metadata, unless it resembles a field's, as `langauge` does. None and empty lists are as if absent.
 
     Args:
         raw: What was asked for.
@@ -43,7 +45,8 @@ def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
 
     Raises:
         TypeError: A name or a value is of a wrong type.
-        ValueError: A string is empty, a field is named twice, or a number does not fit the wire.
+        ValueError: A string is empty, a field is named twice, a name resembles a field's, or a number does not fit the
+            wire.
     """
     asked, known = _Reading.of(raw), _Reading.of(context)
     metadata = {**asked.metadata, **known.metadata}
@@ -96,6 +99,11 @@ class _Reading:
             raise ValueError(f"{name}: {value!r} is given besides another value of metadata[{name!r}]: give it once")
         else:
             self.metadata |= _metadata({name: value})
+            if near := get_close_matches(name, _NAMES, n=1, cutoff=0.8):
+                raise ValueError(
+                    f"{name}: is no field of a filter; did you mean {near[0]}? If it is a name of the metadata, "
+                    f"give metadata={{{name!r}: {value!r}}}"
+                )
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ _Response = TypeVar("_Response")
 
 
 class _CallDefaults:
-    """The defaults of a client's calls. Immutable after construction, so that threads and tasks may share it."""
+    """The defaults of a client's calls. They do not change, so threads and tasks may share them."""
 
     def __init__(
         self, *, timeout: float, metadata: Metadata, access: AccessContext | None, wait_for_ready: bool
@@ -43,6 +43,7 @@ class _CallDefaults:
         self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
+        self._is_closed = False
 
     def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
         """The server's address, once it is clear that no token goes there unprotected.
@@ -59,6 +60,9 @@ class _CallDefaults:
         return address
 
     def _seconds(self, timeout: float | None) -> float:
+        """The time limit of a call. Raises ValueError once the client is closed."""
+        if self._is_closed:
+            raise ValueError(f"this {type(self).__name__} is closed: call within its `with` block, or make a new one")
         return self._timeout if timeout is None else _checked_timeout(timeout)
 
     def _metadata(self, token: str | None) -> tuple[tuple[str, str | bytes], ...]:
@@ -127,6 +131,7 @@ class Transport(_CallDefaults):
 
     def close(self) -> None:
         """Closes the connection; calls that still run end with `CancelledError`."""
+        self._is_closed = True
         self._channel.close()
 
     def _call(
@@ -185,6 +190,7 @@ class AsyncTransport(_CallDefaults):
 
     async def close(self) -> None:
         """Closes the connection; calls that still run end with `CancelledError`."""
+        self._is_closed = True
         await self._channel.close()
 
     async def _call(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from groundwire.v1 import query_pb2, retrieval_pb2
-from groundwire_client import GroundwireClient, IndexScope, NodeFilter, ReachedNode
+from groundwire_client import AsyncGroundwireClient, GroundwireClient, IndexScope, NodeFilter, ReachedNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +51,43 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
 def test_a_wrong_type_is_told_before_any_call(
     server: FakeServer, call: Caller, action: Callable[[Any], Any], told: str
 ) -> None:
-    with pytest.raises(TypeError, match=f"^{told}"):
+    with pytest.raises(TypeError, match=rf"^((Async)?GroundwireClient\.[a-z_]+: )?{told}"):
         call(server.target, action)
     assert server.attempts == []
+
+
+def test_an_unknown_argument_is_told_with_its_method() -> None:
+    with GroundwireClient("localhost:1") as client, pytest.raises(TypeError) as caught:
+        client.query(SCOPE, "vat", topk=5)  # type: ignore[call-arg]
+    assert str(caught.value) == "GroundwireClient.query: got an unexpected keyword argument 'topk'"
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("http://localhost:50051", "server: 'http://localhost:50051' is a URL: give host and port alone"),
+        ("localhost", "server: 'localhost' has no port: give host and port, such as 'localhost:50051'"),
+        ("[::1]", r"server: '\[::1\]' has no port"),
+    ],
+)
+def test_an_address_of_another_form_is_told(target: str, told: str) -> None:
+    with pytest.raises(ValueError, match=f"^{told}"):
+        GroundwireClient(target)
+
+
+def test_a_closed_client_says_so(server: FakeServer) -> None:
+    with GroundwireClient(server.target) as client:
+        pass
+    with pytest.raises(ValueError, match="GroundwireClient is closed: call within its `with` block"):
+        client.query(SCOPE, "vat")
+
+    async def asked() -> None:
+        async with AsyncGroundwireClient(server.target) as other:
+            pass
+        await other.query(SCOPE, "vat")
+
+    with pytest.raises(ValueError, match="AsyncGroundwireClient is closed"):
+        asyncio.run(asked())
 
 
 @pytest.mark.parametrize(

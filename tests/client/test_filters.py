@@ -93,6 +93,8 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({"number": 2**53 + 1}, ValueError, "metadata['number']: 9007199254740993 is beyond 2**53"),
         ({"kind": "cs", "kinds": ["sql"]}, ValueError, "kinds: ['sql'] is given besides another value of kinds"),
         ({"team": "a", "metadata": {"team": "b"}}, ValueError, "team: 'a' is given besides another value of metadata"),
+        ({"langauge": "csharp"}, ValueError, "langauge: is no field of a filter; did you mean language?"),
+        ({"is_tests": True}, ValueError, "is_tests: is no field of a filter; did you mean is_test?"),
     ],
 )
 @pytest.mark.parametrize("as_context", [False, True])
