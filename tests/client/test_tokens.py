@@ -75,7 +75,7 @@ ELSEWHERE = [
 ]
 HERE = [
     *("localhost:50051", "LOCALHOST:50051", "127.0.0.1:50051", "127.9.9.9:50051", "[::1]:50051", "dns:///localhost:1"),
-    *("dns:localhost:1", "ipv4:127.0.0.1:1,127.0.0.2:1", "ipv6:[::1]:1", "unix:/tmp/s", "unix:///tmp/s", "localhost"),
+    *("dns:localhost:1", "ipv4:127.0.0.1:1,127.0.0.2:1", "ipv6:[::1]:1", "unix:/tmp/s", "unix:///tmp/s"),
 ]
 
 
