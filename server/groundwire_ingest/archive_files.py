@@ -46,11 +46,11 @@ _DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLayout:
-    """How a kind of source is told from others, and what belongs to it.
+    """How a kind of source is recognised, and which files belong to it.
 
     A folder or zip is such a source when all files of one of the `markers` are there, at its top or below a single top
-    folder. `belongs` says of a file's or folder's name whether it belongs to the source when it stands at its top;
-    then what is below it does so too.
+    folder. `belongs` is True for a name at the top that belongs to the source; everything below such a folder belongs
+    too.
     """
 
     markers: tuple[tuple[str, ...], ...]
@@ -239,7 +239,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _check_apart(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuses files that share bytes of the zip, by which a small one would unpack to much more than it holds."""
+    """Refuses files that share bytes of the zip: with them a small zip would unpack to much more than it holds."""
     listed = sorted(archive.infolist(), key=lambda member: member.header_offset)
     starts = [*(member.header_offset for member in listed), path.stat().st_size]
     for member, (start, following) in zip(listed, pairwise(starts), strict=True):
@@ -263,7 +263,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, zipfile.ZipInfo]
 
 
 def _zip_top(members: Iterable[str], layout: ArchiveLayout) -> str | None:
-    """What every path of the source starts with: nothing, or the only top folder and a slash."""
+    """The common start of every path of the source: nothing, or the only top folder and a slash."""
     names = {name for name in members if not name.startswith(("__MACOSX/", "."))}
     tops = [""]
     folders = {name.partition("/")[0] for name in names}

@@ -1,4 +1,4 @@
-"""What ends a build."""
+"""Errors that end a build."""
 
 from groundwire_index.errors import OperatorError
 

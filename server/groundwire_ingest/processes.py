@@ -1,7 +1,7 @@
 """Jobs of a build on all processors: in processes of their own, or one after the other in this one.
 
-What a job gives does not depend on where it runs. Processes are started afresh (`spawn`), so they inherit no lock, no
-thread and no model of the one that started them. When that one ends, however it ends, so do they.
+The result of a job does not depend on where it runs. Processes are started afresh (`spawn`), so they inherit no lock,
+no thread and no model of the one that started them. When that one ends, however it ends, so do they.
 """
 
 import os
@@ -35,7 +35,7 @@ class Runner(Protocol):
     """Runs jobs."""
 
     def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
-        """What the jobs give, in their order; `report` is told how much all of them have done so far."""
+        """The results of the jobs, in their order; `report` gets the total work done so far."""
         ...
 
 
@@ -46,7 +46,7 @@ def processor_count() -> int:
 
 @contextmanager
 def runner(processes: int) -> Iterator[Runner]:
-    """A runner in this process when `processes` is 1, and otherwise in so many others, at most MOST_PROCESSES."""
+    """A runner in this process when `processes` is 1, otherwise in this number of others, at most MOST_PROCESSES."""
     if processes == 1:
         yield _Here()
         return
@@ -67,7 +67,7 @@ def runner(processes: int) -> Iterator[Runner]:
 
 @contextmanager
 def no_imports_from_the_working_folder() -> Iterator[None]:
-    """Processes that are started meanwhile import nothing from the working folder, which may be the tree that is read.
+    """Processes started in the meantime import nothing from the working folder, which may be the tree that is read.
 
     `multiprocessing` starts them as `python -c`, which would look there first, before the standard library.
     """

@@ -24,8 +24,8 @@ _LOOKED_FOR = (
 def recognise(path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = ()) -> Source:
     """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
-    `exclude` and `access` are a tree's, see `TreeSource`. Raises IngestError when it is none of them, naming what was
-    looked for, and when it is no tree but shall have exclusions or access rules.
+    `exclude` and `access` are a tree's, see `TreeSource`. Raises IngestError when it is no known kind of source, naming
+    what was looked for. Raises it too for exclusions or access rules on a source that is no tree.
     """
     if is_tree(path):
         from groundwire_ingest.tree.source import TreeSource

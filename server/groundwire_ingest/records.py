@@ -1,4 +1,4 @@
-"""What every source yields: nodes, edges and the files it could not use. A source knows no index."""
+"""The records that every source yields: nodes, edges and the files that it could not use. A source knows no index."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,8 +28,8 @@ class SourceNode:
     """One chunk of source text with an identity.
 
     `kind` and `local_id` name the node within its scope. Lines are 1-based and inclusive, 0 when
-    unknown. `origin` says where the record stands in its source, for error messages. The rest is as in
-    `domain.nodes.Node`; an empty `repo_name` means the scope's repository.
+    unknown. `origin` is the record's place in its source, for error messages. The rest is as in `domain.nodes.Node`; an
+    empty `repo_name` means the scope's repository.
     """
 
     kind: str
@@ -110,7 +110,7 @@ class Source(Protocol):
 
     @property
     def description(self) -> str:
-        """What it is and where, for messages and the manifest, such as `source tree shop`."""
+        """The kind and name of the source, for messages and the manifest, such as `source tree shop`."""
         ...
 
     def read(self) -> Iterator[SourceRecord]:

@@ -86,7 +86,7 @@ class SpooledNodes:
 
     @property
     def byte_count(self) -> int:
-        """How much the nodes take on disk."""
+        """The bytes of the nodes on disk."""
         return (self.directory / _NODES_FILE).stat().st_size
 
     @property

@@ -75,7 +75,7 @@ class Workers:
     def map(
         self, function: Callable[[Task], Result], tasks: Iterable[Task], size: Callable[[Task], int]
     ) -> Iterator[Result | GivenUp]:
-        """What `function` gives for each task, in their order; an exception of it is raised.
+        """The results of `function` for each task, in their order; its exceptions are raised.
 
         `size` tells the bytes that a task reads, for its limit of time. The outcome does not depend on what a worker
         did before: when it ends, a fresh one tries the task once more, unless it took too long.

@@ -1,7 +1,7 @@
 """From a source to a published index version: collect, embed, count and tokenise, write, publish, activate.
 
-Nodes wait on disk and pass through memory a block at a time; a source of any size is built in the same memory but for
-its keys, its edges as numbers and the vocabularies (docs/adr/0016).
+Nodes wait on disk and pass through memory a block at a time. So the memory of a build does not grow with the source,
+except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +42,7 @@ _RECORDS_BETWEEN_REPORTS = 256
 
 
 class Destination(Protocol):
-    """What holds index versions, as a build sees it; `IndexStore` is one."""
+    """The storage of index versions for a build; `IndexStore` is one."""
 
     def check_free(self, scope: Scope) -> None:
         """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
@@ -79,11 +79,12 @@ class Destination(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What to build, and by how many processes at most.
+    """The parameters of a build, and its most processes.
 
     `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
-    about `bytes_a_segment` there. `inputs`, asked once the source has been read, gives what `Manifest.inputs` shall be.
+    about `bytes_a_segment` there. `inputs` is called once, after the source has been read, and returns the value of
+    `Manifest.inputs`.
     """
 
     data: Path
@@ -108,7 +109,7 @@ class _Vectors:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What was built: counts, edges by type, what was left out, and how many texts were embedded or reused."""
+    """The result of a build: counts, edges by type, files left out, and the numbers of texts embedded and reused."""
 
     scope: Scope
     source: str

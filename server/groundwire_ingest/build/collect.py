@@ -27,7 +27,7 @@ _NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a source holds, checked: nodes sorted by canonical id, distinct edges, and what was left out.
+    """The checked content of a source: nodes sorted by canonical id, distinct edges, and the files left out.
 
     `dimension` is the length of the longest vector that a node brings, None when none brings any.
     """
@@ -54,7 +54,7 @@ def collect(records: Iterable[SourceRecord], scope: Scope, directory: Path, *, s
 
 
 class _Reading:
-    """What is known of a source while it is read. Keys are numbered in the order in which nodes and edges name them."""
+    """The state of a source while it is read. Keys are numbered in the order in which nodes and edges name them."""
 
     def __init__(self, scope: Scope, spool: NodeSpool, edges: EdgeColumns) -> None:
         self._scope, self._spool, self._edges = scope, spool, edges
@@ -120,7 +120,7 @@ class _Reading:
 
 
 def node_access(node: SourceNode) -> NodeAccess:
-    """What the node demands of a caller; a source that states nothing describes public nodes."""
+    """The access rules of the node; a source that states none describes public nodes."""
     stated = node.access
     return NodeAccess(
         tenant_id=stated.tenant_id or "",

@@ -18,7 +18,7 @@ _ORIGINS_FILE = "edges.origins.pickled"
 
 
 class EdgeColumns:
-    """Edges between numbered keys; where each stands in its source waits on disk, as only an error tells it."""
+    """Edges between numbered keys. Their places in the source wait on disk, because only an error needs them."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _ORIGINS_FILE
@@ -46,7 +46,7 @@ class EdgeColumns:
         """Distinct edges between rows, sorted; of equal ones the surest stands. And how many dangled.
 
         `rows` [keys] are those of the keys, by number, below 0 for a key that no node has. Raises IngestError for an
-        edge to a node that is not there, unless such edges are to be skipped.
+        edge to a node that does not exist, unless such edges are skipped.
         """
         from_rows, to_rows = rows[np.asarray(self._from)], rows[np.asarray(self._to)]
         whole = (from_rows >= 0) & (to_rows >= 0)

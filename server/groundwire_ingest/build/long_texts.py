@@ -9,13 +9,13 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
 
 MAX_REPEATED_BYTES = MAX_TEXT_BYTES // 2
-"""What each part may repeat of its node: so all parts together take no more than twice what the node does."""
+"""The most bytes of its node that each part may repeat: so all parts together take no more than twice the node."""
 
 _LINE_END = b"\n"
 
 
 def text_bytes(node: SourceNode) -> int:
-    """What the text takes in a response with its symbol and its path, which the citation repeats, in UTF-8 bytes."""
+    """The UTF-8 bytes of the text in a response, with its symbol and its path, which the citation repeats."""
     return sum(map(_size, (node.text, node.path, node.path, node.symbol)))
 
 
@@ -51,7 +51,7 @@ def _parts(node: SourceNode, most_bytes: int) -> Iterator[SourceNode]:
 
 
 def _cut(text: bytes, most_bytes: int) -> Iterator[str]:
-    """Stretches of UTF-8 of at most so many bytes, which end behind their last line's end if they have one."""
+    """Stretches of UTF-8 of at most `most_bytes` bytes; each ends after its last complete line if it has one."""
     start = 0
     while start < len(text):
         end = min(start + most_bytes, len(text))

@@ -1,4 +1,4 @@
-"""How a build tells how far it is."""
+"""The interface for reporting the progress of a build."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -20,7 +20,7 @@ from groundwire_ingest.spool import SpooledNodes
 SYMBOL_WEIGHT = 3
 """How often BM25 counts a symbol's words: a name says more of a node than a word of its text (docs/quality.md)."""
 TOKENIZERS = {CODE: TOKENIZER_FINGERPRINT, PROSE: PROSE_TOKENIZER_FINGERPRINT}
-"""What makes the lexical tables of a build."""
+"""The makers of the lexical tables of a build."""
 
 _ROWS_BETWEEN_REPORTS = 64
 
@@ -34,7 +34,7 @@ class SegmentMaker:
     scratch: Path
 
     def held(self, rows: range, advance: Advance) -> HeldSegment:
-        """The segment of some rows, in memory; `advance` is told of rows as they are done."""
+        """The segment of some rows, in memory; `advance` gets the number of rows as they are done."""
         collected = Rows(rows.start, TOKENIZERS)
         counter = TokenCounter()
         waiting = 0

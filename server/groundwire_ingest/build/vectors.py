@@ -38,7 +38,7 @@ def embed_nodes(
 
 
 def own_vectors_refused(nodes: SpooledNodes) -> IngestError:
-    """The error for a source that brings vectors where its texts are to be embedded."""
+    """The error for a source with vectors of its own when its texts would be embedded."""
     origin = next(node.origin for node in nodes if node.vector is not None)
     return IngestError(f"{origin}: the source brings its own vectors; give --embedder none, or drop them")
 
@@ -79,7 +79,7 @@ def _put_block(file: VectorFile, rows: range, nodes: Sequence[SourceNode]) -> st
 
 @dataclass(frozen=True, slots=True)
 class _NodeTexts:
-    """What is embedded of each node."""
+    """The text of each node that is embedded."""
 
     nodes: SpooledNodes
 
@@ -91,7 +91,7 @@ class _NodeTexts:
 
 
 def embedded_text(symbol: str, context_prefix: str, text: str) -> str:
-    """What is embedded of a node: the words of its qualified name, then its context, a blank line, and its text.
+    """The text of a node that is embedded: the words of its qualified name, its context, a blank line, and its text.
 
     A name is split at case and underscores, because people ask in words (docs/adr/0029). It says nothing for a node
     without a text, which is not to be found by its name's meaning.

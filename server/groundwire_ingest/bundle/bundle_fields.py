@@ -24,7 +24,7 @@ ACCESS_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "clearance_level": ("clearance_level", "user_level", "doc_level"),
     "tenant_id": ("tenant_id", "tenant"),
 }
-"""Access fields by the name that this project gives them; they may also stand in an object named `security`."""
+"""Access fields by this project's names; they may also be in an object named `security`."""
 
 _LIST_FIELDS = ("acl_tags", "classification_labels")
 _NESTED_ACCESS = "security"
@@ -55,7 +55,7 @@ class BundleRecord:
         return str(value)
 
     def access(self) -> StatedAccess:
-        """What the record states of access. A field that is null states that there is none."""
+        """The access that the record states. A field that is null states that there is none."""
         return StatedAccess(
             tenant_id=self.text("tenant_id") if "tenant_id" in self.known else None,
             acl_tags=self._names("acl_tags"),

@@ -57,9 +57,9 @@ class BundleKeys:
     def find(self, key: str, place: str) -> str:
         """The node's key, `<kind>::<local id>`; one of no node when there is none.
 
-        In order: the identity as spelled, the identity in another case, then, for a key whose kind is absent or
-        undecided, the only object of that name; and a key without any prefix or kind may be the id of a C# chunk.
-        Raises IngestError when the name alone could be several objects.
+        In order: the identity as spelled; the identity in another case; then, for a key without a definite kind, the
+        only object of that name. A key without any prefix or kind may be the id of a C# chunk. Raises IngestError when
+        the name alone could be several objects.
         """
         if key.lower().startswith(_CODE_PREFIX):
             return self._as_spelled(CODE_KIND, key[len(_CODE_PREFIX) :])

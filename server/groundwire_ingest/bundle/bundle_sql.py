@@ -1,8 +1,8 @@
 """The SQL half of a bundle: `docs/sql_bodies.jsonl`, `docs/bodies/*.sql`, `graph/nodes.csv` and `graph/edges.csv`.
 
-An object may stand in `sql_bodies.jsonl`, in `nodes.csv`, or in both; what both say is one node. Its text is the body
-of the former, else the file that `body_path` names, else `docs/bodies/<name>.<KIND>.sql`, else empty (a table that
-other databases own has no body).
+An object may be in `sql_bodies.jsonl`, in `nodes.csv`, or in both; two entries of one object make one node. Its text is
+the body of the former, else the file that `body_path` names, else `docs/bodies/<name>.<KIND>.sql`, else empty (a table
+that other databases own has no body).
 """
 
 import io
@@ -162,7 +162,7 @@ def _merged(body: SourceNode, row: SourceNode) -> SourceNode:
 
 
 def _merged_access(body: SourceNode, row: SourceNode) -> StatedAccess:
-    """What either states of access. Raises IngestError when both state a field and differ."""
+    """The access that either states. Raises IngestError when both state a field and differ."""
     stated, also_stated = body.access, row.access
     pairs = (
         (stated.tenant_id, also_stated.tenant_id),

@@ -22,9 +22,9 @@ from groundwire_ingest.repositories.repositories_file import Repository
 def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
     """Builds and activates a version of the folder unless the active one is what a build would make.
 
-    Where there is none yet, one without vectors comes first: embedding takes most of the time, and words can be
-    searched meanwhile. Older versions are deleted, as `own_versions` says. Processes that refresh the same scope wait
-    for one another. Raises OperatorError and OSError as a build does.
+    If there is no index yet, one without vectors is built first: embedding takes most of the time, and words can be
+    searched earlier. Older versions are deleted, as `own_versions` says. Processes that refresh the same scope wait for
+    one another. Raises OperatorError and OSError as a build does.
     """
     store = IndexStore(data)
     indexer = Indexer(data, store, TerminalProgress())

@@ -14,7 +14,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 _RATE_OVER_SECONDS = 120.0
-"""What the rate is taken over: some stages tell only every few seconds how far they are."""
+"""The time over which the rate is computed: some stages report progress only every few seconds."""
 
 
 class _RateColumn(ProgressColumn):

@@ -1,4 +1,4 @@
-"""What `groundwire index` tells of an outcome."""
+"""The report of `groundwire index` on a build."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

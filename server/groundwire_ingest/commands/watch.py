@@ -32,8 +32,8 @@ def watch_repositories(
 ) -> None:
     """Indexes the repositories, and those that change again, until Ctrl-C.
 
-    A failure is told, and the repository is tried again at the next change. Older versions that no operator has built
-    are removed, as `own_versions` says. `data` is the folder of the indexes, in which no change is looked for.
+    A failure is reported, and the repository is tried again at the next change. Older versions that no operator has
+    built are removed, as `own_versions` says. `data` is the folder of the indexes, in which no change is looked for.
 
     Raises:
         IngestError: One of them is no folder.
@@ -63,7 +63,7 @@ class _Watching:
         self._well: set[Repository] = set()
 
     def index(self, repository: Repository) -> None:
-        """Indexes a repository if it has changed; tells what came of it, but not again and again that it has not."""
+        """Indexes a repository if it has changed and reports the result; no change is reported only once."""
         began = time.monotonic()
         try:
             outcome = self._indexer.index(repository, own_version_name())

@@ -1,4 +1,4 @@
-"""What a sentence-transformers model of BERT's architecture is made of, as plain arrays."""
+"""The parts of a sentence-transformers model of BERT's architecture, as plain arrays."""
 
 from dataclasses import dataclass
 

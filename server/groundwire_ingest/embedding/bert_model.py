@@ -9,7 +9,7 @@ from groundwire_ingest.embedding.bert import Bert, Floats, Layer, Linear, Norm
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """What the weights do not tell; the fields are those of `Bert`."""
+    """The facts that the weights do not show; the fields are those of `Bert`."""
 
     heads: int
     epsilon: float

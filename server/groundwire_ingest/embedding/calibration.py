@@ -1,8 +1,8 @@
-"""The texts by which it is decided whether an int8 encoder agrees with its model.
+"""The texts for testing that an int8 encoder agrees with its model.
 
-They stand for what is asked of an index of code and its documents: questions, names, lines of code, errors, prose, in
-lengths from a word to a long query's. They are the same for every index, because a choice that depended on the texts
-of one would let nodes that a caller may not see change the scores of those that it sees.
+They are typical queries and texts of an index of code and its documents: questions, names, lines of code, errors,
+prose. Their lengths are from a word to a long query. They are the same for every index. A choice that depended on the
+texts of one index would let hidden nodes change the scores of visible ones.
 """
 
 TEXTS: tuple[str, ...] = (
@@ -21,7 +21,7 @@ TEXTS: tuple[str, ...] = (
     "sort a list of dictionaries by several keys, the last one descending",
     "steps to roll back a deployment when the health check keeps failing",
     "difference between soft delete and archive for customer records, and which of them the export leaves out",
-    # Names, as they stand in code and as people type them.
+    # Names, as in code and as people type them.
     "getUserById",
     "parse_http_header",
     "OrderRepository",

@@ -43,7 +43,7 @@ class ConvertibleEmbedder(Embedder, Protocol):
         ...
 
     def text_prompt(self) -> str | None:
-        """What the model puts before a text to be found; None when its vectors leave that out again."""
+        """The prompt that the model puts before an indexed text; None when its vectors leave the prompt out."""
         ...
 
 

@@ -41,7 +41,7 @@ class VectorStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the cache knows of some texts: how many distinct ones it had, and what is left to embed.
+    """The state of the cache for some texts: the number of distinct ones it had, and the texts to embed.
 
     `missing` [m] are the rows whose texts it does not know, and `texts` [m] number these texts: equal numbers mean
     equal texts, and numbers ascend with the first rows that have them.
@@ -62,7 +62,7 @@ def put_known(
 ) -> Found:
     """Puts the vectors that the cache has of the texts; a blank text has none and never gets any.
 
-    `report` is told how many rows are looked up. Raises EmbeddingCacheError.
+    `report` gets the number of rows that are looked up. Raises EmbeddingCacheError.
     """
     known, missing = _Hashes(), _Hashes()
     for start in range(0, len(texts), texts_a_look_up):
@@ -90,8 +90,8 @@ def put_missing(
 ) -> int:
     """Embeds the texts that were missing, each once, and puts their vectors; returns how many there were.
 
-    New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little. `report` is
-    told how many texts are done: once before the first, then after every write. Raises what the embedder raises, and
+    New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little. `report` gets
+    the number of finished texts: once before the first, then after every write. Raises what the embedder raises, and
     EmbeddingCacheError.
     """
     by_text = np.argsort(found.texts, kind="stable")

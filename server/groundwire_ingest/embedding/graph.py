@@ -1,13 +1,13 @@
 """A BERT as an ONNX graph that runs exactly as it is written: quantised, or in float32 to compare with.
 
-Where it is quantised, each row of inputs, that is each token, has its own scale; products of integers are exact; all
+Where it is quantised, each row of inputs, that is each token, has its own scale. Products of integers are exact. All
 other operations work on one row, one element, or one text's own attention. So nothing that a text becomes depends on
 what else is in its batch (docs/adr/0013). DynamicQuantizeLinear, with its one scale for all rows, would break that.
 
 Inputs are the tokens of all texts in one sequence: `embedded` float32 [tokens, width]. Attention needs a text's tokens
-side by side: `places` int64 [texts * length] names the token that stands at each place of a table of texts, `mask`
-float32 [texts, length] is 0 where a token of the text stands and very negative elsewhere, and `rows` int64 [tokens]
-takes the tokens back out of that table. The output `hidden` is float32 [tokens, width].
+in one row of a table of texts. `places` int64 [texts * length] names the token at each place of that table. `mask`
+float32 [texts, length] is 0 where the text has a token and very negative elsewhere. `rows` int64 [tokens] takes the
+tokens back out of the table. The output `hidden` is float32 [tokens, width].
 """
 
 import math

@@ -20,7 +20,7 @@ _EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSpace, TextEmbedder]:
-    """The space, with the encoder by which servers shall embed its queries, and what embeds its texts.
+    """The vector space, with the encoder for servers' queries, and the embedder of the texts.
 
     The choice between encoder and model depends on the model alone: were it the texts', hidden ones would change the
     scores of others. Raises what the embedder raises, and OSError.
@@ -40,7 +40,7 @@ def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int)
     Its fingerprint tells apart whatever may give other bytes: models, encoders, and machines or libraries that round
     otherwise. `threads` batches are computed at once. Raises EmbedderError.
     """
-    # The encoder stands for the model only if it is asked as the model would be.
+    # The encoder is only used if it gets the same input as the model would.
     prompt = embedder.text_prompt() if encoder is not None and isinstance(embedder, ConvertibleEmbedder) else None
     if encoder is None or prompt is None:
         return _fingerprinted(embedder.fingerprint, embedder.dimension, embedder.embed_texts)
@@ -60,7 +60,7 @@ class _Fingerprinted:
 
 
 def _fingerprinted(source: str, dimension: int, embed: _EmbedTexts) -> TextEmbedder:
-    """With the vectors of fixed texts in its fingerprint: in so many numbers any other way of rounding shows.
+    """With the vectors of fixed texts in its fingerprint: they have enough numbers to show any other way of rounding.
 
     All of them together are one more text, which is as long as the model takes.
     """

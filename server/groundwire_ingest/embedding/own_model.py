@@ -19,7 +19,7 @@ _QUERY_PROMPTS = ("query",)
 _TEXT_PROMPTS = ("document", "passage", "corpus")
 """The names that sentence-transformers looks for, in its order."""
 _WIDTH_STEP = 16
-"""Kernels work on so many numbers at a time: where a row ends, so must what they load."""
+"""Kernels work on this number of values at a time, so a model's widths must be multiples of it."""
 
 
 class _Configuration(Protocol):
@@ -120,7 +120,7 @@ def _transformer(model: SentenceTransformer) -> _Model:
 
 
 def _prompt(model: SentenceTransformer, names: Sequence[str]) -> str | None:
-    """What the model puts before a text; None when the pooling would leave it out again."""
+    """The prompt that the model puts before a text; None when pooling would leave it out."""
     name = next((name for name in names if name in model.prompts), model.default_prompt_name)
     prompt = model.prompts[name] if name else ""
     return prompt if not prompt or _pooling_settings(model)["include_prompt"] else None

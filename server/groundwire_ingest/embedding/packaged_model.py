@@ -47,8 +47,8 @@ _MODULES = (
 class PackagedModel:
     """A ConvertibleEmbedder: one of `names.PACKAGED_MODELS`, in float32 in ONNX Runtime.
 
-    What it embeds is measured against; indexes are made with its int8 encoder. Raises EmbedderError when the package is
-    not installed.
+    Its vectors are the reference; indexes are made with its int8 encoder. Raises EmbedderError when the package is not
+    installed.
     """
 
     def __init__(self, name: str = DEFAULT_MODEL) -> None:

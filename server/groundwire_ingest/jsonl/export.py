@@ -81,7 +81,7 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
             to_key=_key(index, to_row),
             edge_type=index.manifest.edge_types[int(edges.types[position])],
             origin=index.nodes.ids[from_row],
-            # The shortest decimal that stands for the stored single-precision number: 0.9, not 0.8999999761581421.
+            # The shortest decimal that rounds to the stored single-precision number: 0.9, not 0.8999999761581421.
             confidence=float(str(edges.confidences[position])),
             line=int(edges.lines[position]),
         )

@@ -1,6 +1,6 @@
 """The JSONL source: nodes and edges, one object a line, in any order.
 
-What one line may hold stands in `jsonl_records`; this module adds that vectors are consistent. Identities across lines
+`jsonl_records` describes the content of a line; this module checks that vectors are consistent. Identities across lines
 (duplicate ids, edges to nodes that are not there) are checked where every source's records come together.
 """
 

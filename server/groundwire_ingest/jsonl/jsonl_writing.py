@@ -40,7 +40,7 @@ _DEFAULTS = {field.name: field.default for field in fields(SourceNode) if field.
 def jsonl_line(record: SourceNode | SourceEdge) -> str:
     """The record as one canonical line, without its line feed; reading it gives the record again, `origin` aside.
 
-    Fields stand in a fixed order and keys of metadata sorted; a timestamp, which must have a zone, is written in UTC.
+    Fields are in a fixed order and keys of metadata sorted; a timestamp, which must have a zone, is written in UTC.
     Fields at their default are left out, except access data: what is stated is written, even where it is empty.
     """
     written = _node_values(record) if isinstance(record, SourceNode) else _edge_values(record)

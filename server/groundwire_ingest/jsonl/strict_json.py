@@ -18,8 +18,8 @@ _SPACES = frozenset(" \t\n\r")
 def parse_json(text: str, place: str) -> JsonValue:
     """The value of a JSON text. `place` is the file, or file and line, that errors name.
 
-    Raises IngestError for malformed JSON, NaN and Infinity, numbers beyond a double, a key given twice in one object,
-    nesting too deep to read, and lone surrogates, which no UTF-8 text can hold.
+    Raises IngestError for malformed JSON, NaN and Infinity, numbers beyond a double, and a key given twice in one
+    object. It also raises it for nesting too deep to read, and for lone surrogates, which no UTF-8 text can hold.
     """
     with _refusing(place):
         value: JsonValue = _DECODER.decode(text)

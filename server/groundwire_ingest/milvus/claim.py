@@ -19,8 +19,8 @@ from groundwire_index.store.errors import BuildRefusedError
 def claimed(catalogue: Catalogue, scope: Scope, seconds_between_beats: float) -> Iterator[Entry]:
     """Yields the entry of a new build of a version, whose collection of facts is made.
 
-    What it has made is removed at the end, unless the version is there by then. Leftovers of the scope are removed
-    first. Raises BuildRefusedError when the version's name is taken or another build of it is running.
+    At the end the results of the build are removed, unless the version exists by then. Leftovers of the scope are
+    removed first. Raises BuildRefusedError when the version's name is taken or another build of it is running.
     """
     catalogue.ensure()
     catalogue.check_free(scope)

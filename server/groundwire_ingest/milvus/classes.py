@@ -30,7 +30,7 @@ class Classes:
         return len(self._pairs)
 
     def counts(self) -> tuple[ClassCounts, ...]:
-        """What is counted over the nodes of each class."""
+        """Counts over the nodes of each class."""
         index = self._index
         in_documents = index.reading_order.document != NO_DOCUMENT
         code, prose = lengths_of(index.lexical, len(self.of_rows)), lengths_of(index.prose, len(self.of_rows))
@@ -44,7 +44,7 @@ class Classes:
         return tuple(ClassCounts(*pair, *own) for pair, own in zip(self._pairs, columns, strict=True))
 
     def edges(self) -> tuple[EdgeCount, ...]:
-        """How many edges lead from class to class, and of which types they are."""
+        """The numbers of edges from class to class, and their types."""
         edges, count = self._index.edges, len(self)
         pairs = self.of_rows.take(edges.from_rows).astype(np.int64) * count + self.of_rows.take(edges.to_rows)
         found, counts = np.unique(pairs, return_counts=True)

@@ -132,7 +132,7 @@ class NodeRows:
         return [self._index.names.names[position] for position in positions.tolist()]
 
     def _trigram_vector(self, names: Sequence[str]) -> dict[int, float]:
-        """What each trigram weighs: by the shortest name that holds it, so that a long path counts for little."""
+        """The weight of each trigram: by the shortest name that holds it, so that a long path counts for little."""
         weights: dict[int, float] = {}
         for of_name in map(trigrams, names):
             weight = float(np.float32(1.0 / math.sqrt(len(of_name))))

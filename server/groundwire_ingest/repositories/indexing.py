@@ -29,7 +29,7 @@ class Indexer:
     """Indexes repositories into one destination; each embedding model is loaded once, and only for a build."""
 
     def __init__(self, data: Path, destination: "Destination", progress: "Progress", *, dense_index: str = "") -> None:
-        """`data` is the folder of the embeddings and encoders; `dense_index` tells how Milvus is to search vectors."""
+        """`data` is the folder of the embeddings and encoders; `dense_index` is Milvus's index of vectors."""
         self._data, self._destination, self._progress = data, destination, progress
         self._dense_index = dense_index
         self._models: dict[str, Embedder] = {}
@@ -46,7 +46,7 @@ class Indexer:
         active = replace(repository.scope, active_index=self._destination.active(repository.scope))
         if found and not always and active.active_index and self._inputs_of_version(active) == found:
             return Unchanged(active)
-        # What only a build needs takes longer to load than telling that nothing has changed.
+        # Modules that only a build needs take longer to load than the check that nothing has changed.
         from groundwire_ingest.build.build import BuildOptions, build_index
 
         source = recognise(repository.path, repository.exclude, repository.access)
@@ -56,7 +56,7 @@ class Indexer:
             embedder=None if repository.embedder == NO_EMBEDDER else self._model(repository.embedder),
             activate=activate,
             skip_dangling_edges=repository.skip_dangling_edges,
-            # What changed while it was read may have been read before or after.
+            # A file that changed while it was read may have been read before or after the change.
             inputs=lambda: found if inputs() == found else "",
         )
         return build_index(source, options, self._progress, self._destination)
@@ -68,7 +68,7 @@ class Indexer:
             return ""
 
     def _model_id(self, name: str) -> str:
-        """What tells models apart: the name of one that is a package, whose version counts as software."""
+        """The identity of a model: the name of one that is a package, whose version counts as software."""
         if name == NO_EMBEDDER or name in PACKAGED_MODELS:
             return name
         return f"{name} {self._model(name).fingerprint}"

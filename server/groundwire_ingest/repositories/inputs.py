@@ -1,4 +1,4 @@
-"""What decides what a build makes, as one hash: a build from equal inputs would make the same index again."""
+"""One hash over everything that decides the result of a build: equal inputs make the same index."""
 
 import hashlib
 import json
@@ -76,7 +76,7 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
 
 @cache
 def _software() -> list[str]:
-    """What Groundwire's own code and the libraries that a build uses are: a change of either may change an index."""
+    """The versions of Groundwire's own code and of a build's libraries: a change of either may change an index."""
     libraries = {"groundwire"}
     for requirement in metadata.requires("groundwire") or ():
         name = _NAME.match(requirement)

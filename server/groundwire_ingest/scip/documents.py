@@ -34,7 +34,7 @@ _ADVICE = "make the index anew with its indexer"
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a symbol states of another one; `is_implementation` of a base type or of a member that it implements."""
+    """A symbol's statement about another one; `is_implementation` of a base type or of a member that it implements."""
 
     symbol: str
     is_implementation: bool
@@ -42,7 +42,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What an index says of one file, symbols that are local to it left out.
+    """The content of an index about one file, without symbols that are local to it.
 
     `path` is relative to the folder that was indexed, with forward slashes. `unit` is the codec whose code units the
     columns count. `text` is the file's text where the index holds it, else empty.

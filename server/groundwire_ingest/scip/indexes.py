@@ -1,8 +1,8 @@
 """The SCIP indexes of a source tree, and the edges that they make between its nodes.
 
 A reference to a symbol leads from the innermost node around it to the node that holds the symbol's definition, with
-confidence 1. Where the tree's own reading and the compiler disagree on what a name means, the compiler is right;
-what it does not know stays as it is: SQL, configuration, values of unknown type, files that are not in the index.
+confidence 1. Where the tree's own reading and the compiler disagree on the meaning of a name, the compiler is right.
+Other parts stay as they are: SQL, configuration, values of unknown type, files that are not in the index.
 """
 
 from collections import Counter
@@ -87,7 +87,7 @@ class CompilerIndexes:
         yield from links.joined(frozenset(span.key for path in paths for span in self._files[path].spans))
 
     def _read(self, path: str) -> Generator[SkippedFile, None, _Index]:
-        """What an index defines, once all of it has been read; yields what of it cannot be used."""
+        """The definitions of an index, after all of it has been read; yields the parts that cannot be used."""
         index, covered = IndexSymbols(), dict[int, str]()
         base = base_folder(self._root, path, self._files)
         for position, document in enumerate(documents(self._root / path)):
@@ -117,8 +117,8 @@ class CompilerIndexes:
 def base_folder(root: Path, path: str, known: Iterable[str]) -> str:
     """The folder that the paths of an index start from, relative to the tree, with a slash at its end; empty: the tree.
 
-    That is the folder of the index, or one below it that the indexer was run in: whichever has the most of the index's
-    first documents among the `known` paths, the folder of the index before others.
+    That is the folder of the index, or one below it that the indexer was run in. The folder with the most of the
+    index's first documents among the `known` paths is chosen, the folder of the index first.
     """
     known = frozenset(known)
     home = path[: path.rfind("/") + 1]

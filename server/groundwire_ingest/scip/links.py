@@ -16,7 +16,7 @@ IMPLEMENTS, IMPLEMENTED_BY = "Implements", "ImplementedBy"
 OVERRIDES, OVERRIDDEN_BY = "Overrides", "OverriddenBy"
 
 REPLACED = frozenset({CALLS, REFERENCES, INHERITS, "DecoratedBy"})
-"""The edges of the tree's own reading that give way to a compiler's."""
+"""The edges of the tree's own reading that a compiler's edges replace."""
 
 _ONWARD = frozenset({IMPLEMENTED_BY, OVERRIDDEN_BY})
 _NO_DEPENDENCY = frozenset({CONTAINS, IMPORTS})
@@ -58,10 +58,10 @@ class Links:
             self._add(end.key, start.key, IMPLEMENTED_BY if is_abstract else OVERRIDDEN_BY, end.path, end.line)
 
     def add_references(self, index: int, covered: Overlay) -> None:
-        """Adds what a document refers to, and notes what the compiler knows of the reading's own edges.
+        """Adds the references of a document, and records which of the reading's own edges the compiler knows.
 
-        What stands on the line of an import, and where a name that the file imports stands first, is an import unless
-        the reading sees it used there.
+        A name on the line of an import, and the first place of a name that the file imports, is an import unless the
+        reading sees it used there.
         """
         imported: dict[str, int] = {}
         known = set[tuple[int, str]]()
@@ -87,7 +87,7 @@ class Links:
     def _add_use(self, index: int, item: Occurrence, covered: Overlay) -> None:
         """Adds a reference, and the call that it may be. The call of a type is one of its constructor.
 
-        That a member uses the fields of the type that it stands in goes without saying.
+        The use of a type's fields by its own members adds no edge.
         """
         from_key, line = covered.keys[item.row], item.row + 1
         lines = covered.file.calls.get((from_key, covered.text.written(item)), frozenset())

@@ -19,8 +19,8 @@ LEAST_FITTING_SHARE = 0.9
 class TreeFile:
     """A file of code that has been read: `key` is the node of the file itself, `spans` are the rows of all its nodes.
 
-    `abstract` are the nodes of types and members that are there to be implemented, `calls` the lines on which a node
-    calls a name, `uses` the lines and names of calls and references, `imports` the names that the file imports,
+    `abstract` are the nodes of types and members that must be implemented. `calls` are the lines on which a node calls
+    a name, `uses` the lines and names of calls and references. `imports` are the names that the file imports,
     `import_lines` the lines on which its imports start. `names` has what each node is called where it is used,
     `declared` the declarations by line and name, `own` the nodes of declarations by their symbols. Lines are 1-based.
     """
@@ -46,7 +46,7 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What an index says of a file. `keys` has for each row the node around it.
+    """The content of an index about a file. `keys` has for each row the node around it.
 
     `definitions` and `references` are in the order of the file.
     """
@@ -65,7 +65,7 @@ def spans_of(nodes: Iterable[SourceNode]) -> tuple[Span, ...]:
 
 
 def tree_file(listed: ListedFile, spans: tuple[Span, ...], facts: CodeFacts) -> TreeFile:
-    """What is needed of a file that has been read."""
+    """The facts about a file that are needed after it has been read."""
     # A node is what its first definition says; further ones are fields and the like that share it.
     first = {definition.key: definition for definition in reversed(facts.definitions)}
     calls: defaultdict[tuple[str, str], set[int]] = defaultdict(set)

@@ -50,7 +50,7 @@ class SourceText:
         return len(self._lines)
 
     def written(self, item: Occurrence) -> str:
-        """What stands at an occurrence; empty where that is more than one line, or no place in the file."""
+        """The text at an occurrence; empty when it is more than one line, or no place in the file."""
         return self._cut(item.row, item.start, item.end)
 
     def is_before(self, item: Occurrence, sign: str) -> bool:

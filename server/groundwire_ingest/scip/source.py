@@ -15,9 +15,9 @@ from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX
 class ScipSource:
     """The files that a SCIP index describes, joined by what it states.
 
-    An index seldom holds texts. Where it lies in the folder that its indexer was run in, it stands for that folder,
-    read as a source tree; else the texts must be in the index itself. Raises IngestError where they are in neither,
-    and where the file is no index.
+    An index seldom holds texts. If the index is in the folder that its indexer was run in, that folder is read as a
+    source tree. Else the texts must be in the index itself. Raises IngestError where they are in neither, and where the
+    file is no index.
     """
 
     def __init__(self, path: Path) -> None:

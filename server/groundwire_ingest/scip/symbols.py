@@ -1,4 +1,4 @@
-"""What the name of a SCIP symbol says: https://github.com/sourcegraph/scip, message Symbol of scip.proto."""
+"""The parts of a SCIP symbol's name: https://github.com/sourcegraph/scip, message Symbol of scip.proto."""
 
 _METHOD_END, _TYPE_END, _TERM_END, _MACRO_END = ").", "#", ".", "!"
 _MODULE_ENDS = ("/", "/__init__:")
@@ -14,7 +14,7 @@ def is_module(symbol: str) -> bool:
 
 
 def is_property(symbol: str) -> bool:
-    """True if a symbol is a key of an object literal, which stands for the value that it names as well."""
+    """True if a symbol is a key of an object literal, which is also a name of its value."""
     return symbol.endswith(":") and not is_module(symbol)
 
 
@@ -35,7 +35,7 @@ def is_type(symbol: str) -> bool:
 
 
 def is_of_unnamed_package(symbol: str) -> bool:
-    """True if a symbol belongs to a package without name and version, and so is told apart in its own index only."""
+    """True if a symbol belongs to a package without name and version, so that it is unique only in its own index."""
     return symbol.split(" ", 4)[2:4] == [".", "."]
 
 

@@ -29,7 +29,7 @@ class Place:
 
 
 class IndexSymbols:
-    """What one index defines in the tree by symbol, under which names, and what its symbols state of others."""
+    """The definitions of one index in the tree by symbol, their names, and their symbols' statements about others."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, tuple[Place, ...]] = {}
@@ -39,7 +39,7 @@ class IndexSymbols:
     def add(self, covered: Overlay) -> None:
         """Adds the definitions and relations of a document. A module is the node of its file.
 
-        What a test adds to a symbol that is defined elsewhere does not define it.
+        Additions of a test to a symbol that is defined elsewhere do not define it.
         """
         types: dict[str, str] = {}
         bodies = _bodies(covered)
@@ -126,9 +126,9 @@ class SymbolTable:
         return not name or written == name or written not in self._indexes[index].names
 
     def relations(self) -> Iterator[tuple[int, str, Relation]]:
-        """What each symbol states of others, with the number of its index.
+        """Each symbol's statements about others, with the number of its index.
 
-        What follows from others is left out: that a type implements the base of its base.
+        Statements that follow from others are left out: that a type implements the base of its base.
         """
         for number, index in enumerate(self._indexes):
             for symbol, stated in index.relations.items():

@@ -1,7 +1,7 @@
 """The Slack source: what Slack's "Export data" makes of a workspace, zipped or as a folder.
 
-A message is `slack::<channel>/<ts>`. Messages of public channels are public; all others demand a tag of their
-conversation, so that nobody sees them who was not granted it.
+A message is `slack::<channel>/<ts>`. Messages of public channels are public. All others demand a tag of their
+conversation, so that only callers with that tag see them.
 """
 
 import re

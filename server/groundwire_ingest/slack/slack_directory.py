@@ -1,4 +1,4 @@
-"""Who and where: the lists at the top of a Slack export, of its members and of its conversations."""
+"""The lists at the top of a Slack export: of its members and of its conversations."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _PRIVATE_MARKS = ("is_private", "is_group", "is_mpim", "is_im")
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A channel, group or direct message, whose day files stand in `folder`."""
+    """A channel, group or direct message; its day files are in `folder`."""
 
     id: str
     folder: str
@@ -89,7 +89,7 @@ def slack_object(value: JsonValue, place: str) -> JsonFields:
 
 
 def user_name(fields: JsonFields) -> str:
-    """What a member is called: by display name, else real name, else account; "" when nothing is said."""
+    """The name of a member: display name, else real name, else account; "" when there is none."""
     profile = slack_object(fields.values.get("profile", {}), f"{fields.place}.profile")
     return first_named(
         profile.text("display_name"), profile.text("real_name"), fields.text("real_name"), fields.text("name")

@@ -13,7 +13,10 @@ from groundwire_ingest.slack.slack_text import SlackNames, readable
 WRITTEN_SUBTYPES = frozenset(
     {"", "bot_message", "file_comment", "file_share", "me_message", "reply_broadcast", "thread_broadcast"}
 )
-"""What somebody, or a program, has said. All others tell of joining, topics, pins and the like."""
+"""Subtypes of messages that a person or a program has written.
+
+All others are about joining, topics, pins and the like.
+"""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TS = re.compile(r"([0-9]{1,10})\.([0-9]{6})")
@@ -99,7 +102,7 @@ def _author(fields: JsonFields, names: SlackNames) -> str:
 
 
 def _text(fields: JsonFields, names: SlackNames) -> str:
-    """What was written, then the titles and texts of what is attached, with an empty line between them."""
+    """The text of the message, then the titles and texts of its attachments, with an empty line between them."""
     parts = [readable(fields.text("text"), names)]
     for attachment in _objects(fields, "attachments"):
         parts.extend(readable(attachment.text(name), names) for name in ("pretext", "title", "text"))

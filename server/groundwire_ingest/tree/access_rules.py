@@ -1,6 +1,6 @@
-"""What the nodes of a file demand of a caller, by rules over the file's path.
+"""The access rules of a file's nodes, by rules over the file's path.
 
-A tree's files say nothing of who may read them, so an operator does. Every rule that fits a file applies, in whatever
+A tree's files do not state who may read them, so an operator does. Every rule that fits a file applies, in whatever
 order the rules stand: together they only ever demand more (docs/adr/0053).
 """
 
@@ -19,7 +19,7 @@ PUBLIC = NodeAccess()
 
 @dataclass(frozen=True, slots=True)
 class AccessRule:
-    """What the files demand that a pattern matches, or that lie in a folder that it matches.
+    """The demand on the files that a pattern matches, or that are in a folder that it matches.
 
     `path` is in the syntax of a .gitignore at the tree's root, without `!`. With `allow_no_match` it may match nothing.
     """
@@ -51,7 +51,7 @@ class AccessRules:
         """Decides what each file of the tree demands.
 
         Raises IngestError naming every rule that matches none of them, unless that is allowed: a typing error must not
-        publish what a rule was to protect. Raises IngestError also for a file that nobody could ever see.
+        publish what a rule was to protect. Raises IngestError also for a file that no caller could ever see.
         """
         of_folders: dict[str, frozenset[int]] = {}
         self._demands = {path: self._decided(path, of_folders) for path in paths}
@@ -73,7 +73,7 @@ class AccessRules:
         return replace(node, access=access)
 
     def demand_of(self, path: str) -> NodeAccess:
-        """What a file that was decided on demands."""
+        """The demand on a file that was decided on."""
         return self._demands[path]
 
     def keep(self, node: SourceNode) -> None:
@@ -137,9 +137,9 @@ def _pattern(path: str) -> IgnorePattern:
 
 
 def _merged(one: NodeAccess, other: NodeAccess) -> NodeAccess | None:
-    """What demands both; None where that cannot be said.
+    """The demand that includes both; None where no node can express it.
 
-    A node lists tags of which a caller needs one, so both together leave the tags that stand in both: a caller who has
+    A node lists tags, and a caller needs one of them. So both demands together leave the tags in both: a caller with
     one of these meets both demands. Where there is no such tag, or two tenants are asked for, no node could say it.
     """
     if one.tenant_id and other.tenant_id and one.tenant_id != other.tenant_id:

@@ -12,7 +12,7 @@ from groundwire_ingest.tree.model import FileAnalysis
 
 @dataclass(frozen=True, slots=True)
 class ChunkClass:
-    """What all chunks of a file have in common; the rest is as in `SourceNode`."""
+    """The common fields of all chunks of a file; the rest is as in `SourceNode`."""
 
     path: str
     kind: str

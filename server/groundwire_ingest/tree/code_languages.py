@@ -44,10 +44,10 @@ class CodeLanguage:
     """A language of code.
 
     Attributes:
-        name: As `language` of nodes has it.
+        name: The `language` of nodes.
         suffixes: Of its files, in lower case.
         reader: Makes a reader, which serves one thread at a time.
-        names: What a name means to its files. Languages with the same rules see each other's names.
+        names: The rules for names in its files. Languages with the same rules see each other's names.
     """
 
     name: str

@@ -21,9 +21,9 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
     """The decoded text of a listed file below `root`, or why it has none.
 
     UTF-8 with or without a byte order mark, UTF-16 with one; a Python file may name its encoding as PEP 263
-    says. Line ends stay as they are. Skipped are files that are larger than MAX_FILE_BYTES, blank, not
-    decodable, hold NUL characters, or (JavaScript, TypeScript and most files that are no code) hold a line of
-    more than MAX_LINE_CHARACTERS, which only programs such as minifiers write.
+    says. Line ends stay as they are. Files are skipped that are larger than MAX_FILE_BYTES, blank, not decodable, or
+    hold NUL characters. JavaScript, TypeScript and most files other than code are also skipped for a line of more than
+    MAX_LINE_CHARACTERS, which only programs such as minifiers write.
     """
     file = root / listed.path
     try:

@@ -19,12 +19,13 @@ Trait: TypeAlias = Literal[
     "local",
     "declared",
 ]
-"""What a declaration states about itself.
+"""The flags of a declaration.
 
-`interface` and `abstract` mark types whose members are implemented elsewhere, and such members; `structural` an
-interface that types satisfy without naming it (Go); `extension` a callable whose first argument is written before the
-dot of a call; `property` a callable that is read like a field; `variadic` a callable with any number of further
-arguments; `local` a declaration inside a callable, known only there; `declared` a callable whose body is elsewhere.
+`interface` and `abstract` mark types whose members are implemented elsewhere, and such members. `structural` is an
+interface that types satisfy without naming it (Go). `extension` is a callable whose first argument is written before
+the dot of a call. `property` is a callable that is read like a field. `variadic` is a callable with any number of
+further arguments. `local` is a declaration inside a callable, known only there. `declared` is a callable whose body is
+elsewhere.
 """
 
 _ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})
@@ -92,8 +93,8 @@ class Binding:
     """A variable whose type the source states or implies; a field when `scope` is a type.
 
     `scope` is an index into the file's definitions. `stated`: the source states the type, `type_name`. Otherwise the
-    type is `type_name`, from a simple initialiser, or that of the expression `value`, a path as in `Call.receiver`;
-    both are empty for any other value, and such a variable still hides others of its name. `is_item`: the variable is
+    type is `type_name`, from a simple initialiser, or that of the expression `value`, a path as in `Call.receiver`.
+    Both are empty for any other value, and such a variable still hides others of its name. `is_item`: the variable is
     an item of the value or type. `value` is evaluated in definition `written_in`, or in `scope` if that is -1.
     """
 
@@ -117,11 +118,10 @@ OF_ITEMS, OF_TARGET = "[]", "="
 class Call:
     """A call site inside definition `scope`; its text is in node `from_key`.
 
-    `receiver` is the dotted path before the name, empty if there is none and `?` for any other expression; a segment
-    that is itself called ends with `()`, or `<Ns::Order>()` if it states type arguments, and `[]` means an item of the
-    path before it. `constructs` marks `new Name()`.
-    `arguments` are paths of the same form, `"` for a string and empty for any other expression;
-    `type_arguments` are types.
+    `receiver` is the dotted path before the name, empty if there is none and `?` for any other expression. A segment
+    that is itself called ends with `()`, or `<Ns::Order>()` if it states type arguments. `[]` means an item of the path
+    before it. `constructs` marks `new Name()`. `arguments` are paths of the same form, `"` for a string and empty for
+    any other expression; `type_arguments` are types.
     """
 
     from_key: str
@@ -213,7 +213,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the links and forms of a file of markup ask for; `rendered_by` are the keys of the code that renders it."""
+    """The requests of the links and forms of a file of markup; `rendered_by` has the keys of code that renders it."""
 
     path: str
     requests: tuple[Request, ...]

@@ -1,4 +1,4 @@
-"""What a tree's .gitignore files exclude, each below its own folder, and what its operator excludes."""
+"""The exclusions of a tree: by its .gitignore files, each below its own folder, and by its operator."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def read_rules(folder: str, content: bytes, outer: IgnoreRules | None) -> tuple[
 
 
 class Exclusions:
-    """What an operator leaves out of a tree, by patterns in the syntax of a .gitignore at its root."""
+    """The paths that an operator leaves out of a tree, by patterns in the syntax of a .gitignore at its root."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         """Raises IngestError for a pattern that is none."""

@@ -1,8 +1,8 @@
 """One line of a .gitignore as git reads it (dir.c and wildmatch.c), matched without backtracking.
 
 Patterns are untrusted input. With backtracking, a line of many stars would take time exponential in their number. Here
-the text between two stars is matched at the first place where it fits and nowhere else (atomic groups), which is enough
-for wildcards: it finds a match whenever there is one.
+the text between two stars is matched only at the first place where it fits (atomic groups). That is enough for
+wildcards: it finds a match whenever there is one.
 """
 
 import re
@@ -150,7 +150,7 @@ def _tokens(pattern: bytes) -> list[_Token]:
         elif byte == b"\\":
             escaped = re.escape(_escaped(pattern, at))
             if escaped == _SLASH and _end_in_any_folders(tokens):
-                tokens += (_SLASH, None)  # only before a slash without a backslash may `**` stand for no folder
+                tokens += (_SLASH, None)  # only before a slash without a backslash may `**` match no folder
             tokens.append(escaped)
             at += 1
         else:

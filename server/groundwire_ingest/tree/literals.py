@@ -46,7 +46,7 @@ _CALLS = keyword_set("EXEC EXECUTE CALL")
 _BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
     ("JOIN", "INNER", "LEFT", "RIGHT"), "SELECT 1 FROM (SELECT 1) AS a"
 )
-"""What to put before a fragment that begins with the word, to make it a query."""
+"""The text to put before a fragment that begins with the word, to make it a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Stateme
 def _first_statement(sql: str, code: Sequence[Token], has_marks: bool) -> int:
     """The index of the first verb that opens a statement; the length of `code` when all of it is prose.
 
-    A verb in capitals may stand anywhere; one in small letters only where a statement can begin, and one that
-    begins like a sentence ("Update customer") only in a text with punctuation that prose does not have.
+    A verb in capitals may be anywhere; one in small letters only where a statement can begin. One that begins like a
+    sentence ("Update customer") counts only in a text with punctuation that prose does not have.
     """
     for index, token in enumerate(code):
         written = _written(sql, token)

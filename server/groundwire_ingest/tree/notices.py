@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 _FIRST_LINES = 3
-"""A notice says what it is within so many of its lines, those without words aside."""
+"""A notice must say what it is within this number of its lines; lines without words do not count."""
 
 _WORD = re.compile(r"[\w©@-]++")
 _PHRASES = (

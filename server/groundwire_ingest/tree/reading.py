@@ -43,7 +43,7 @@ from groundwire_ingest.workers import GivenUp, Workers
 
 @dataclass(frozen=True, slots=True)
 class TreeMap:
-    """What is known about a tree's nodes once all of its files have been read."""
+    """The facts about a tree's nodes, after all of its files have been read."""
 
     edges: TreeEdges
     purposes: Purposes
@@ -53,7 +53,7 @@ class TreeMap:
     def completed(self, node: SourceNode, may_name: Callable[[str], bool]) -> SourceNode:
         """The node with `is_test` and `is_generated`; `context_prefix` also names what it implements or overrides.
 
-        `may_name` tells which nodes, by their keys, it may name.
+        `may_name` is True for the keys of nodes that it may name.
         """
         symbols = sorted({item.name for item in self.implemented.get(node.key, ()) if may_name(item.key)})
         lines = (node.context_prefix, f"implements {', '.join(symbols)}" if symbols else "")
@@ -68,7 +68,7 @@ class TreeMap:
 class TreeReading:
     """Reads files one by one, code after all others; `paths` are those of all files of the tree.
 
-    `demand_of` tells what the nodes of a file demand of a caller.
+    `demand_of` returns the access rules of a file's nodes.
     """
 
     def __init__(self, paths: Iterable[str], demand_of: Callable[[str], NodeAccess]) -> None:

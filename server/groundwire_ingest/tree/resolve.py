@@ -3,20 +3,20 @@
 Names are resolved within what a file's imports allow. An edge's confidence says how certain that is; a chain of
 steps (a call on a field of an imported type) has the confidence of its least certain step:
 
-1.0  the name is declared in the same file (Go: in the same package) or imported by name, or it is a member of
-     the type that `self` or `this` is;
-0.9  it comes from a wildcard import, the same namespace, a base type, a variable or field whose type the source
-     states, or a module found below another folder than the importing file's own; of a call through an
-     interface, the implementation that is registered for it;
-0.8  the receiver is a variable whose type is that of the expression it was set to; of a call through an
-     interface, the only implementation; both ends share a specific name, such as a test and its type;
-0.6  weaker evidence: a message that is made and perhaps sent, a field known by its name alone;
-0.5  two or three definitions fit, such as overloads, or several implementations; or the receiver is unknown and
-     exactly one type among the file's own and its imports has a method of that name.
+- 1.0: The name is declared in the same file (Go: in the same package) or imported by name. Or it is a member of the
+  type of `self` or `this`.
+- 0.9: The name comes from a wildcard import, the same namespace, a base type, or a variable or field whose type the
+  source states. Or it comes from a module found below another folder than the importing file's own. Of a call through
+  an interface: the implementation that is registered for it.
+- 0.8: The receiver is a variable, and its type is that of the expression it was set to. Of a call through an interface:
+  the only implementation. Or both ends share a specific name, such as a test and its type.
+- 0.6: Weaker evidence: a message that is made and perhaps sent, a field known only by its name.
+- 0.5: Two or three definitions fit, such as overloads, or several implementations. Or the receiver is unknown, and
+  exactly one type among the file's own and its imports has a method of that name.
 
-There is no edge where more than three definitions fit, to the overrides of a member that has more than eight, where
-the receiver is known to come from outside the tree, or for a guess by a method name that the language's collections
-and strings have too.
+There is no edge where more than three definitions fit, and none to the overrides of a member that has more than eight.
+There is none where the receiver is known to come from outside the tree. There is none for a guess by a method name that
+the language's collections and strings have too.
 
 `Imports` edges lead from file to file. An import of a whole namespace or package (C#, Java, Go) leads to those
 of its files whose types and functions the importing file names.

@@ -1,4 +1,7 @@
-"""What one file of a tree gives by itself. Workers read files with these functions, so all of it can be pickled."""
+"""The result of reading one file of a tree on its own.
+
+Workers read files with these functions, so all of it can be pickled.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cache

@@ -35,7 +35,7 @@ class TreeSource:
     Workers parse the files; what none of them can read within its limits is skipped.
 
     `exclude` are patterns of paths to leave out, as in a .gitignore at the root; `access` rules what nodes demand by
-    their file's path. What a node says of itself follows from those files only that all who may see it may see.
+    their file's path. The facts that a node states depend only on files that all callers who see the node may see.
     Raises IngestError when `root` is no folder, and for patterns and rules that cannot be used.
     """
 
@@ -125,7 +125,7 @@ def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:
 
 
 class _Services:
-    """The services of a tree, as far as those know of them who may see a node: one catalogue for each demand."""
+    """The services of a tree: one catalogue for each demand, from the files that callers who meet it may see."""
 
     def __init__(
         self, access: AccessRules, deployments: Mapping[str, DeployAnalysis], files: Iterable[ListedFile]

@@ -39,9 +39,8 @@ _LANGUAGE_OF_SUFFIX = {
 class ListedFile:
     """A file to read; `path` is relative to the tree with forward slashes.
 
-    `language` is one of CODE_LANGUAGES, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`, `gomod` for a go.mod, which
-    is read for its module path only, or one of `files.languages`;
-    `scip` is a compiler's index of other files.
+    `language` is one of CODE_LANGUAGES or of `files.languages`, `sql`, `markdown`, `yaml`, `helm` or `dockerfile`. It
+    is `gomod` for a go.mod, which is read for its module path only, and `scip` for a compiler's index of other files.
     """
 
     path: str
@@ -100,7 +99,7 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
 
 
 def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterator[Listing | _Folder]:
-    """The files of one folder, and the folders in it that are to be listed."""
+    """The files of one folder, and the folders in it to list next."""
     try:
         with os.scandir(root / folder.path) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)

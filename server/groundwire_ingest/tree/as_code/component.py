@@ -16,8 +16,8 @@ from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 class Component:
     """A file of markup with code.
 
-    `keys` has the node at each of its lines, "" where there is none. `code_nodes` are those of whole code blocks, which
-    give way to the nodes of the members in them.
+    `keys` has the node at each of its lines, "" where there is none. `code_nodes` are those of whole code blocks; the
+    nodes of the members in them replace them.
     """
 
     path: str
@@ -37,7 +37,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class ComponentCode:
-    """What the code of a component adds: nodes with their Contains edges, facts, and what could not be read."""
+    """The result of reading a component's code: nodes with their Contains edges, facts, and the unreadable parts."""
 
     nodes: tuple[SourceNode, ...]
     edges: tuple[SourceEdge, ...] = ()
@@ -68,7 +68,7 @@ def split_component(file: SourceFile, reading: FileReading, facts: ComponentFact
 
 
 def unread_code(component: Component, why: str = "") -> ComponentCode:
-    """The whole code blocks as they stand in the file, for code that cannot be parsed, or not be read for `why`."""
+    """The whole code blocks as written, for code that cannot be parsed, or not be read for `why`."""
     skipped = (SkippedFile(component.path, f"the code in it {why}"),) if why else ()
     return ComponentCode(component.code_nodes, tuple(_contained(component, component.code_nodes)), skipped=skipped)
 

@@ -77,7 +77,7 @@ class ComponentReader:
         return SourceFile(component.path, f"{text.text}\n}} /*{_MARK}*/", "csharp")
 
     def _imported(self, path: str) -> list[Directive]:
-        """What the files of imports in the folders above say, the outermost first."""
+        """The facts of import files in the folders above, the outermost first."""
         may_read = self._may_read(path)
         found: list[Directive] = []
         for folder in folders_above(path):
@@ -161,7 +161,7 @@ def _without_marks(node: SourceNode) -> SourceNode:
 
 
 def _tag_references(component: Component, scope: int, *, is_type: bool) -> Iterator[Reference]:
-    """What the elements of a component name: other components, and members of its own in attributes."""
+    """The names in the elements of a component: other components, and members of its own in attributes."""
     for tag in component.facts.tags:
         key = component.key_at(tag.line)
         if is_type:
@@ -188,9 +188,9 @@ def _identifier(name: str) -> str:
 
 
 class _VirtualText:
-    """Code that stands in pieces in another file, put together as one text with every piece on its line.
+    """Code in pieces of another file, put together as one text with every piece on its line.
 
-    Pieces come in the order of their lines, the first of which is 1.
+    Pieces come in the order of their lines; the first line is 1.
     """
 
     def __init__(self) -> None:

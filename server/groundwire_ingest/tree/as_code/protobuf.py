@@ -1,4 +1,4 @@
-"""What compilers generate from .proto files, under the names that code uses.
+"""The code that compilers generate from .proto files, under the names that other code uses.
 
 A call to a generated client, or a class that derives from a generated base, so leads to the rpc in the .proto file.
 """
@@ -22,10 +22,10 @@ def with_generated(
 ) -> tuple[CodeFacts, ...]:
     """The facts of a tree's code, and what is generated from its .proto files, by language and path.
 
-    Where the tree has generated code, these facts stand for it; of several .proto files of the name, those of the one
-    whose path shares the most folders. Otherwise C# and Java find generated names by namespace or package, Python by
-    the module beside the .proto file, and Go in packages that code imports from the tree's own modules and that have no
-    file (`go_modules` has the module path of each folder with a go.mod).
+    If the tree has the generated code, these facts are attached to it. Of several .proto files of the name, the one
+    whose path shares the most folders is used. Otherwise C# and Java find generated names by namespace or package, and
+    Python by the module next to the .proto file. Go finds them in packages that code imports from the tree's own
+    modules and that have no file (`go_modules` has the module path of each folder with a go.mod).
     """
     packages = _absent_go_packages(code, go_modules)
     facts = {(item.language, item.path): item for item in code}
@@ -181,7 +181,7 @@ def _go(proto: ProtoFacts, path: str) -> CodeFacts:
 
 
 class _Writer:
-    """Collects the definitions of one file. A definition is told by its index."""
+    """Collects the definitions of one file. A definition is named by its index."""
 
     def __init__(self, proto: ProtoFacts, path: str, language: str) -> None:
         self._proto = proto
@@ -204,13 +204,13 @@ class _Writer:
     def type(
         self, name: str, around: str, parent: int, service: ProtoService, traits: frozenset[Trait] = frozenset()
     ) -> int:
-        """A type that stands for a service."""
+        """A type that represents a service."""
         symbol = ".".join(filter(None, (around, name)))
         self._definitions.append(Definition(service.key, symbol, name, "type", parent, service.line, traits=traits))
         return len(self._definitions) - 1
 
     def function(self, name: str, parent: int, service: ProtoService, result: str) -> None:
-        """A function that stands for a service and returns a type."""
+        """A function that represents a service and returns a type."""
         symbol = ".".join(filter(None, (self.symbol(parent), name)))
         self._definitions.append(Definition(service.key, symbol, name, "callable", parent, service.line, result=result))
 
@@ -244,7 +244,7 @@ def _pascal(name: str) -> str:
 class _Maker:
     """How a language generates: the names of its files, and where it is when the tree does not have them.
 
-    With `by_file` each generated file has facts of its own, else all are in one beside the .proto file.
+    With `by_file` each generated file has facts of its own, else all are in one next to the .proto file.
     """
 
     language: str

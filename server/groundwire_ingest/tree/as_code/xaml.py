@@ -1,4 +1,4 @@
-"""What XAML names of C#: its class, the types and members that it binds to, and its handlers of events."""
+"""The C# names in XAML: its class, the types and members that it binds to, and its handlers of events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -25,9 +25,9 @@ _HERE_STRING = r"@\"(?:[^\"]|\"(?!@))*+(?:\"@)?|@'(?:[^']|'(?!@))*+(?:'@)?"
 class _Blocks:
     """How a language writes its blocks.
 
-    A block begins at a line that begins with one of `keywords` (None: with any word), outside of all brackets, and
-    goes to the end of its braces; a text directly above describes it. `name_words` says how many words and strings
-    after the keyword name it. Without `has_bare`, what has no braces is no block.
+    A block begins at a line that begins with one of `keywords` (None: with any word), outside of all brackets. It ends
+    at the end of its braces; a text directly above describes it. `name_words` says how many words and strings after the
+    keyword name it. Without `has_bare`, what has no braces is no block.
     """
 
     lexicon: Lexicon

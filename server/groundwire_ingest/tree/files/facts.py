@@ -1,4 +1,4 @@
-"""What files other than code say of code, for joining the two. Lines are 1-based; "" is what is not stated."""
+"""The facts about code in files other than code, for joining the two. Lines are 1-based; "" is what is not stated."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -19,8 +19,8 @@ class Setting:
 class CodePart:
     """Code inside markup, exactly as written; `line` is that of its first character.
 
-    `members` belong in a class (`@code {}`), `statements` in a method and may be halves of blocks with markup between
-    them, an `expression` gives a value, a `script` is a module of `language`.
+    `members` belong in a class (`@code {}`). `statements` belong in a method and may be halves of blocks with markup
+    between them. An `expression` gives a value. A `script` is a module of `language`.
     """
 
     kind: CodeKind

@@ -50,7 +50,7 @@ class _Array:
 
 
 class _Outline:
-    """What one pass over the tokens finds."""
+    """The results of one pass over the tokens."""
 
     def __init__(self, text: str) -> None:
         self.parts: list[Part] = []
@@ -102,8 +102,8 @@ class _Outline:
 def read_json(file: SourceFile) -> FileReading:
     """The keys with objects and arrays of several lines as parts, and every plain value as a setting.
 
-    A file of more than MAX_DATA_CHARACTERS of which more than half is one array of objects or arrays is data, such as
-    records or coordinates, and is skipped. Keys deeper than MAX_KEY_DEPTH belong to those above them.
+    A file of more than MAX_DATA_CHARACTERS is data, such as records or coordinates, if one array of objects or arrays
+    is more than half of it. It is skipped. Keys deeper than MAX_KEY_DEPTH belong to those above them.
     """
     outline = _Outline(file.text)
     longest, size = outline.longest, len(file.text)

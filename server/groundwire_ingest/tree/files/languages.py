@@ -78,7 +78,7 @@ _CLASSES = {
     PLAIN_TEXT: ("text", "doc", "DOC_GENERAL"),
 }
 MINIFIED_WHEN_LONG = frozenset(_CLASSES) - {"yaml", "csv"}
-"""The languages in which nobody writes a line of tens of thousands of characters."""
+"""The languages in which people do not write lines of tens of thousands of characters."""
 
 _PIPELINE = re.compile(
     r"\A(?=.*\.ya?ml\Z)(?:.*/)?(?:\.github/(?:workflows|actions)/|\.circleci/|\.gitlab/|(?:\.gitlab-ci|\.travis|\.drone|"
@@ -142,12 +142,15 @@ def refusal(name: str) -> str | None:
 
 
 def is_pipeline(path: str) -> bool:
-    """True if a YAML file at `path` is one by which a build server works."""
+    """True if a YAML file at `path` configures a build server."""
     return _PIPELINE.search(path) is not None
 
 
 def chunk_class(file: SourceFile) -> ChunkClass:
-    """What all nodes of a file share. YAML of a build server is deployment, all other YAML here is configuration."""
+    """The common fields of all nodes of a file.
+
+    YAML of a build server is deployment, all other YAML here is configuration.
+    """
     kind, data_type, corpus_type = _CLASSES[file.language]
     if data_type == "doc":
         corpus_type = corpus_type_of(file.path)

@@ -21,8 +21,9 @@ _REFERENCES = {"ProjectReference": "References", "Import": "Imports", "Protobuf"
 def read_msbuild(file: SourceFile) -> FileReading:
     """A project, props or targets file: its groups as parts where it is long, and ProjectFacts.
 
-    Edges `References` lead to the projects that it refers to and the .proto files that it compiles, `Imports` to what
-    it imports: what `<Import>` names, and the nearest central files above a project, which MSBuild imports by itself.
+    Edges `References` lead to the projects that it refers to and the .proto files that it compiles. Edges `Imports`
+    lead to the files that `<Import>` names, and to the nearest central files above a project, which MSBuild imports
+    automatically.
     """
     elements = elements_of(file)
     if isinstance(elements, SkippedFile):
@@ -71,7 +72,7 @@ def _references(path: str, elements: Sequence[Element]) -> Iterator[PathReferenc
 
 
 def _central(path: str) -> Iterator[PathReference]:
-    """Only projects import them, and so no central file stands for another."""
+    """Only projects import them, so no central file replaces another."""
     if _PROJECT.search(path.lower()):
         for name in _CENTRAL_FILES:
             yield PathReference(path, (name,), "Imports", 1)

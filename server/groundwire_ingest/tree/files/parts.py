@@ -53,13 +53,13 @@ def write_parts(
 ) -> FileAnalysis:
     """The nodes of a file and a Contains edge from each to the parts of it that are nodes.
 
-    What has at most WHOLE_UP_TO characters, or no parts, is one node, less those of its parts that are nodes anyway.
-    Anything longer is its outline, and its parts of at least PART_FROM characters are nodes. An outline is what no
-    such part takes, and the first line of each; a part that has next to nothing of its own, such as a `<div>` around
-    all others, is no node, but what is in it. A part counts that begins below the first line of what it is inside of
-    and below the end of the part before it. It takes in the lines directly above that begin with one of `comments`,
-    but the first part takes in no licence. A long text without parts is cut before one of the lines `cuts`, where a
-    part would begin, or after a blank line.
+    A text of at most WHOLE_UP_TO characters, or without parts, is one node, less those of its parts that are nodes
+    anyway. Anything longer is its outline, and its parts of at least PART_FROM characters are nodes. An outline is the
+    text outside of such parts, and the first line of each part. A part with almost no text of its own, such as a
+    `<div>` around all others, is no node; its inner parts are. A part counts that begins below the first line of what
+    it is inside of and below the end of the part before it. It takes in the lines directly above that begin with one of
+    `comments`, but the first part takes in no licence. A long text without parts is cut before one of the lines `cuts`,
+    where a part would begin, or after a blank line.
 
     The file's own node has the local id `<path>`, its symbol is the file's name; a part's are `<path>#<a.b>` and `a.b`.
     """

@@ -67,7 +67,7 @@ class TreePaths:
         return path if path in self._paths else None
 
     def _above(self, path: str, plain: str) -> Iterator[str]:
-        """What stands there as seen from each folder above, the nearest first, and from the usual folders in it."""
+        """The path as seen from each folder above, the nearest first, and from the usual folders in it."""
         if plain.startswith(".."):
             return
         for folder in islice(folders_above(path), MAX_LEVELS):

@@ -128,7 +128,7 @@ def _rst_headings(lines: Sequence[str]) -> list[Heading]:
 
 
 def _adornment(rows: Sequence[str], row: int) -> str:
-    """The mark of which the row consists, at least twice; "" for any other row and beyond the last."""
+    """The mark that makes up the row, at least twice; "" for any other row and after the last."""
     match = _ADORNMENT.fullmatch(rows[row]) if row < len(rows) else None
     return match.group(1) if match is not None else ""
 

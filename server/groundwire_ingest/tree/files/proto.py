@@ -42,7 +42,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Model:
-    """What one pass over the tokens finds; keys are not known yet and are empty."""
+    """The results of one pass over the tokens; keys are not known yet and are empty."""
 
     package: str = ""
     imports: list[tuple[str, int]] = field(default_factory=list)
@@ -54,8 +54,8 @@ class _Model:
 def read_proto(file: SourceFile) -> FileReading:
     """A node for the file (its outline), each service (its outline), each rpc, and each outer message and enum.
 
-    `Imports` leads to the files that are imported. The facts are ProtoFacts, from which `proto_edges` makes the edges
-    between types. What is nested deeper than MAX_NESTING is text of what is around it.
+    `Imports` leads to the files that are imported. The facts are ProtoFacts; `proto_edges` makes the edges between
+    types from them. Parts nested deeper than MAX_NESTING are text of the part around them.
     """
     model = _model(file.text)
     parts = [Part((block.name,), block.line, block.end_line, is_own=True) for block in model.blocks if block.is_outer]

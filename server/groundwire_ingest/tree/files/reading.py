@@ -1,4 +1,4 @@
-"""What reading one file gives: its nodes, the paths that it names, and what is needed to join it with code."""
+"""The result of reading one file: its nodes, the paths that it names, and the facts for joining it with code."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,8 +14,8 @@ Facts: TypeAlias = ComponentFacts | ProjectFacts | ProtoFacts | XamlFacts
 class PathReference:
     """A path that a file names, before it is looked for among the files of the tree.
 
-    `written` holds the spellings to try, the likeliest first (a partial may leave out its suffix). `line` is where it
-    stands in `path`, the file that names it.
+    `written` holds the spellings to try, the likeliest first (a partial may leave out its suffix). `line` is its line
+    in `path`, the file that names it.
     """
 
     path: str

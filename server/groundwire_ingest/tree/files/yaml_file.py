@@ -19,7 +19,7 @@ _FILE_KEYS = frozenset({"$ref", "uses", "include", "template", "local", "file", 
 
 @dataclass(slots=True)
 class _Outline:
-    """What documents consist of: parts, plain values by their keys, and lines where a long text is best cut."""
+    """The parts of documents: sections, plain values by their keys, and lines where a long text is best cut."""
 
     parts: list[Part] = field(default_factory=list)
     settings: list[Setting] = field(default_factory=list)

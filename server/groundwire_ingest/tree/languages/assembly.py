@@ -19,9 +19,9 @@ from groundwire_ingest.tree.model import SourceFile
 def row_places(
     syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
 ) -> Places:
-    """What stands where in the file. `chunks` are in the order in which the cutter yields them.
+    """The places of definitions and chunks in the file. `chunks` are in the order in which the cutter yields them.
 
-    What belongs to a file that has no chunk belongs to its first one.
+    Facts of a file outside of all chunks belong to its first chunk.
     """
     first = node_key(syntax.kind, chunks[0].local_id)
     keys, scopes = [first] * row_count, [0] * row_count
@@ -106,7 +106,7 @@ def _definitions(
 
 
 def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
-    """What a declaration says of itself; a member of an interface without a body is abstract."""
+    """The flags of a declaration; a member of an interface without a body is abstract."""
     traits = set(syntax.traits(item.node, item.parent.node if item.parent else None))
     if item.is_local:
         traits.add("local")

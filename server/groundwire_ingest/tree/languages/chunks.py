@@ -98,8 +98,8 @@ class ChunkCutter:
         A place that holds others is an outline: its own lines, with the signatures of the others in their places. The
         signatures of a type's members that stand outside of it, in the same file, stand behind it. A
         file that says nothing but where names come from and then declares types has no chunk; those lines are the last
-        ones of its first type, less its licence. A symbol that the file declares again is told apart by `~2`, `~3`, ...
-        in the order of the declarations.
+        ones of its first type, less its licence. A symbol that the file declares again gets `~2`, `~3`, ... in the
+        order of the declarations.
         """
         file, *declared = places
         for place in declared:

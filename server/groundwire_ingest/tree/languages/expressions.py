@@ -73,7 +73,7 @@ class Expressions:
         return node.type in self.unwrapped
 
     def unwrap(self, node: Node) -> Node | None:
-        """What an expression is about that is wrapping."""
+        """The inner expression of a wrapping one."""
         return first_child(node)
 
     def segment(self, node: Node | None) -> str:

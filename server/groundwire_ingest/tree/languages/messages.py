@@ -20,17 +20,17 @@ _HANDLES = re.compile(
 )
 # A name that tells: of several words, however they are joined.
 _TELLING = re.compile(r"(?!/)(?=.*(?:[.:_/-]|[a-z][A-Z]))[\w.:/{}-]{4,100}", re.ASCII)
-# What is put into a name at run time, and calls that give what comes under a name one after the other.
+# Placeholders in names, and calls that return the values under a name one after the other.
 _HOLE = re.compile(r"\$?\{[^{}]*\}")
 _ITERATES = re.compile(r"async_?(?:iterable_?)?iterator", re.IGNORECASE)
 _DECORATOR = "decorator"
 
 
 def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
-    """What calls send and handle by the string, or the constant, that is their first argument.
+    """The messages that calls send and handle, named by the string or constant that is their first argument.
 
-    A decorator's handler is what it decorates; a call's is its last argument, or what it stands in where that is a
-    function written out.
+    A decorator's handler is the definition it decorates. A call's handler is its last argument, or the definition
+    around the call if that argument is a function written out.
     """
     for kind, form in syntax.calls.items():
         for node in nodes[kind] if form.arguments and not form.constructs else ():

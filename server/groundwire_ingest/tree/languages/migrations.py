@@ -63,7 +63,7 @@ def _table(arguments: Node | None, creates: bool) -> str:
 
 
 def _name(argument: Node) -> str:
-    """What an argument is named by: `name: x`, `name=x`; empty for one that is not named."""
+    """The name of an argument: `name: x`, `name=x`; empty for one without a name."""
     if argument.named_child_count < 2 or text_of(argument)[:1] in _QUOTES:
         return ""
     return text_of(argument.child_by_field_name("name") or first_child(argument))

@@ -11,7 +11,7 @@ MAX_NAME_BYTES = 200
 FIRST, LAST = "<first>", "<last>"
 """Stand for the name of a field where a grammar names none: a node's first and its last named child."""
 MAX_DEPTH = 1000
-"""What is nested deeper than this in the grammar's tree is not looked at: to ask for a parent is to walk down to it."""
+"""Nodes nested deeper than this in the grammar's tree are ignored: finding a parent takes a walk down to the node."""
 
 _MAX_TYPE_BYTES = 300
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")

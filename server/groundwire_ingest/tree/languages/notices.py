@@ -30,8 +30,8 @@ class _Comment:
 def notice_rows(syntax: Syntax, root: Node, declared: Sequence[Declared]) -> frozenset[int]:
     """The rows of the notices above the first declaration; of the whole file if it declares nothing.
 
-    What documents the first declaration is none, whatever it says: the last comment right above it that begins as
-    comments of documentation do.
+    The comment that documents the first declaration is no notice, whatever it says. It is the last comment right above
+    the declaration that begins as documentation does.
     """
     first = declared[0] if declared else None
     comments = list(_comments(syntax, root, first.node.start_byte if first else root.end_byte))

@@ -9,7 +9,7 @@ from groundwire_ingest.tree.languages.nodes import MAX_DEPTH, end_row
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 MAX_SYMBOL_CHARACTERS = 500
-"""What stands within something whose symbol is longer than this is not looked for."""
+"""Declarations inside one whose symbol is longer than this are ignored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,7 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
 
 
 def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Container]:
-    """What the children of one container declare, and those that are containers in turn."""
+    """The declarations among the children of one container, and those that are containers in turn."""
     namespace, first_row = container.namespace, container.first_row
     for child, row in _with_leading(syntax, container.node.children):
         start = row if first_row is None else min(first_row, row)

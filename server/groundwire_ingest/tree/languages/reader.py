@@ -145,7 +145,7 @@ def _errors(root: Node) -> list[Node]:
 
 
 def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
-    """How many bytes stand in `errors` and in no declaration that was recognised inside of them."""
+    """The number of bytes in `errors` and in no declaration that was recognised inside of them."""
     total = sum(error.end_byte - error.start_byte for error in errors)
     starts = [error.start_byte for error in errors]
     counted_to = 0

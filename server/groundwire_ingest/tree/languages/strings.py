@@ -18,8 +18,8 @@ _CONTROL = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "f": "\f", "v
 def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places) -> Iterator[StringLiteral]:
     """The values of a file's strings in document order, strings inside another and documentation left out.
 
-    Literals with nothing but `+` or white space between them are one. What is put into a string at run time
-    stands as in the source (`{name}`, `${name}`).
+    Literals with nothing but `+` or white space between them are one. Placeholders stay as in the source (`{name}`,
+    `${name}`).
     """
     strings = [node for node_type in sorted(syntax.strings) for node in nodes[node_type]]
     documentation = syntax.documentation(nodes)

@@ -1,4 +1,4 @@
-"""What the shared reader asks of a language. Most of it is data: the names of grammar nodes."""
+"""The interface of a language for the shared reader. Most of it is data: the names of grammar nodes."""
 
 import re
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ _ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a declaration declares.
+    """The definition that a declaration makes.
 
     `body` is where its signature ends, `inside` where its members are looked for; `owner` is the type that
     a member declared outside of it belongs to (Go methods, `Foo.prototype.bar = ...`).
@@ -53,7 +53,7 @@ class Places:
     """Where in a file's chunks a syntax node stands.
 
     For each 0-based row: the key of the chunk that holds it, and the index of the innermost definition with a place.
-    `inner` are the others that variables may stand in, `index_of` has the index of each by its bytes.
+    `inner` are the others that may have variables, `index_of` has the index of each by its bytes.
     """
 
     path: str
@@ -68,7 +68,7 @@ class Places:
         return self.keys[node.start_point.row]
 
     def scope(self, node: Node) -> int:
-        """The index of the innermost definition around the node; a declaration's own node stands in what is around."""
+        """The index of the innermost definition around the node; a declaration's own node is outside of itself."""
         around = bisect_right(self.inner, node.start_byte, key=lambda item: item.start) - 1
         while around >= 0 and not self.inner[around].holds(node):
             around = self.inner[around].outer
@@ -131,13 +131,13 @@ class Syntax(Expressions, ABC):
     wrappers: ClassVar[frozenset[str]] = frozenset()
     # Comments and decorators that belong to the declaration right below them.
     leading: ClassVar[frozenset[str]]
-    # What stands before a signature inside the declaration's node: annotations and attributes.
+    # The text before a signature inside the declaration's node: annotations and attributes.
     adornments: ClassVar[frozenset[str]] = frozenset()
-    # What says where names come from rather than anything of its own: imports, `using`, `package`; and how a line
-    # starts that only steers the compiler.
+    # Statements about the origin of names: imports, `using`, `package`; and the start of a line that is only for the
+    # compiler.
     headers: ClassVar[frozenset[str]]
     directive: ClassVar[str] = ""
-    # What stands for a body that is left out.
+    # The text in place of a body that is left out.
     elided: ClassVar[str] = " { ... }"
     constructors: ClassVar[frozenset[str]] = frozenset()
     # Types that may be there for their fields alone, and what declares a function that has no name but a call's.
@@ -151,7 +151,7 @@ class Syntax(Expressions, ABC):
     facts: ClassVar[frozenset[str]]
 
     def shape(self, node: Node) -> Shape | None:
-        """What `node` declares; None when it is no declaration or has no usable name."""
+        """The definition that `node` makes; None when it is no declaration or has no usable name."""
         construct = self.declarations.get(node.type)
         name = text_of(node.child_by_field_name("name"))
         if construct is None or not name:
@@ -160,11 +160,11 @@ class Syntax(Expressions, ABC):
         return Shape(name, construct, body, body if construct == "type" else None)
 
     def generated_names(self, node: Node) -> tuple[str, ...]:
-        """The names of members that a code generator makes from a declaration, and that stand for it."""
+        """The names of members that a code generator makes from a declaration; they are other names of it."""
         return ()
 
     def module_traits(self, root: Node) -> frozenset[Trait]:
-        """What a file as a whole says of itself."""
+        """The flags of a file as a whole."""
         return frozenset()
 
     def namespace(self, node: Node) -> str | None:
@@ -180,7 +180,7 @@ class Syntax(Expressions, ABC):
         return ()
 
     def parameters(self, node: Node, /) -> tuple[Parameter, ...] | None:
-        """What a callable takes, or a type that has its constructor's parameters beside its name; None if unknown."""
+        """The parameters of a callable, or of a type with a primary constructor; None if unknown."""
         listed = node.child_by_field_name("parameters")
         return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
 
@@ -202,7 +202,7 @@ class Syntax(Expressions, ABC):
         return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
 
     def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
-        """What a declaration says of itself; `parent` is the declaration around it."""
+        """The flags of a declaration; `parent` is the declaration around it."""
         return frozenset()
 
     def has_methods(self, node: Node) -> bool:
@@ -253,7 +253,7 @@ class Syntax(Expressions, ABC):
         return iter(())
 
     def references(self, nodes: Nodes, places: Places, /) -> Iterator[Reference]:
-        """Names that are used without being called; of equal ones in a chunk the first stands for all."""
+        """Names that are used without being called; of equal ones in a chunk only the first is listed."""
         return iter(())
 
     def routes(self, nodes: Nodes, places: Places, /) -> Iterator[Route | Mount]:
@@ -261,11 +261,11 @@ class Syntax(Expressions, ABC):
         return iter(())
 
     def views(self, nodes: Nodes, places: Places, /) -> Iterator[StringLiteral]:
-        """The names of templates that code returns to a framework, beside calls that render them."""
+        """The names of templates that code returns to a framework, apart from calls that render them."""
         return iter(())
 
     def registrations(self, nodes: Nodes, places: Places, /) -> Iterator[Registration]:
-        """What containers are told to hand out under a name, beside calls that name an interface and a type."""
+        """Registrations at containers under a name, apart from calls that name an interface and a type."""
         return iter(())
 
     def table_of_model(self, key: str, model: str) -> str:
@@ -273,9 +273,9 @@ class Syntax(Expressions, ABC):
         return model
 
     def mappings(self, nodes: Nodes, places: Places, /) -> Iterator[TableMapping]:
-        """What the file tells an ORM about tables."""
+        """The tables that the file describes to an ORM."""
         return iter(())
 
     def prepared(self, source: bytes) -> bytes:
-        """What to parse in place of the source: as long, and with every line where it was."""
+        """The text to parse in place of the source: of the same length, with every line at its place."""
         return source

@@ -1,7 +1,7 @@
 """Types as text in one form for all languages: `Head<Argument,Argument>`.
 
 Pointers, references and what says "or nothing" are left out; an array or slice of T is `Array<T>`. Of a union the first
-type that is something stands for all.
+type other than null is used.
 """
 
 import re
@@ -13,7 +13,7 @@ _MODIFIERS = frozenset(
     super""".split()
 )
 _NOTHING = frozenset("None null undefined nil void Null never".split())
-# What a value of the type is once it has been waited for, taken out of or dereferenced.
+# The type of a value after it has been waited for, unwrapped or dereferenced.
 _WRAPPERS = frozenset(
     """Task ValueTask Promise Awaitable Coroutine Optional Nullable Future CompletableFuture Mono ActionResult Result
     Lazy Annotated Final ClassVar Box Rc Arc RefCell Mutex Option shared_ptr unique_ptr PromiseLike Maybe Readonly
@@ -65,7 +65,7 @@ def substituted(type_name: str, given: Mapping[str, str]) -> str:
 
 
 def value_type(type_name: str) -> str:
-    """What a value of the type is to those who use it: `Order` of `Task<Order>`."""
+    """The type that users of a value see: `Order` of `Task<Order>`."""
     for _ in range(_MAX_DEPTH):
         inner = arguments(type_name)
         if not inner or head(type_name).rpartition(".")[2] not in _WRAPPERS:
@@ -75,13 +75,13 @@ def value_type(type_name: str) -> str:
 
 
 def item_type(type_name: str) -> str:
-    """What a collection of the type holds: the last of its type arguments; empty when there is none."""
+    """The type of a collection's items: the last of its type arguments; empty when there is none."""
     inner = arguments(value_type(type_name))
     return inner[-1] if inner else ""
 
 
 def collected_type(type_name: str) -> str:
-    """What a collection of everything that there is of a type holds; empty for a type that is no such collection."""
+    """The type of the items of a collection of all entities of a type; empty for any other type."""
     is_collection = head(value_type(type_name)).rpartition(".")[2] in _COLLECTIONS
     return item_type(type_name) if is_collection else ""
 

@@ -14,7 +14,7 @@ from groundwire_ingest.tree.languages.syntax import Places, Syntax
 _MAX_URL_BYTES = 300
 _MAX_ARGUMENT_BYTES = 2000
 _MAX_STEPS_TO_CALL = 3
-# What is put into a string at run time, by the ways in which languages write it.
+# Placeholders in a string, in the syntax of all languages.
 _HOLE = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)[sd]|%[sdvq]|\$[A-Za-z_]\w*")
 # Where a tree may be served itself, among them the names of hosts without a dot, which hold in a network of its own;
 # what is asked of any other host is not answered by it.
@@ -31,7 +31,7 @@ _ASKS = frozenset(
 )
 _STATED_METHOD = re.compile(r"""\bmethods?["']?\s*+[:=]\s*+(?:\[\s*+)?["'](\w++)["']""", re.IGNORECASE)
 _METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["']?""")
-# What a view's name starts with when it is a URL to go on with.
+# The start of a view's name that means a redirect to a URL.
 _REDIRECT = re.compile(r"(redirect|forward):(?=/)")
 _ANNOTATIONS = frozenset({"annotation", "attribute_list", "attribute_item", "decorator"})
 _MAX_STEPS_TO_ANNOTATION = 8
@@ -53,7 +53,7 @@ def url_path(text: str) -> str:
 def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Route | Mount]) -> Iterator[Request]:
     """The strings that look like the path of a URL, each once for a chunk; patterns of `routes` are left out.
 
-    So is what an annotation declares, unless it stands at a callable without a body, which a client of HTTP has.
+    A declaration in an annotation is one too, unless it is at a callable without a body, as clients of HTTP have.
     """
     taken = {item.line for item in routes}
     handlers = {item.scope for item in routes if isinstance(item, Route) and not item.handler}
@@ -74,7 +74,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Rout
 
 
 def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int]) -> bool:
-    """True if a string stands in an annotation by which code says what it answers."""
+    """True if a string is in an annotation that declares a route."""
     around = list(islice(_around(node), _MAX_STEPS_TO_ANNOTATION))
     annotation = next((item for item in around if item.type in _ANNOTATIONS), None)
     if annotation is None:

@@ -1,1 +1,1 @@
-"""What a name in one file of a tree refers to in another: the rules that each language has for it."""
+"""Resolution of names between the files of a tree, by the rules of each language."""

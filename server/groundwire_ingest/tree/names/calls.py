@@ -1,4 +1,4 @@
-"""What a call site calls, and what a name refers to that is used without being called."""
+"""The targets of call sites, and of names that are used without being called."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ MAX_FAN_OUT = 3
 """A call that could be to more definitions than this is taken to be to none of them."""
 
 MAX_SAME_NAMED = 64
-"""A method name that more definitions than this carry is never guessed, nor are so many overloads told apart."""
+"""A method name with more definitions than this is never guessed, and overloads of more are not distinguished."""
 
 _MAX_VARIABLES = 5
 
@@ -134,7 +134,7 @@ class CallResolution:
         return Found(numbers, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED))
 
     def _takes(self, number: int, call: Call) -> bool:
-        """True if a callable takes as many arguments as a call gives."""
+        """True if a callable accepts the number of arguments that a call gives."""
         definition = self._table.definitions[number]
         if definition.parameters is None:
             return True
@@ -223,7 +223,7 @@ class Uses:
         return found and found.at_most(WILDCARD)
 
     def value(self, scope: int, path: str) -> Found | None:
-        """What a path names: the member it ends with, or the type that it is; nothing for a variable."""
+        """The target of a path: the member it ends with, or the type that it is; none for a variable."""
         before, _, name = path.rpartition(".")
         if not before:
             return None if self._lookup.local_variable(scope, name) else self._lookup.unqualified(scope, name)

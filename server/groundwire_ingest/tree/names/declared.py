@@ -66,7 +66,7 @@ class Tested:
                 self._files[_stem(table.path_of(number))].append(number)
 
     def by(self, number: int) -> Iterator[tuple[int, float]]:
-        """What the tests in a definition are about; nothing where several things have the name."""
+        """The subject of the tests in a definition; none where several things have the name."""
         definition = self._table.definitions[number]
         file = self._table.file_of(number)
         if not self._table.files[file].is_test:

@@ -172,7 +172,7 @@ class FamilyEdges:
                 edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, WILDCARD)
 
     def _add_members(self, file: int, edges: FileEdges) -> None:
-        """Adds what the types and members of a file implement and what implements them, handles or stands for them."""
+        """Adds edges between the types and members of a file and their implementations and handlers."""
         first = self._table.module_of(file)
         for number, definition in enumerate(self._table.files[file].definitions, first):
             self._add_family(number, edges)

@@ -62,7 +62,7 @@ class Inheritance:
     def dispatched(self, file: int, number: int, bound: Mapping[int, frozenset[int]]) -> Iterator[tuple[int, float]]:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
 
-        Those of types that are registered for the interface (`bound`) come first; what stands in tests counts only for
+        Members of types that are registered for the interface (`bound`) come first; those in tests count only for
         tests. Overriding members of a member that has a body of its own are never sure, nor is anything in a file that
         makes doubles of what it tests.
         """

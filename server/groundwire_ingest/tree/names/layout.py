@@ -1,4 +1,4 @@
-"""What the files of a tree that hold no code say about its code."""
+"""The facts about a tree's code from files other than code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """What name resolution needs to know about a tree besides its code.
+    """The facts about a tree that name resolution needs besides its code.
 
-    `python_packages` are the folders that hold an `__init__.py`; `go_modules` has the module path of each folder that
-    holds a go.mod; `dotnet_projects` are the folders that hold a project of .NET; `script_projects` has what each
-    `tsconfig.json` and `package.json` says; `crates` the name of the crate of each folder that holds a Cargo.toml with
-    a package. Paths are relative to the tree, its root being empty.
+    `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
+    go.mod. `dotnet_projects` are the folders with a .NET project. `script_projects` has the facts of each
+    `tsconfig.json` and `package.json`. `crates` has the name of the crate of each folder with a Cargo.toml that has a
+    package. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]

@@ -27,7 +27,7 @@ class Lookup(MemberLookup):
         self._steps = 0
 
     def value(self, scope: int, path: str) -> Value | None:
-        """What a path as in `facts.Call.receiver` is; None when nothing is known of it."""
+        """The value of a path as in `facts.Call.receiver`; None when nothing is known of it."""
         key = (scope, path)
         if key not in self._values and self._steps < _MAX_STEPS:
             self._values[key] = None  # what a variable that is set to itself finds on its way round
@@ -41,14 +41,14 @@ class Lookup(MemberLookup):
         return self._values.get(key)
 
     def called(self, value: Value) -> Value | None:
-        """What calling a value gives."""
+        """The result of calling a value."""
         if value.is_itself:
             return self._result(value.found, None, is_called=True)
         entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
         return self._result(entered, value, is_called=True) if entered else None
 
     def item(self, value: Value) -> Value | None:
-        """What a collection, or something else that holds a value, gives to those who go through it."""
+        """The item of a collection, or of another value that holds one."""
         type_name = item_type(value.type_name)
         if not type_name:
             return value if value.is_wrapped else None
@@ -99,14 +99,14 @@ class Lookup(MemberLookup):
         return self._result(member, value, is_called, (scope, given)) if member else None
 
     def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
-        """What a method gives that is not in the tree and is told the type in a scope, such as one of a container."""
+        """The result of a method outside the tree that gets the type as an argument, such as one of a container."""
         plain = plain_name(name)
         if not is_called or len(given) != 1 or plain not in GIVE_ONE_OF | GIVE_SEVERAL_OF:
             return None
         return self._typed(scope, given[0] if plain in GIVE_ONE_OF else f"Array<{given[0]}>", INFERRED)
 
     def _accessed(self, value: Value, name: str) -> Value | None:
-        """What a method gives that is not in the tree: one that is generated, inherited, or of what wraps the value."""
+        """The result of a method outside the tree: generated, inherited, or of a type that wraps the value."""
         plain = plain_name(name)
         if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
             return value
@@ -140,7 +140,7 @@ class Lookup(MemberLookup):
     def _result(
         self, found: Found, owner: Value | None, is_called: bool, told: tuple[int, tuple[str, ...]] = (0, ())
     ) -> Value | None:
-        """What is had from definitions: types, modules and functions themselves; what a called one returns.
+        """The value of definitions: types, modules and functions themselves, or the result of calling one.
 
         `told` are the type arguments of the call, behind the definition in which they are written.
         """
@@ -158,7 +158,7 @@ class Lookup(MemberLookup):
         return Value(found, is_itself=not is_called)
 
     def _of_definition(self, number: int, confidence: float, owner: Value | None) -> Value | None:
-        """What a callable returns or a variable is, as stated or else by what it is set to."""
+        """The type that a callable returns or that a variable has, as stated or else by the value it is set to."""
         definition = self.table.definitions[number]
         if definition.result.rpartition(".")[2] in _SELF_TYPES:
             return owner
@@ -190,7 +190,7 @@ class Lookup(MemberLookup):
         return replace(meant, is_wrapped=meant.is_wrapped or value.is_wrapped)
 
     def _type_arguments(self, owner: Value, owner_type: int) -> tuple[int, tuple[str, ...]]:
-        """What is given to the type parameters of a value's type, or by that type to those of one it derives from.
+        """The type arguments of a value's type, or those that it gives to a type it derives from.
 
         The definition in which it is written comes first.
         """
@@ -218,7 +218,7 @@ class Lookup(MemberLookup):
         return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
 
     def _is_alias(self, scope: int, type_name: str) -> bool:
-        """True if the name of a type is one of a variable that stands for it."""
+        """True if the name of a type is the name of a variable that holds it."""
         named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
         return named is not None and all(
             self.table.definitions[number].construct == "value" for number in named.numbers

@@ -1,4 +1,4 @@
-"""The types and members that names stand for: lineages of types, their members, extension methods, variables."""
+"""The types and members that names mean: lineages of types, their members, extension methods, variables."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class MemberLookup:
         self._bases: dict[int, tuple[Found, ...]] = {}
 
     def type_named(self, scope: int, type_name: str) -> Found | None:
-        """The type that a name stands for, type arguments aside; also a JavaScript function that has members."""
+        """The type that a name means, without type arguments; also a JavaScript function that has members."""
         dotted = head(type_name)
         key = (scope, dotted)
         if key not in self._types:
@@ -35,7 +35,7 @@ class MemberLookup:
         return self._types[key]
 
     def bases(self, number: int) -> tuple[Found, ...]:
-        """The base types of a type, as far as they stand in the tree, in the order in which they are written."""
+        """The base types of a type that are in the tree, in the order in which they are written."""
         number = self.table.parts(number)[0]
         if number not in self._bases:
             named = [
@@ -59,14 +59,14 @@ class MemberLookup:
                         pending.append((base, min(confidence, found.confidence, WILDCARD)))
 
     def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
-        """What a dotted name stands for, variables aside."""
+        """The target of a dotted name, variables aside."""
         found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
         for segment in segments[1:]:
             found = self.step(found, segment) if found else None
         return found
 
     def unqualified(self, scope: int, name: str) -> Found | None:
-        """What a name without a receiver stands for where it is called."""
+        """The target of a name without a receiver where it is called."""
         for around in self._types_around(scope) if self.rules.implicit_members else ():
             found = self.of_type(around, name)
             if found is not None:
@@ -96,7 +96,7 @@ class MemberLookup:
         return Found(tuple(numbers), confidence) if numbers else None
 
     def field(self, number: int, name: str) -> tuple[int, Binding] | None:
-        """The field of a type or of its base types, with the part of the type that it stands in."""
+        """The field of a type or of its base types, with the part of the type that declares it."""
         for owner, _ in self.lineage(number):
             for part in self.table.parts_with(owner, name):
                 binding = self.table.variable(part, name)
@@ -110,7 +110,7 @@ class MemberLookup:
         return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
 
     def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
-        """The variable that a name is in a scope, with the definition that it stands in."""
+        """The variable that a name means in a scope, with the definition around it."""
         number = scope
         while number >= 0:
             is_type = self.table.definitions[number].construct == "type"
@@ -132,7 +132,7 @@ class MemberLookup:
         return variable if variable and self.table.definitions[variable[0]].construct == "callable" else None
 
     def _of_returned(self, number: int, name: str) -> Found | None:
-        """What is declared under a name in a function that stands for the object that it returns."""
+        """The declaration under a name in a function that represents the object it returns."""
         binding = self.table.variable(number, RETURNED)
         definition = self.table.definitions[number]
         local = self.table.local(number, name)
@@ -190,7 +190,7 @@ class Extensions:
         return Found(fitting, WILDCARD if is_known else INFERRED)
 
     def _extends(self, number: int, receiver: Found | None) -> bool:
-        """True if a method takes a receiver: of any type where the tree does not tell which it is."""
+        """True if a method accepts a receiver: a receiver of any type, if the tree does not state its type."""
         parameters = self._lookup.table.definitions[number].parameters
         extended = self._lookup.type_named(number, parameters[0].type_name) if parameters else None
         if receiver is None:

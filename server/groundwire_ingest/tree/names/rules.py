@@ -1,4 +1,4 @@
-"""What name resolution asks of a language family."""
+"""The interface of a language family for name resolution."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 EXACT = 1.0
-"""The source says which definition is meant: it stands in the same file or is imported by name."""
+"""The source says which definition is meant: it is in the same file or imported by name."""
 
 WILDCARD = 0.9
 """The name comes from a wildcard import, the same namespace, a base type or a variable's stated type."""
@@ -38,9 +38,9 @@ class NameRules(ABC):
     super_names: ClassVar[frozenset[str]]
     # True if a method names its type's members without a receiver.
     implicit_members: ClassVar[bool]
-    # True if several callables of one name are told apart by their parameters.
+    # True if parameters distinguish several callables of one name.
     has_overloads: ClassVar[bool] = True
-    # The member that the call of an instance enters, and what a function is told to do later by a method of its own.
+    # The member that runs when an instance is called, and the method that gives a function its later work.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
@@ -63,11 +63,11 @@ class NameRules(ABC):
 
     @abstractmethod
     def visible(self, scope: int, name: str) -> Found | None:
-        """What an unqualified name means to the file that holds definition `scope`, locals and members aside."""
+        """The target of an unqualified name in the file of definition `scope`, locals and members aside."""
 
     @abstractmethod
     def member(self, container: Ref, name: str) -> Found | None:
-        """What a module, namespace or package offers under a name."""
+        """The definitions that a module, namespace or package offers under a name."""
 
     @abstractmethod
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:

@@ -14,7 +14,7 @@ Ref: TypeAlias = int | str
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name refers to: more than one where the tree does not tell; `confidence` in (0, 1]."""
+    """The target of a name: more than one where the tree leaves it open; `confidence` in (0, 1]."""
 
     refs: tuple[Ref, ...]
     confidence: float
@@ -30,7 +30,7 @@ class Found:
 
 
 NOTHING = Found((), 1.0)
-"""What a name outside the tree refers to."""
+"""The target of a name outside the tree."""
 
 
 class SymbolTable:
@@ -68,11 +68,11 @@ class SymbolTable:
         return self._first[file]
 
     def file_of(self, number: int) -> int:
-        """The file that a definition stands in."""
+        """The file of a definition."""
         return self._file_of[number]
 
     def path_of(self, number: int) -> str:
-        """The path of the file that a definition stands in."""
+        """The path of the file of a definition."""
         return self.files[self._file_of[number]].path
 
     def parent_of(self, number: int) -> int:
@@ -81,7 +81,7 @@ class SymbolTable:
         return parent if parent < 0 else self._first[self._file_of[number]] + parent
 
     def owner_of(self, number: int) -> int:
-        """What a definition is a member of: what is around it, unless it has been made a member of another; else -1."""
+        """The owner of a definition: the definition around it, unless it has been made a member of another; else -1."""
         return self._owners.get(number, -1)
 
     def enclosing_type(self, number: int) -> int | None:
@@ -93,12 +93,12 @@ class SymbolTable:
         return None
 
     def is_type(self, number: int) -> bool:
-        """True if a definition is a type, or a JavaScript function that stands for one by having members."""
+        """True if a definition is a type, or a JavaScript function that is used as one because it has members."""
         construct = self.definitions[number].construct
         return construct == "type" or (construct == "callable" and any(map(self._members.get, self.parts(number))))
 
     def add_member(self, owner: int, member: int) -> None:
-        """Makes a definition a member of another, beside the members that it has in its file.
+        """Makes a definition a member of another, in addition to the members that it has in its file.
 
         A variable that is set again, or to what is already defined under its name, is the one that was there.
         """
@@ -118,7 +118,7 @@ class SymbolTable:
         return tuple(member for named in self._members.get(number, {}).values() for member in named)
 
     def local(self, number: int, name: str) -> int | None:
-        """What is declared under a name in a callable or in one around it."""
+        """The declaration under a name in a callable or in one around it."""
         while number >= 0:
             if name in self._locals.get(number, ()):
                 return self._locals[number][name]

@@ -1,4 +1,4 @@
-"""What an expression is, and the segments of the path that it is written as."""
+"""The value of an expression, and the segments of its path."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from groundwire_ingest.tree.names.table import Found
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What an expression is or is an instance of.
+    """The value of an expression, or the type that it is an instance of.
 
     `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
     `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
-    expression is what was found, a class or a function, rather than an instance of it; with `is_wrapped` it must first
-    be waited for or taken out of something, as of an `Optional`.
+    expression is the class or function that was found, rather than an instance of it. With `is_wrapped` the value must
+    first be waited for or unwrapped, as from an `Optional`.
     """
 
     found: Found

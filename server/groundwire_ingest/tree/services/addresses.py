@@ -11,7 +11,7 @@ BARE_WORD_CONFIDENCE = 0.7
 MAX_VALUE_CHARACTERS = 4096
 
 HOLE = "\ufffd"
-"""What stands for a part of a text that is known only when it is deployed."""
+"""The placeholder for a part of a text that is known only when it is deployed."""
 
 _NESTED_DEFAULTS = 8
 _DEFAULT = re.compile(r"\$\{\w++(?::?-(?P<default>[^{}]*+)|[^{}]*+)\}")
@@ -47,10 +47,11 @@ def with_defaults(text: str) -> str:
 def addresses(variable: Variable) -> Iterator[Address]:
     """The hosts that a variable's value names, in order; the same may come more than once.
 
-    ADDRESS_CONFIDENCE has the host of a URL, one with a port or with `user:password@` before it, and one after
-    `Host=` or `Server=`, as connection strings have it, alone or several in a list. BARE_WORD_CONFIDENCE has a word,
-    or each of a list, when the variable's name says that it is an address (`AUTH_HOST`, `brokerUrl`). Neither an
-    image (`REDIS_IMAGE`), which looks like a host with a port, nor a value of more than MAX_VALUE_CHARACTERS has any.
+    ADDRESS_CONFIDENCE applies to the host of a URL, and to a host with a port or with `user:password@` before it. It
+    also applies to one after `Host=` or `Server=`, as in connection strings, alone or several in a list.
+    BARE_WORD_CONFIDENCE has a word, or each of a list, when the variable's name says that it is an address
+    (`AUTH_HOST`, `brokerUrl`). Neither an image (`REDIS_IMAGE`), which looks like a host with a port, nor a value of
+    more than MAX_VALUE_CHARACTERS has any.
     """
     words = [word.upper() for word in _WORD.findall(variable.name)]
     if len(variable.value) > MAX_VALUE_CHARACTERS or words[-1:] == ["IMAGE"]:

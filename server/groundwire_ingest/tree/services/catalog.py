@@ -1,4 +1,4 @@
-"""The services of a source tree: which folder and which node belongs to which, and who calls whom."""
+"""The services of a source tree: their folders and nodes, and the calls between them."""
 
 import re
 from collections import defaultdict
@@ -17,9 +17,9 @@ _MINOR = re.compile("[-_]")
 class ServiceFolders:
     """The folders that services are built from; the innermost around a file tells the file's service.
 
-    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other
-    from there; else when it holds a Dockerfile and has the service's name, written with or without `-` and `_`, in
-    capitals or not. A name that fits several services so fits the one that it equals, else none.
+    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other from
+    there. Otherwise it is a service's when it holds a Dockerfile and has the service's name, written with or without
+    `-` and `_`, in capitals or not. A name that fits several services so fits the one that it equals, else none.
     """
 
     def __init__(self, declarations: Iterable[Declaration], dockerfile_folders: Iterable[str]) -> None:
@@ -49,7 +49,7 @@ def _loose(name: str) -> str:
 
 
 class ServiceCatalog:
-    """What the deploy files of a tree say of its services, in whatever order they come.
+    """The statements of a tree's deploy files about its services, in any order.
 
     `dockerfile_folders` are the folders that hold a Dockerfile, relative to the tree, its root being empty.
     """

@@ -25,7 +25,7 @@ class Declaration:
 
     @property
     def key(self) -> str:
-        """The node that stands for it."""
+        """The node that represents it."""
         return self.part.keys[0]
 
     @property

@@ -14,10 +14,10 @@ Item = TypeVar("Item")
 
 
 class NameTable(Generic[Item]):
-    """What a tree calls by names that need not be unique.
+    """The things of a tree that are called by names that need not be unique.
 
-    Nearest to a file is what stands in the same file, then what stands below the innermost folder around it; of
-    several the one that was added first. A look-up costs as many steps as the path has folders.
+    Nearest to a file are items of the same file, then items below the innermost folder around it; of several the one
+    that was added first. A look-up takes one step for each folder of the path.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class NameTable(Generic[Item]):
         self._meanings: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, namespace: str, name: str, path: str, meaning: str, item: Item) -> None:
-        """Adds an item of the file `path`; items of one name are told apart by `meaning` alone."""
+        """Adds an item of the file `path`; items of one name are distinguished only by `meaning`."""
         self._meanings[name].add(meaning)
         for place in _places(path):
             self._nearest.setdefault((namespace, name, place), item)
@@ -56,7 +56,7 @@ _POD = re.compile(r"[a-z0-9-]+-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a host's name means: the declaration that has the name and, where it was looked for, the namespace.
+    """The meaning of a host's name: the declaration that has the name, and the namespace where it was looked for.
 
     `namespace` is None when the name was found because all of that name in the tree mean one service.
     """
@@ -85,7 +85,7 @@ class ServiceDirectory:
                 self._add(declaration)
 
     def find(self, host: str, caller: Declaration) -> Found | None:
-        """What `host` means to `caller`; None when it means no service of the tree, or several.
+        """The meaning of `host` for `caller`; None when it means no service of the tree, or several.
 
         A name alone is looked for in the caller's namespace, then in the whole tree, where it must mean one service.
         `name.namespace`, `name.namespace.svc` and what may follow are looked for in that namespace, then among the

@@ -77,7 +77,7 @@ class ServiceEdges:
                 yield from self._referenced(reference, declaration)
 
     def _referenced(self, reference: ConfigReference, caller: Declaration) -> Iterator[Variable]:
-        """What a ConfigMap of the caller's namespace holds, else the only one of that name in the tree."""
+        """The values of a ConfigMap of the caller's namespace, else of the only one of that name in the tree."""
         name, path = reference.config_map, caller.part.path
         config = self._config_maps.find_in(caller.namespace, name, path) or self._config_maps.find_only(name, path)
         for entry in config.data if config is not None else ():

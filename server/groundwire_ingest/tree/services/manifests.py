@@ -47,7 +47,7 @@ _KNATIVE_SERVING = "serving.knative.dev/"
 
 
 def manifest_statements(manifest: YamlValue) -> tuple[Statement, ...]:
-    """What a manifest states, or each item of a List; nothing for what names neither a service nor a namespace."""
+    """The statements of a manifest, or of each item of a List; none without the name of a service or namespace."""
     is_list = scalar(below(manifest, "kind")) == "List"
     stated = map(_statement, items(below(manifest, "items")) if is_list else [manifest])
     return tuple(statement for statement in stated if statement is not None)
@@ -150,7 +150,7 @@ _HOLES_ALONE = re.compile(rf"^[ \t\r]*(?:{HOLE}[ \t\r]*)+$", re.MULTILINE)
 
 
 def template_statements(text: str, symbol: str) -> tuple[Statement, ...]:
-    """What one document of a template states plainly.
+    """The plain statements of one document of a template.
 
     Lines of nothing but directives are left out, and no name or value that holds a directive counts. `symbol` is
     `Kind/name` as far as they can be read line by line: all there is when the rest is no YAML. A selector may lack

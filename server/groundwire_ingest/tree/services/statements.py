@@ -1,4 +1,4 @@
-"""What deploy files state about services, before names are resolved across the tree."""
+"""The statements of deploy files about services, before names are resolved across the tree."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

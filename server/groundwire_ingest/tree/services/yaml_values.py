@@ -59,8 +59,9 @@ def yaml_values(documents: Iterable[YamlDocument]) -> list[YamlValue]:
     """The values of documents of one text.
 
     Of a mapping only the keys that are scalars count, of equal keys the last; an entry of its own hides a merged one.
-    Raises YamlError for an alias that names nothing or what it stands in, and when the documents, aliases written out,
-    would hold more than MAX_EXPANSION values and characters. No walk over the values can take longer than that bound.
+    Raises YamlError for an alias without an anchor or inside its own value, and when the documents, aliases written
+    out, would hold more than MAX_EXPANSION values and characters. No walk over the values can take longer than that
+    bound.
     """
     found: list[YamlValue] = []
     size = 0
@@ -72,7 +73,7 @@ def yaml_values(documents: Iterable[YamlDocument]) -> list[YamlValue]:
 
 
 def below(value: YamlValue, *keys: str) -> YamlValue:
-    """What stands in `value` under a path of keys; "" where there is nothing."""
+    """The value in `value` under a path of keys; "" where there is none."""
     for key in keys:
         value = value.get(key, "") if isinstance(value, dict) else ""
     return value

@@ -22,8 +22,8 @@ REDEFINED_ELSEWHERE_CONFIDENCE = 0.8
 class SqlCatalog:
     """The objects that the SQL files of a tree define, by name.
 
-    Add every file first, in the order of their paths; then ask for the edges and resolve names. `demand_of` tells what
-    the nodes of a file demand of a caller.
+    Add every file first, in the order of their paths; then ask for the edges and resolve names. `demand_of` returns the
+    access rules of a file's nodes.
     """
 
     def __init__(self, demand_of: Callable[[str], NodeAccess] = lambda _: NodeAccess()) -> None:
@@ -45,11 +45,10 @@ class SqlCatalog:
     def edges(self) -> tuple[SourceEdge, ...]:
         """The edges between objects of all added files, in the order of the files, each (from, to, type) once.
 
-        Confidence is 1 where a parsed statement names the object with its schema, or without one and the
-        object is in the schema that the file defaults to; 0.9 where the schema or database had to be
-        assumed; 0.7 where the parser passed over errors in the statement, or the SQL is in a string.
-        Of several mentions the surest counts. Names that no file defines, and an object's mentions of
-        itself, make no edge.
+        Confidence is 1 where a parsed statement names the object with its schema, or without one and the object is in
+        the schema that the file defaults to. It is 0.9 where the schema or database had to be assumed. It is 0.7 where
+        the parser passed over errors in the statement, or the SQL is in a string. Of several mentions the surest
+        counts. Names that no file defines, and an object's mentions of itself, make no edge.
 
         `RedefinedBy` leads from the first definition of an object to the others, as `ObjectIndex.redefinitions` has
         them: REDEFINED_CONFIDENCE if both are in the same schema, else REDEFINED_ELSEWHERE_CONFIDENCE.

@@ -58,12 +58,12 @@ _READABLE_LANGUAGES = keyword_set("SQL PLPGSQL")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a CREATE statement defines; `head`, `options` and `body` are its tokens, with their offsets in the file.
+    """The definition in a CREATE statement; `head`, `options` and `body` are its tokens with offsets in the file.
 
     The head ends before the keyword (AS, BEGIN) that opens the body; the options are the head after the
     name: parameters, columns, the table of a trigger. The body is the query of a view and the
-    statements of a routine, empty in a language that is not SQL. `on` is the table of a trigger or an index;
-    `target` is what a synonym stands for.
+    statements of a routine, empty in a language that is not SQL. `on` is the table of a trigger or an index; `target`
+    is the object that a synonym names.
     """
 
     object_type: ObjectType

@@ -1,4 +1,4 @@
-"""Which SQL a text is written in: by what only one dialect writes, else by which dialect parses it best."""
+"""The SQL dialect of a text: by syntax that only one dialect has, else by the dialect that parses it best."""
 
 import re
 

@@ -49,7 +49,7 @@ class Mention:
 
 @dataclass(slots=True)
 class SqlFile:
-    """What one file gives, each in the file's order; `edges` join a long chunk's parts to its first."""
+    """The results of one file, each in the file's order; `edges` join a long chunk's parts to its first."""
 
     nodes: list[SourceNode]
     edges: list[SourceEdge]
@@ -85,8 +85,8 @@ class SqlFile:
 def read_sql_file(file: SourceFile) -> SqlFile:
     """Reads `file`. An object that it defines again has the local id of the first with `~2`, `~3` ...
 
-    Never raises for what the file holds: a statement that no parser accepts is named in `skipped`, its text is in a
-    node all the same, with the references that could be made out.
+    Never raises for the content of the file: a statement that no parser accepts is named in `skipped`. Its text is in a
+    node nevertheless, with the references that could be found.
     """
     return _FileReader(file).run()
 

@@ -20,7 +20,7 @@ class Dialect(StrEnum):
 
 
 class Kind(IntEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     WORD = 1
     QUOTED = 2
@@ -37,10 +37,9 @@ class Kind(IntEnum):
 class Token(NamedTuple):
     r"""A token at `text[start:end]`. `keyword` is the upper-cased word or the symbol, "" for every other kind.
 
-    BODY is a dollar-quoted string; VARIABLE is `@name`, `#temporary` or `$1`; TERMINATOR ends a statement (`;` or
-    the delimiter set by MySQL's DELIMITER) and, after COPY FROM stdin, covers the data rows too; BATCH is a
-    line with GO. Client commands (`\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned
-    code are comments.
+    BODY is a dollar-quoted string. VARIABLE is `@name`, `#temporary` or `$1`. TERMINATOR ends a statement (`;` or the
+    delimiter set by MySQL's DELIMITER) and, after COPY FROM stdin, covers the data rows too. BATCH is a line with GO.
+    Client commands (`\connect`, `:setvar`, `DELIMITER`) and the marks around MySQL's versioned code are comments.
     """
 
     kind: Kind

@@ -89,7 +89,7 @@ def read_name(
 
 
 def identifier(text: str, token: Token) -> str:
-    """The name that one WORD or QUOTED token stands for."""
+    """The name that one WORD or QUOTED token means."""
     written = text[token.start : token.end]
     return unquoted(written) if token.kind is Kind.QUOTED else written
 

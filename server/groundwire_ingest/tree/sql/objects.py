@@ -82,7 +82,7 @@ class Resolved:
 class ObjectIndex:
     """Objects by folded name, with their definitions in the order in which they are added, which is that of paths.
 
-    `demand_of` tells what the nodes of a file demand of a caller. Definitions with the same demand are seen by the same
+    `demand_of` returns the access rules of a file's nodes. Definitions with the same demand are seen by the same
     callers. So what a caller sees of the links below is what an index would have that never held the others.
     """
 
@@ -124,9 +124,9 @@ class ObjectIndex:
         """The object of an allowed type that `name` means; None for none, and for several with equal claim.
 
         A stated schema must be the object's, or a default one where the object's is unknown, or the name of
-        the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the home schema comes
-        first (that of the naming file, if given), then dbo and public, then the objects of unknown schema,
-        then the only schema that has the name (ASSUMED_SCHEMA_CONFIDENCE).
+        the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the order is: the home schema
+        (that of the naming file, if given), dbo and public, the objects of unknown schema, and the only schema that has
+        the name (ASSUMED_SCHEMA_CONFIDENCE).
         """
         schema, bare = name.folded
         objects = [found for found in self._by_name.get(bare, {}).values() if found.first.object_type in allowed]
@@ -152,6 +152,6 @@ def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved 
 
 
 def edge_type(relation: Relation, target: SqlObject) -> str:
-    """The relation's own, save that a function is called even where it stands in FROM or after EXEC."""
+    """The relation's own, but a function is called even in FROM or after EXEC."""
     is_used = relation not in (Relation.SYNONYM_FOR, Relation.ALTERS)
     return Relation.CALLS.value if is_used and target.object_type is ObjectType.FUNCTION else relation.value

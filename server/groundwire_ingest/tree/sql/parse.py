@@ -30,9 +30,9 @@ class NotParsedError(Exception):
 def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
     """The syntax tree of one query or change.
 
-    Raises NotParsedError for text that is no statement of the dialect, that is longer than
-    MAX_PARSED_CHARACTERS, or that nests deeper than MAX_NESTED_PARENTHESES (so that a hostile file meets
-    this limit and never the interpreter's, which would depend on the caller's stack).
+    Raises NotParsedError for text that is no statement of the dialect, or is longer than MAX_PARSED_CHARACTERS. It also
+    raises it for nesting deeper than MAX_NESTED_PARENTHESES: a hostile file must meet this limit and never the
+    interpreter's, which depends on the caller's stack.
     """
     trees = _trees(sql, dialect, ErrorLevel.IMMEDIATE)
     if len(trees) != 1 or isinstance(trees[0], exp.Command):
@@ -41,7 +41,7 @@ def parse_statement(sql: str, dialect: Dialect) -> exp.Expr:
 
 
 def broken_trees(sql: str, dialect: Dialect) -> list[exp.Expr]:
-    """What sqlglot makes of text that is no statement when it passes over its errors; nothing where it cannot."""
+    """The tree that sqlglot makes of invalid text when it passes over errors; none where it cannot."""
     try:
         return _trees(sql, dialect, ErrorLevel.IGNORE)
     except NotParsedError:

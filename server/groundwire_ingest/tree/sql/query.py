@@ -1,4 +1,4 @@
-"""What one query or change depends on, by its syntax tree."""
+"""The dependencies of one query or change, by its syntax tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _ASSIGNMENT_OPERATORS = frozenset("+-*/%&|^")
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """What a query depends on: for certain, and by a broken tree when `why_unparsed` says why there is no whole one."""
+    """The dependencies of a query: certain ones, and those of a broken tree when `why_unparsed` has an error."""
 
     certain: list[Found]
     guessed: list[Found]
@@ -36,7 +36,7 @@ def read_query(text: str, code: Sequence[Token], dialect: Dialect) -> QueryReadi
     try:
         return QueryReading([*certain, *tree_references(parse_statement(sql, dialect))], [], None)
     except NotParsedError as error:
-        # A parameter may stand for any piece of SQL here, or for nothing.
+        # A parameter may replace any piece of SQL here, or nothing.
         sql = _for_parser(text, [token for token in kept if token.keyword != "?"], dialect)
         guessed = [found for tree in broken_trees(sql, dialect) for found in tree_references(tree)]
         return QueryReading(certain, guessed, str(error))
@@ -95,8 +95,8 @@ def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
 def _for_parser(text: str, code: Sequence[Token], dialect: Dialect) -> str:
     """The source of `code` as sqlglot knows it.
 
-    PERFORM and REPLACE become the verbs that they stand for, and `$1` a column's name: in `$1,$2` sqlglot
-    sees the start of a dollar-quoted string. Where any quotes may stand around a name, it gets those of the standard.
+    PERFORM and REPLACE become the verbs that they mean, and `$1` a column's name: in `$1,$2` sqlglot sees the start of
+    a dollar-quoted string. Where any quotes may stand around a name, it gets those of the standard.
     """
     pieces: list[str] = []
     for index, token in enumerate(code):

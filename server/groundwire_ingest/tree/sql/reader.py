@@ -52,7 +52,7 @@ class Unparsed:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a piece of SQL depends on, in its order."""
+    """The dependencies of a piece of SQL, in its order."""
 
     references: tuple[Reference, ...]
     unparsed: tuple[Unparsed, ...]
@@ -138,7 +138,7 @@ class _Reader:
             self._add_calls(code[start:], code[start].start)
 
     def _inserted(self, code: Sequence[Token]) -> None:
-        """What follows INSERT INTO target: rows are data, so strings among them are not read as SQL."""
+        """The part after INSERT INTO target: rows are data, so strings among them are not read as SQL."""
         if code[0].keyword in _EXECUTES:
             self._execute(code)
             return
@@ -224,7 +224,7 @@ def query_after_as(code: Sequence[Token]) -> int:
 
 
 def _after_insert_target(code: Sequence[Token]) -> int | None:
-    """Where the rows or the procedure of INSERT begin; None when a query follows and is to be parsed."""
+    """The start of the rows or the procedure of INSERT; None when a query follows that must be parsed."""
     depth = 0
     for index, token in enumerate(code):
         depth += depth_change(token)

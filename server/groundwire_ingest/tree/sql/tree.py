@@ -1,4 +1,4 @@
-"""What a parsed query or change reads, writes and calls: aliases resolved, common table expressions left out."""
+"""The objects that a parsed query reads, writes and calls: aliases resolved, common table expressions left out."""
 
 from collections.abc import Iterator
 

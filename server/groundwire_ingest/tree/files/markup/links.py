@@ -1,4 +1,4 @@
-"""What the links and forms of a page ask for, as HTML writes it and as its templates do."""
+"""The requests of a page's links and forms, written in HTML or in its templates."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def _attributes(text: str, tag: Tag) -> dict[str, str]:
 
 
 def _asked(name: str, given: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """What a tag leads to as it is written, and the method of HTTP."""
+    """The target of a tag as written, and the method of HTTP."""
     if name in ("a", "area") and given.get("href"):
         yield given["href"], "GET"
     if name == "form":

@@ -1,6 +1,6 @@
 """Razor as its markup, its C# and its directives: one pass over the text, linear in its length.
 
-Which is which follows the rules of Razor's own parser: `@` leads from markup into C#, an element at the start of a
+The borders follow the rules of Razor's own parser. `@` leads from markup into C#. An element at the start of a
 statement leads from C# into markup, and its end tag leads back.
 """
 
@@ -49,7 +49,7 @@ class _Context:
 
 @dataclass(slots=True)
 class RazorScan:
-    """What a Razor file consists of, in the order of the file. `blocks` are its `@code` blocks and sections."""
+    """The parts of a Razor file, in the order of the file. `blocks` are its `@code` blocks and sections."""
 
     text: str
     directives: list[Directive] = field(default_factory=list)
@@ -105,7 +105,7 @@ class RazorScan:
         return position
 
     def _transition(self, at: int) -> int:
-        """What follows the `@` at offset `at`; returns the offset behind what has been read."""
+        """Reads the part after the `@` at offset `at`; returns the offset after it."""
         text, start = self.text, at + 1
         following = text[start : start + 1]
         if following == "*":

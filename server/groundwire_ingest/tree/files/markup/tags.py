@@ -86,7 +86,7 @@ def html_value_end(text: str, start: int, quote: str) -> int:
 def read_tag(text: str, start: int, value_end: ValueEnd = html_value_end) -> Tag | None:
     """The tag that begins at `start`; None where none does.
 
-    A value may stand in quotes, in braces that balance (`on:click={() => a > b}`), or bare.
+    A value may be in quotes, in braces that balance (`on:click={() => a > b}`), or bare.
     """
     match = _START.match(text, start)
     if match is None:

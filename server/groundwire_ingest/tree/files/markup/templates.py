@@ -45,7 +45,7 @@ def read_template(file: SourceFile) -> FileReading:
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:
-    """What the scripts, links and frames of a file lead to."""
+    """The targets of the scripts, links and frames of a file."""
     for tag in tags:
         wanted = _TAG_FILES.get(tag.name.lower())
         for item in tag.attributes:

@@ -76,7 +76,7 @@ class CppSyntax(CSyntax):
         return is_empty or super().is_slight(node, shape)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
-        """What is included, and names and namespaces that are used without their own."""
+        """The includes, and the names and namespaces that are used without their own."""
         yield from super().imports(nodes)
         for node in nodes["using_declaration"]:
             name, line = dotted_name(last_child(node)), node.start_point.row + 1

@@ -1,4 +1,4 @@
-"""What a declaration of C or C++ declares: names inside of pointers, arrays and functions."""
+"""The names that a declaration of C or C++ declares, inside of pointers, arrays and functions."""
 
 import re
 from collections.abc import Iterator

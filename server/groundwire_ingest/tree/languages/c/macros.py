@@ -1,4 +1,4 @@
-"""Blanks for what stands in C and C++ where the grammars have no place for it: macros, and braces in branches."""
+"""Blanks for text in C and C++ that the grammars have no place for: macros, and braces in branches."""
 
 import re
 
@@ -17,7 +17,7 @@ _IN_FRONT = re.compile(
 _ALONE = re.compile(
     rb"(?:\A|[;{}:][ \t]*\r?\n|^[ \t]*\r?\n)[ \t]*([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,100}\))?)[ \t]*\r?$", re.MULTILINE
 )
-# `extern "C" {` and its end where only a compiler of C++ sees them: the braces stand in branches of their own.
+# `extern "C" {` and its end where only a compiler of C++ sees them: the braces are in branches of their own.
 _LINKAGE = re.compile(
     rb"^[ \t]*#[ \t]*if(?:def[ \t]+|[ \t]+defined[ \t]*+(?:\([ \t]*+)?)__cplusplus[^\n]*\n"
     rb"((?:[ \t]*+(?:extern[ \t]+\"C\"[ \t]*+\{?|\{|\})?[ \t]*+(?:/[/*][^\n]*+)?\r?\n)++)[ \t]*#[ \t]*e(?:ndif|lse)",

@@ -89,7 +89,7 @@ class CSyntax(Syntax):
         return (tag,) if tag and tag != text_of(node.child_by_field_name("declarator")) else ()
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """What a function takes; nothing for `(void)`."""
+        """The parameters of a function; none for `(void)`."""
         function = function_of(node) if self.declarations[node.type] == "callable" else None
         listed = field_of(function, "parameters")
         if listed is None:
@@ -107,7 +107,7 @@ class CSyntax(Syntax):
         return returned_type(node)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """What a function is `static` says, and whether its body stands elsewhere."""
+        """The flags of a function: `static`, and a body elsewhere."""
         if self.declarations[node.type] != "callable" or node.type == "preproc_function_def":
             return frozenset()
         kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}

@@ -1,4 +1,4 @@
-"""What C# code tells Entity Framework about tables."""
+"""The calls of C# code that describe tables to Entity Framework."""
 
 from collections.abc import Iterator
 

@@ -164,7 +164,7 @@ def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
 
 
 def _valued(node: Node) -> Node | None:
-    """What a node passes on, returns, sets something to, or reads."""
+    """The value that a node passes on, returns, assigns or reads."""
     match node.type:
         case "assignment_expression":
             return node.child_by_field_name("right")

@@ -123,7 +123,7 @@ class CSharpSyntax(Syntax):
         return None
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """Those of a member, or of the primary constructor that a type has beside its name."""
+        """Those of a member, or of the primary constructor after a type's name."""
         listed = node.child_by_field_name("parameters") or next(
             (child for child in node.named_children if child.type == "parameter_list"), None
         )

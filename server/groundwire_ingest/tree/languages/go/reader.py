@@ -96,7 +96,7 @@ class GoSyntax(Syntax):
         return tuple(filter(None, embedded(spec_of(node).child_by_field_name("type"))))
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """What a function takes, each name by itself."""
+        """The parameters of a function, each name on its own."""
         listed = node.child_by_field_name("parameters")
         return tuple(go_parameters(listed)) if listed is not None else None
 

@@ -1,4 +1,4 @@
-"""What Go code names without calling it."""
+"""The names that Go code uses without calling them."""
 
 from collections.abc import Iterator
 

@@ -74,7 +74,7 @@ def _routed(syntax: Syntax, node: Node, places: Places, handler_first: bool) -> 
 
 
 def _methods_of(syntax: Syntax, node: Node) -> list[str]:
-    """The methods that gorilla/mux is told behind a route: `.Methods("GET", http.MethodPut)`."""
+    """The methods that gorilla/mux gets after a route: `.Methods("GET", http.MethodPut)`."""
     selector = node.parent
     call = selector.parent if selector is not None and selector.type == "selector_expression" else None
     if call is None or call.type != "call_expression" or _name(call) != "Methods":
@@ -119,7 +119,7 @@ def _router(syntax: Syntax, node: Node) -> tuple[str, str]:
 
 
 def _chain_start(syntax: Syntax, node: Node, prefixes: list[str]) -> Node:
-    """What a chain of calls that make groups starts with; adds their prefixes, the last one first."""
+    """The start of a chain of calls that make groups; adds their prefixes, the last one first."""
     for _ in range(_MAX_CHAIN):
         before = _before(node) if node.type == "call_expression" else None
         if before is None or _name(node) not in _GROUPS | _PASSING:
@@ -208,7 +208,7 @@ def _before(call: Node) -> Node | None:
 def route_pattern(template: str, *, is_subtree: bool = False) -> str:
     """A pattern as `facts.Route` has it: `{id}` for `:id` and `{id:[0-9]+}`, `{rest*}` for `*rest` and `{rest...}`.
 
-    With `is_subtree` one that ends with a slash stands for all below it, as in net/http.
+    With `is_subtree` one that ends with a slash matches all paths below it, as in net/http.
     """
 
     def varying(match: re.Match[str]) -> str:

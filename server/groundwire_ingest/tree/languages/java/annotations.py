@@ -109,7 +109,7 @@ def route_pattern(template: str) -> str:
 
 
 def java_views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLiteral]:
-    """What methods of Spring's controllers return: strings, and constants of the file.
+    """The results of methods of Spring's controllers: strings, and constants of the file.
 
     Those that return the body of the response itself name no template.
     """

@@ -49,7 +49,7 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
 
 
 def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
-    """What is caught, and what `instanceof` and `switch` name."""
+    """The types that `catch`, `instanceof` and `switch` name."""
     for node in nodes["catch_formal_parameter"]:
         caught = next((child for child in node.named_children if child.type == "catch_type"), None)
         stated = type_of(first_child(caught)) if caught is not None and caught.named_child_count == 1 else ""

@@ -18,7 +18,10 @@ _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "sealed": "abstract", "o
 
 
 class KotlinSyntax(Syntax):
-    """Kotlin up to version 2, as far as the grammar goes. What a companion object holds is a member of its class."""
+    """Kotlin up to version 2, as far as the grammar goes.
+
+    The declarations in a companion object are members of its class.
+    """
 
     kind = "kt"
     language = "kotlin"

@@ -1,4 +1,4 @@
-"""What Python classes, functions and variables say of themselves where they are declared."""
+"""The facts that Python classes, functions and variables state where they are declared."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,9 +12,9 @@ from groundwire_ingest.tree.languages.types import arguments, head
 _PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter", "hybrid_property"})
 _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 YIELDING = frozenset({"contextmanager", "asynccontextmanager", "fixture"})
-"""Decorators of generators that stand for the one value that they yield."""
+"""Decorators of generators whose one yielded value is the result."""
 _ITERATORS = frozenset({"Iterator", "Generator", "Iterable", "AsyncIterator", "AsyncGenerator", "AsyncIterable"})
-# What settings modules of Django set, and in part those of other frameworks.
+# The settings in settings modules of Django, and some of other frameworks.
 _SETTINGS = frozenset(
     """ALLOWED_HOSTS AUTHENTICATION_BACKENDS AUTH_PASSWORD_VALIDATORS AUTH_USER_MODEL CACHES DATABASES DEBUG
     DEFAULT_AUTO_FIELD EMAIL_BACKEND INSTALLED_APPS INTERNAL_IPS LANGUAGE_CODE LOGGING MEDIA_ROOT MEDIA_URL MIDDLEWARE
@@ -40,7 +40,7 @@ def is_overload(syntax: Syntax, node: Node) -> bool:
 
 
 def is_variable_of_module(node: Node, transparent: frozenset[str]) -> bool:
-    """True if a statement stands in no class or function."""
+    """True if a statement is outside of every class and function."""
     around = node.parent
     while around is not None and around.type in transparent:
         around = around.parent
@@ -101,7 +101,7 @@ def class_traits(node: Node) -> frozenset[Trait]:
 
 
 def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
-    """What a function says of itself; `parent` is the declaration around it."""
+    """The flags of a function; `parent` is the declaration around it."""
     names = frozenset(decorators(syntax, node))
     found: set[Trait] = set()
     if parent is None or parent.type != "class_definition":
@@ -136,5 +136,5 @@ def _statements(function: Node) -> list[Node]:
 
 
 def _base(argument: Node) -> Node | None:
-    """What an argument of a class statement names: a base class, or a metaclass."""
+    """The name in an argument of a class statement: a base class, or a metaclass."""
     return argument.child_by_field_name("value") if argument.type == "keyword_argument" else argument

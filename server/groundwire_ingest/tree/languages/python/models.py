@@ -45,7 +45,7 @@ def python_mappings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Ta
 
 
 def _stated(values: Mapping[str, Node | None]) -> str:
-    """The table that SQLAlchemy is told of, with its schema."""
+    """The table that SQLAlchemy is given, with its schema."""
     table = _plain_string(values.get("__tablename__"))
     schema = _SCHEMA.search(text_of(values.get("__table_args__"))) if table else None
     return f"{schema[1]}.{table}" if schema else table

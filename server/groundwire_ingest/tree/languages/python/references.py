@@ -1,4 +1,4 @@
-"""What Python code names without calling it, and calls that it writes in another way than as a call."""
+"""The names that Python code uses without calling them, and calls that are not written as calls."""
 
 import re
 from collections.abc import Iterator

@@ -25,14 +25,14 @@ _DJANGO = frozenset({"path", "re_path", "url"})
 _HANDLER_KEYWORDS = ("view_func", "endpoint", "handler", "view", "route")
 _PREFIX_KEYWORDS = ("url_prefix", "prefix")
 _MOUNTING = frozenset({"register_blueprint", "include_router", "mount", "add_subapp", "add_router", "Mount"})
-# What a view set of Django's REST framework answers, by method: of the collection, and of one of its items.
+# The routes of a view set of Django's REST framework, by method: of the collection, and of one of its items.
 _OF_COLLECTION = {"GET": "list", "POST": "create"}
 _OF_ITEM = {"GET": "retrieve", "PUT": "update", "PATCH": "partial_update", "DELETE": "destroy"}
 _MAX_STEPS_TO_VARIABLE = 8
 
 
 def python_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-    """What decorators, calls and lists of patterns say of URLs, and the prefixes of blueprints and routers."""
+    """The URLs in decorators, calls and lists of patterns, and the prefixes of blueprints and routers."""
     reader = _Routes(syntax, places)
     for node in nodes["decorator"]:
         yield from reader.decorated(node)
@@ -165,7 +165,7 @@ class _Routes:
                 yield self._route(arguments[0], pattern, f"{handler}.{member}", router, method)
 
     def _handler(self, node: Node) -> str:
-        """What a call registers: by keyword, or the first argument that is no string."""
+        """The argument that a call registers: by keyword, or the first one that is no string."""
         by_keyword = next(filter(None, (_keyword(node, name) for name in _HANDLER_KEYWORDS)), None)
         plain = (child for child in arguments_of(node) if child.type not in ("string", "keyword_argument", "none"))
         value = by_keyword if by_keyword is not None and by_keyword.type != "string" else next(plain, None)
@@ -230,7 +230,7 @@ def _included_module(syntax: Syntax, call: Node) -> str:
 
 
 def _variable_around(node: Node) -> str:
-    """The variable that is set to the list that a call stands in; empty when there is none."""
+    """The variable that is set to the list with a call in it; empty when there is none."""
     current = node.parent
     for _ in range(_MAX_STEPS_TO_VARIABLE):
         if current is None or current.type in ("function_definition", "class_definition", "module"):

@@ -1,4 +1,4 @@
-"""What the variables of Python code are, as far as the source makes it plain."""
+"""The values of variables in Python code, where the source makes them plain."""
 
 from collections.abc import Iterable, Iterator
 
@@ -18,14 +18,14 @@ _SELF = frozenset({"self", "cls"})
 # Functions that give the items of their first argument, or what it is.
 _SAME_ITEMS = frozenset("sorted reversed list tuple set frozenset iter enumerate aiter".split())
 _VIEWS = (".values()", ".items()")
-# What makes a type of others when it stands before brackets.
+# The names that make a type of others when they are before brackets.
 _TYPE_FORMS = frozenset("Annotated Optional list List dict Dict set Set Sequence Iterable Mapping Callable".split())
 _CASTS = frozenset({"cast"})
 _INJECTED = frozenset({"Depends", "Security", "Provide", "Inject"})
 
 
 def python_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
-    """Every variable, those first whose type is stated, those last of which nothing is known.
+    """Every variable: those with a stated type first, those without any known type last.
 
     The latter are there to hide what has their name outside of the function.
     """
@@ -180,7 +180,7 @@ class _Bindings:
         return path, counts
 
     def _returned(self) -> Iterator[Binding]:
-        """What each function returns, where that is always the same; or yields once, where that stands for a return."""
+        """The value that each function returns, where it is always the same, or that a decorated generator yields once."""
         found: dict[int, set[str]] = {}
         statements = (*self._nodes["return_statement"], *filter(self._stands_for_return, self._nodes["yield"]))
         for node in statements:

@@ -83,7 +83,7 @@ def _declared(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
 
 
 def _class_name(syntax: Syntax, listed: Node) -> str:
-    """What an association says by `class_name:`."""
+    """The class in `class_name:` of an association."""
     for pair in listed.named_children:
         value = pair.child_by_field_name("value")
         if text_of(pair.child_by_field_name("key")) == "class_name" and value is not None and value.type == "string":

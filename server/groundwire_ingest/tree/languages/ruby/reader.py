@@ -96,7 +96,7 @@ class RubySyntax(Syntax):
         return tuple(filter(None, found))
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """What a method takes; None for a type."""
+        """The parameters of a method; None for a type."""
         if node.type not in ("method", "singleton_method"):
             return None
         listed = node.child_by_field_name("parameters")

@@ -18,7 +18,7 @@ _SLICE = re.compile(r"[&*\s]*\[([^\];]+)")
 
 
 def rust_type(node: Node | None) -> str:
-    """The type without lifetimes and what tells how it is held; a slice of T is `Array<T>`."""
+    """The type without lifetimes and without wrappers of ownership; a slice of T is `Array<T>`."""
     written = _LEFT_OUT.sub("", text_of(node))
     slice_of = _SLICE.match(written)
     return type_text(f"[]{slice_of[1]}" if slice_of else written)
@@ -115,7 +115,7 @@ def _is_name(node: Node) -> bool:
 
 
 def rust_imports(_: Syntax, nodes: Nodes) -> Iterator[Import]:
-    """`use` one by one, and the modules that stand in files of their own.
+    """`use` one by one, and the modules that are in files of their own.
 
     Paths are those of the file's own module: in a module with braces `super` leads out of that first.
     """

@@ -82,7 +82,7 @@ class RustSyntax(Syntax):
         return tuple(filter(None, map(rust_type, bounds.named_children))) if bounds is not None else ()
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """What a function takes beside `self`."""
+        """The parameters of a function without `self`."""
         listed = node.child_by_field_name("parameters")
         if listed is None:
             return None

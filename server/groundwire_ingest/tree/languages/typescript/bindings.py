@@ -28,7 +28,7 @@ _MODIFIERS = frozenset({"accessibility_modifier", "override_modifier", "readonly
 _ITERATING = frozenset(
     "map forEach filter find findIndex findLast some every flatMap sort toSorted partition groupBy each".split()
 )
-# What statements are made of that may hold a `return` of the same function.
+# The parts of statements that may hold a `return` of the same function.
 _STATEMENTS = frozenset(
     """statement_block if_statement else_clause try_statement catch_clause finally_clause switch_statement switch_body
     switch_case switch_default for_statement for_in_statement while_statement do_statement""".split()
@@ -47,7 +47,7 @@ BINDING = frozenset(
 
 
 def script_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
-    """Parameters first, then variables, fields, items and results; names of which nothing is known come last."""
+    """Parameters first, then variables, fields, items and results; names without any known type come last."""
     unknown: list[Binding] = []
     parameters: dict[tuple[int, str], Known] = {}
     for binding in _all(syntax, nodes, places, parameters):
@@ -96,7 +96,7 @@ def _loops(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
 
 
 def _limits(nodes: Nodes) -> dict[str, str]:
-    """What type parameters are bounded by; of two with one name the first counts."""
+    """The bounds of type parameters; of two with one name the first counts."""
     found: dict[str, str] = {}
     for node in nodes["type_parameter"]:
         bound_by = script_type(first_child(node.child_by_field_name("constraint")))
@@ -106,7 +106,7 @@ def _limits(nodes: Nodes) -> dict[str, str]:
 
 
 def _known(syntax: Syntax, node: Node, limits: Mapping[str, str]) -> Known:
-    """What a variable or parameter is by its annotation, else by its value."""
+    """The type of a variable or parameter by its annotation, else by its value."""
     annotation = node.child_by_field_name("type")
     if annotation is None:
         return known_value(syntax, node.child_by_field_name("value"))
@@ -182,7 +182,7 @@ def _piped(syntax: Syntax, call: Node | None) -> str:
 
 
 def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
-    """What a function that is declared returns, as far as its first telling `return` says."""
+    """The result of a declared function, by its first `return` with a known value."""
     naming = next((one for one in _naming(node) if places.declared(one)), None)
     declared = places.declared(naming) if naming is not None else 0
     body = node.child_by_field_name("body")
@@ -208,7 +208,7 @@ def _naming(node: Node) -> Iterator[Node]:
 
 
 def _returned(body: Node) -> Iterator[Node]:
-    """What a function's body gives back, nested functions aside."""
+    """The values that a function's body returns, nested functions aside."""
     if body.type != "statement_block":
         yield first_child(body) or body if body.type == "parenthesized_expression" else body
         return
@@ -224,7 +224,7 @@ def _returned(body: Node) -> Iterator[Node]:
 
 
 def _object_result(syntax: Syntax, value: Node, declared: int, naming: Node | None) -> Iterator[Binding]:
-    """A function that returns an object written out stands for that object: its variables are the object's members."""
+    """A function that returns an object written out represents that object: its variables are the object's members."""
     name = text_of(naming.child_by_field_name("name")) if naming is not None else ""
     if name and naming is not None and naming.type != "method_definition":
         yield Binding(declared, RETURNED, "", False, name)

@@ -1,4 +1,4 @@
-"""What TypeScript and JavaScript files import and export, as ES modules and as CommonJS.
+"""The imports and exports of TypeScript and JavaScript files, as ES modules and as CommonJS.
 
 An export under another name is an Import of this very file (empty module), so that one look-up serves both.
 """

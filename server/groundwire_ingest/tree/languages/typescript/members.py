@@ -71,7 +71,7 @@ _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get
 _CLAUSES = frozenset({"extends_clause", "implements_clause"})
 _SIGNATURES = frozenset({"method_signature", "call_signature", "construct_signature"})
 _MAX_MEMBERS = 64
-"""How many members of an interface tell what it is there for."""
+"""The number of members of an interface that show its purpose."""
 
 
 def script_bases(_: Syntax, node: Node) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
 
 
 def script_parameters(_: Syntax, declared: Node) -> tuple[Parameter, ...] | None:
-    """What a function takes, or a variable or member that is one; None for anything else."""
+    """The parameters of a function, or of a variable or member that is one; None for anything else."""
     node = value_or_self(declared)
     annotation = first_child(node.child_by_field_name("type"))
     function = annotation if annotation is not None and annotation.type == "function_type" else node
@@ -128,7 +128,7 @@ def _parameter(node: Node) -> Parameter:
 
 
 def script_result(_: Syntax, node: Node) -> str:
-    """What a function or a member of an interface returns, or the type that a variable is stated to have."""
+    """The type that a function or a member of an interface returns, or the stated type of a variable."""
     value = value_or_self(node)
     stated = script_type(value.child_by_field_name("return_type"))
     if stated or value.child_by_field_name("parameters") is not None:

@@ -1,4 +1,4 @@
-"""What `tsconfig.json` and `package.json` say of where modules are."""
+"""The places of modules, by `tsconfig.json` and `package.json`."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def is_project_file(path: str) -> bool:
 
 
 def script_project(path: str, text: str) -> ScriptProject | None:
-    """What a project file says; None when it cannot be read or says nothing that is needed."""
+    """The facts of a project file; None when it cannot be read or has none that are needed."""
     plain = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text))
     try:
         value: JsonValue = json.loads(plain)

@@ -1,4 +1,4 @@
-"""What TypeScript and JavaScript code names without calling it."""
+"""The names that TypeScript and JavaScript code uses without calling them."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ _DECLARING = frozenset(
     type_parameter nested_type_identifier""".split()
 )
 _HERITAGE = frozenset({"class_heritage", "extends_clause", "implements_clause", "extends_type_clause"})
-# What Nest calls of the classes that a decorator names, before or after what is decorated.
+# The calls of Nest on the classes that a decorator names, before or after the decorated code.
 _CALLED_BY_FRAMEWORK = {
     "UseGuards": "canActivate",
     "UseInterceptors": "intercept",
@@ -86,7 +86,7 @@ def _is_type_use(node: Node) -> bool:
 
 
 def _is_use(node: Node) -> bool:
-    """True if a name stands for its value: it is neither imported nor exported there, nor called by itself."""
+    """True if a name is used as a value: it is neither imported nor exported there, nor called."""
     parent = node.parent
     if parent is None or parent.type in _NOT_USES or parent.type in _HERITAGE:
         return False
@@ -95,7 +95,7 @@ def _is_use(node: Node) -> bool:
 
 
 def _file_names(syntax: Syntax, nodes: Nodes) -> frozenset[str]:
-    """The names that a file imports or gives to something that stands in no function: what others may mean by them."""
+    """The names that a file imports or declares outside of functions: other files may mean these."""
     declared = (text_of(node.child_by_field_name("name")) for kind in _NAMING for node in nodes[kind])
     return frozenset(declared) | {item.alias for item in script_imports(syntax, nodes)}
 

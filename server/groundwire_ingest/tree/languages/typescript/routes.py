@@ -21,7 +21,7 @@ _MOCKS = "msw"
 _MOUNTING = frozenset({"use", "register", "route"})
 _CONTROLLERS = frozenset({"Controller", "JsonController", "RestController", "Route"})
 _OF_ROUTER = frozenset({"routes()", "middleware()", "allowedMethods()", "router"})
-# `:id`, `:id(\d+)`, `:id?`, `[id]`; `*` and what stands for the rest of a path.
+# `:id`, `:id(\d+)`, `:id?`, `[id]`; `*` and other forms for the rest of a path.
 _VARYING = re.compile(r":(\w+)(?:\([^()/]*\))?(\*|\+)?\??|\{\*(\w+)\}|\*(\w*)")
 _BASE = re.compile(r"^(?:\$\{[^{}]*\}|https?://[^/]*)(?=/)")
 _MAX_CHAIN = 10
@@ -104,7 +104,7 @@ def _pattern_of_chain(syntax: Syntax, node: Node) -> str:
 
 
 def _handler(syntax: Syntax, node: Node, places: Places) -> tuple[int, str]:
-    """The definition that a function written out stands in, or the path of one, that of what is wrapped included."""
+    """The definition around a function written out, or of the path of one, also inside of a wrapping call."""
     for _ in range(_MAX_CHAIN):
         if node.type in FUNCTIONS:
             body = node.child_by_field_name("body")

@@ -1,4 +1,4 @@
-"""What a name in TypeScript or JavaScript stands for by the value it is given, and functions given to calls."""
+"""The meaning of a name in TypeScript or JavaScript by its value, and functions passed to calls."""
 
 from tree_sitter import Node
 
@@ -16,7 +16,7 @@ _TESTS = frozenset(
 _STRINGS = frozenset({"string", "template_string"})
 _NAMES = frozenset({"identifier", "member_expression"})
 _MAX_NAME_CHARACTERS = 80
-# What node ids use to tell nodes apart.
+# The signs that node ids use to distinguish nodes.
 _MARKS = str.maketrans("", "", "#@~")
 
 
@@ -56,7 +56,7 @@ def is_import(value: Node | None) -> bool:
 
 
 def shape_of_value(name: str, value: Node | None, owner: str = "") -> Shape | None:
-    """What a name stands for by its value; None when that is neither a function, a class nor an object of functions.
+    """The definition that a value makes; None unless it is a function, a class or an object of functions.
 
     A function or object handed to a call, as in `memo(() => ...)` or `defineComponent({...})`, counts as well.
     """
@@ -136,7 +136,7 @@ def value_or_self(node: Node) -> Node:
 
 
 def _label(node: Node, is_test: bool) -> str:
-    """What a call says of the function that it is given, on one line; empty when that is not plain to see."""
+    """The name that a call gives to its function, on one line; empty when it is not plain."""
     if node.type not in _STRINGS and not (is_test and node.type in _NAMES):
         return ""
     written = (node.text or b"")[: 4 * _MAX_NAME_CHARACTERS].decode(errors="ignore").strip("'\"`")

@@ -34,7 +34,7 @@ _PROMISES = frozenset({"Promise.all()", "Promise.allSettled()"})
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a value, as in `facts.Binding`; `node` is its expression where its parts tell more."""
+    """The facts about a value, as in `facts.Binding`; `node` is its expression where its parts have more facts."""
 
     type_name: str = ""
     path: str = ""
@@ -53,7 +53,7 @@ def stated(annotation: Node | None) -> Known:
 
 
 def known_value(syntax: Syntax, node: Node | None) -> Known:
-    """What an expression is, as far as it tells."""
+    """The value of an expression, as far as it is known."""
     for _ in range(_MAX_STEPS):
         if node is None:
             return NOTHING

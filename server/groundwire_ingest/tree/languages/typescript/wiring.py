@@ -1,4 +1,4 @@
-"""What TypeScript and JavaScript tell containers to hand out, and ORMs about tables."""
+"""The registrations of TypeScript and JavaScript at containers, and the tables described to ORMs."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _GIVEN = ("useClass", "useExisting", "useFactory", "useValue", "useToken")
 _REGISTERING = frozenset({"register", "registerSingleton", "registerType", "registerInstance", "registerClass"})
 _BINDING = frozenset({"to", "toSelf", "toService", "toConstantValue", "toDynamicValue", "toClass", "toFactory"})
 _ASKING = frozenset({"inject", "Inject", "resolve", "AuthGuard", "getAllAndOverride", "getAllAndMerge"})
-# What a decorator keeps under a key, and who reads it there.
+# The value that a decorator stores under a key, and its readers.
 _KEEPING, _READER = "SetMetadata", "reflector.get"
 
 
@@ -35,7 +35,7 @@ def script_registrations(syntax: Syntax, nodes: Nodes, places: Places) -> Iterat
 
 
 def _called(syntax: Syntax, node: Node, places: Places) -> Iterator[Registration]:
-    """What a call registers, or asks for."""
+    """The type that a call registers or requests."""
     name, arguments = called_name(node), arguments_of(node)
     if name in _REGISTERING and len(arguments) > 1:
         given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
@@ -84,7 +84,7 @@ def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, pl
 
 
 def _given(members: dict[str, Node]) -> Node | None:
-    """What is handed out: a class, a value, or what a factory that is written out makes."""
+    """The provided value: a class, a value, or the result of a factory that is written out."""
     value = next((members[key] for key in _GIVEN if key in members), None)
     if value is None or value.type != "arrow_function":
         return value
@@ -102,7 +102,7 @@ def _members(node: Node) -> dict[str, Node]:
 
 
 CONVENTION = 0.8
-"""The table's name follows from the class's by what the library does when it is told none."""
+"""The table's name follows from the class's, by the rule of the library for tables without a name."""
 
 _TABLE_KEYS = ("name", "tableName", "table")
 _TABLE_FUNCTION = re.compile(r"(?:pg|mysql|sqlite|mssql|singlestore)\w*Table|table")

@@ -102,7 +102,7 @@ class CFamilyNames(NameRules):
         return None
 
     def member(self, container: Ref, name: str) -> Found | None:
-        """What a namespace holds."""
+        """The definitions of a namespace."""
         symbol = f"{container}.{name}"
         if isinstance(container, str) and self._symbols.get(symbol):
             return Found(self._symbols[symbol], WILDCARD)

@@ -1,4 +1,4 @@
-"""Go: packages are folders; which import path a folder has is told by the go.mod file around it."""
+"""Go: packages are folders; the go.mod file around a folder gives its import path."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ class GoNames(NameRules):
         return next((member for member in members if member is not None), None)
 
     def member(self, container: Ref, name: str) -> Found | None:
-        """What the package in a folder declares."""
+        """The declarations of the package in a folder."""
         if isinstance(container, int):
             return None
         numbers = self._packages[container].get(name, ()) if container in self._packages else ()

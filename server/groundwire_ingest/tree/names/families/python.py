@@ -1,4 +1,4 @@
-"""Python: modules by dotted name, relative or from a folder that may stand on `sys.path`; fixtures of pytest."""
+"""Python: modules by dotted name, relative or from a folder that may be on `sys.path`; fixtures of pytest."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -61,8 +61,8 @@ class PythonNames(NameRules):
     """The names of Python, whose folders on `sys.path` are not in the tree.
 
     So these are tried in turn: the folder around the importing file's outermost package, the folders around that one,
-    and any other folder that holds a top-level module or package of the name, provided that there is one such.
-    A package whose `__init__.py` is blank has no node; like a folder without one it is known by its path.
+    and any other folder. The last must be the only one with a top-level module or package of the name. A package whose
+    `__init__.py` is blank has no node; like a folder without one it is known by its path.
     """
 
     self_names = frozenset({"self", "cls"})
@@ -156,7 +156,7 @@ class PythonNames(NameRules):
         item = self.import_of(file, name)
         imported = self._named_by(file, item, steps) if item else None
         if defined:
-            # What is defined below an import of its name is there for when the import fails.
+            # A definition below an import of its name is the fallback for a failing import.
             is_fallback = item is not None and item.line < self.table.definitions[defined[0]].line
             return imported.at_most(INFERRED) if imported and is_fallback else Found(defined, EXACT)
         found = imported or self._submodule(module, name)
@@ -176,7 +176,7 @@ class PythonNames(NameRules):
             yield from map(self.table.file_of, source.numbers if source is not None else ())
 
     def _named_by(self, file: int, item: Import, steps: int) -> Found | None:
-        """What an import names, when it is of the tree."""
+        """The target of an import, when it is in the tree."""
         source = self._module(file, item.module)
         if source is None:
             return None
@@ -191,7 +191,7 @@ class PythonNames(NameRules):
         return self._located(folder, (name,)) if file_name.startswith("__init__.") else None
 
     def _module(self, file: int, dotted: str) -> Found | None:
-        """The one module, or folder of modules, that a dotted name stands for in a file."""
+        """The one module, or folder of modules, that a dotted name means in a file."""
         key = (file, dotted)
         if key not in self._modules:
             relative = dotted.startswith(".")

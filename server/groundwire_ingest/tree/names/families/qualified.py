@@ -23,12 +23,12 @@ _OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listA
 class QualifiedNames(NameRules):
     """A C# type whose declarations in one project are all `partial` is one type; its number is that of the first.
 
-    What is declared `global` holds for the files of one .NET project.
+    `global` declarations apply to the files of one .NET project.
     """
 
     self_names = frozenset({"this"})
     implicit_members = True
-    # True if functions stand in namespaces, beside types.
+    # True if namespaces may have functions next to types.
     has_functions: ClassVar[bool] = False
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
@@ -158,7 +158,7 @@ class CSharpNames(QualifiedNames):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        # A file of top-level statements is compiled into the partial `Program` beside it.
+        # A file of top-level statements is compiled into the partial `Program` next to it.
         programs = {
             folder_of(self.table.path_of(number)): number
             for number, definition in enumerate(self.table.definitions)
@@ -192,7 +192,7 @@ class JavaNames(QualifiedNames):
         return (method, name[:1].lower() + name[1:]) if name else (method,)
 
     def inherited_result(self, method: str, base: str) -> str:
-        """What a repository or service for entities gives, which is its first type argument."""
+        """The entity type of a repository or service: its first type argument."""
         entity = next(iter(arguments(base)), "")
         if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
             return ""

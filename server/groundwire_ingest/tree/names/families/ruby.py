@@ -88,7 +88,7 @@ class RubyNames(NameRules):
                     yield owners[0], number
 
     def _rank(self, number: int) -> tuple[bool, bool, int]:
-        """Which declaration stands for a type: one outside of tests that states a base, else the first."""
+        """The declaration used for a type: one outside of tests that states a base, else the first."""
         facts = self.table.files[self.table.file_of(number)]
         return facts.is_test, not self.table.definitions[number].bases, number
 

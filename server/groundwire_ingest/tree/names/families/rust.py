@@ -55,7 +55,7 @@ class RustNames(NameRules):
         return self._path(self._module_around(scope), (name,), MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
-        """What a module declares, holds or imports under a name."""
+        """The definition that a module declares, contains or imports under a name."""
         return self._attribute(container, name, MAX_IMPORT_STEPS) if isinstance(container, str) else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
@@ -99,7 +99,7 @@ class RustNames(NameRules):
             yield from ((owner, other) for other in others)
 
     def _path(self, module: str, segments: Sequence[str], steps: int) -> Found | None:
-        """What a path stands for in a module."""
+        """The target of a path in a module."""
         first, *others = segments or ("self",)
         found = self._first(module, first, steps)
         for segment in others:
@@ -148,7 +148,7 @@ class RustNames(NameRules):
         return self._attributes[key]
 
     def _find(self, module: str, name: str, steps: int) -> Found | None:
-        """What a module declares, a module in it, or what it imports by name or with everything else."""
+        """The declarations of a module, a module in it, or its imports by name or of everything."""
         numbers = self._members[module].get(name, ()) if module in self._members else ()
         if numbers:
             return Found(numbers, EXACT)

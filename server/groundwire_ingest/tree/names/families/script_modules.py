@@ -1,4 +1,4 @@
-"""Which file the path of a module stands for."""
+"""The file that the path of a module means."""
 
 import posixpath
 from collections import defaultdict
@@ -17,7 +17,7 @@ _FIRST_CONFIGS = ("tsconfig.json", "jsconfig.json")
 
 @dataclass(frozen=True, slots=True)
 class _Aliases:
-    """What a folder's configuration says: where paths that are not relative start, and what patterns stand for."""
+    """The facts of a folder's configuration: the start of paths that are not relative, and the targets of patterns."""
 
     base: str | None
     targets: Mapping[str, tuple[str, ...]]
@@ -68,7 +68,7 @@ class ScriptModules:
             found = self._found((posixpath.join(root, target) for target in stated), EXACT)
             if found is not None:
                 return found
-            # What is exported is often what a build makes of the folder `src`.
+            # The exported file is often the result of building the folder `src`.
             built = [target.removeprefix("./").partition("/")[2] for target in stated]
             sources = [posixpath.join(root, "src", target) for target in (*filter(None, built), below or "index")]
             stems = [posixpath.splitext(source)[0].removesuffix(".d") for source in sources]
@@ -99,7 +99,7 @@ class ScriptModules:
         return next((number for number in found if number is not None), None)
 
     def _aliases(self, path: str, steps: int) -> _Aliases:
-        """What a configuration says, with what it takes from those that it extends; its own comes first."""
+        """The facts of a configuration and of those that it extends; its own come first."""
         config, folder = self._projects.get(path), posixpath.dirname(path)
         if not isinstance(config, ScriptConfig) or not steps:
             return _Aliases(None, {})
@@ -140,7 +140,7 @@ def _config_order(path: str) -> tuple[str, bool, str]:
 
 
 def _candidates(aliases: _Aliases, specifier: str) -> Iterator[str]:
-    """The paths that a specifier may stand for: of the patterns that fit, those of the longest first."""
+    """The paths that a specifier may mean: of the patterns that fit, those of the longest first."""
     for pattern in sorted(aliases.targets, key=lambda pattern: (-len(pattern.partition("*")[0]), pattern)):
         before, star, after = pattern.partition("*")
         fits = specifier.startswith(before) and specifier.endswith(after) if star else specifier == pattern

@@ -35,11 +35,11 @@ class ScriptNames(NameRules):
         self._exports: dict[tuple[int, str], Found | None] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
-        """What the file's module declares or imports."""
+        """The declarations and imports of the file's module."""
         return self._export(self.table.module_of(self.table.file_of(scope)), name, MAX_IMPORT_STEPS)
 
     def member(self, container: Ref, name: str) -> Found | None:
-        """What a module exports; what it keeps to itself is not told apart."""
+        """The exports of a module; private definitions are not excluded."""
         return self._export(container, name, MAX_IMPORT_STEPS) if isinstance(container, int) else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
@@ -78,7 +78,7 @@ class ScriptNames(NameRules):
         return None
 
     def _imported(self, file: int, item: Import, steps: int) -> Found | None:
-        """What an import brings; a default import of a module without one is the module, as with CommonJS."""
+        """The target of an import; a default import without a default export is the module, as with CommonJS."""
         source = self._module(file, item.module) if item.module else Found((self.table.module_of(file),), EXACT)
         if source is None or not item.name:
             return source

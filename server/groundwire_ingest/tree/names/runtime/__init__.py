@@ -1,1 +1,1 @@
-"""What is put together at run time: routes and requests, messages and handlers, interfaces and implementations."""
+"""Links made at run time: routes and requests, messages and handlers, interfaces and implementations."""

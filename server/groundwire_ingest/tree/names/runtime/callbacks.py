@@ -98,7 +98,7 @@ class Callbacks:
 
 
 def _field(path: str) -> tuple[str, str] | None:
-    """What is before a field, and the field's name, of a path to the field or to something taken out of it."""
+    """The path before a field, and the field's name, of a path to the field or to an item of it."""
     segments = path.split(".")
     while segments and segments[-1] in _TAKING:
         segments.pop()
@@ -108,7 +108,7 @@ def _field(path: str) -> tuple[str, str] | None:
 
 
 class HandedOver:
-    """The types of which values are passed as interfaces that types satisfy without naming them."""
+    """The types with values that are passed as interfaces that types satisfy without naming them."""
 
     def __init__(self, lookup: Lookup, calls: CallResolution, inheritance: Inheritance) -> None:
         self._lookup = lookup

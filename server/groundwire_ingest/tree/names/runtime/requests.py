@@ -52,7 +52,7 @@ class RequestMatching:
     def edges(self, facts: Asking) -> Iterator[SourceEdge]:
         """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL stands by itself.
 
-        Where several handlers are equally likely, MAX_FAN_OUT at most, each is told of at .5.
+        Where several handlers are equally likely, MAX_FAN_OUT at most, each gets an edge of .5.
         """
         edges = FileEdges(facts.path)
         for request in facts.requests:
@@ -80,10 +80,10 @@ class RequestMatching:
         yield from self.edges(replace(page, requests=tuple(requests)))
 
     def _answering(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
-        """What answers a request, by the most specific pattern that fits, and how sure that is.
+        """The handlers of a request, by the most specific pattern that fits, and their confidence.
 
-        What the node itself serves comes before all else. A pattern that says nothing fits too much to be sure of,
-        unless a file beside the request's or below it has it.
+        Routes that the node itself serves come first. A pattern without fixed parts fits too much to be sure, unless a
+        file next to the request's or below it has it.
         """
         segments = tuple(_HOLE if "{" in segment else segment for segment in _segments(request.url))
         is_telling = any(segment != _HOLE for segment in segments)
@@ -97,7 +97,7 @@ class RequestMatching:
         return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
 
     def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
-        """What has a pattern that the segments fit, and how sure that is."""
+        """The handlers with a pattern that the segments fit, and their confidence."""
         patterns = self._fitting(segments)
         own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
         told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
@@ -151,8 +151,8 @@ def _pattern_segment(segment: str) -> str:
 def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
     """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
 
-    What tests serve is for tests alone: what a test serves inside of itself for that test, and what one of their
-    helpers does for the same file.
+    Routes that tests serve count only for tests: a route inside a test for that test, and a route in a helper for the
+    same file.
     """
     if len(served) > MAX_ALIKE:
         return []

@@ -28,8 +28,8 @@ Holder = tuple[int, str]
 class Served:
     """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
 
-    `method` is that of HTTP in capitals, empty for any. `within` is the key of the test or the file of tests inside of
-    which alone it is served, empty where that is not so.
+    `method` is that of HTTP in capitals, empty for any. `within` is the key of the only test or file of tests that it
+    is served in; empty for all others.
     """
 
     pattern: str
@@ -60,7 +60,7 @@ class Routes:
                     self._mounts[holder].append((scope, mount))
 
     def served(self, file: int) -> Iterator[Served]:
-        """What the routes of a file answer, one for each prefix and handler.
+        """The served routes of a file, one for each prefix and handler.
 
         Of several routes that differ in their handlers alone the first holds whose handler is found.
         """

@@ -31,7 +31,7 @@ class Topics:
                     self._handlers[subject].update(dict.fromkeys(handlers_of(uses, scope, topic)))
 
     def handlers(self, scope: int, topic: Topic) -> Iterator[tuple[int, float]]:
-        """What handles a message that is sent in definition `scope`, with the confidence of each."""
+        """The handlers of a message that is sent in definition `scope`, with the confidence of each."""
         subject = self._subject(scope, topic) if not topic.handles else None
         found = self._handlers.get(subject, {}) if subject is not None else {}
         for number in found if len(found) <= MAX_HANDLERS else ():

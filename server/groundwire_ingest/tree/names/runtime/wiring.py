@@ -1,4 +1,4 @@
-"""What is put together at run time: registrations of implementations, and messages with those who handle them."""
+"""Links made at run time: registrations of implementations, and messages with their handlers."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ from groundwire_ingest.tree.names.table import Found
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""
 SAME_NAME = 0.8
-"""A message of another service has the same name, by which buses tell them apart."""
+"""A message of another service has the same name: buses identify messages by name."""
 MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
@@ -60,7 +60,7 @@ class Registrations:
         return {number: frozenset(types) for number, types in self._bound.items()}
 
     def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
-        """What a registration hands out, or what those get who ask for its name."""
+        """The types that a registration provides, or that a request for its name gets."""
         if not registration.asks:
             found = self._uses.value(scope, registration.given) if registration.given else Found((scope,), EXACT)
             return found.numbers if found is not None else ()
@@ -69,7 +69,7 @@ class Registrations:
         return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
 
     def _add(self, scope: int, registration: Registration) -> None:
-        """Notes what is handed out for a name; what is not a type stands for the base types of what is handed out."""
+        """Records the type provided for a name; a value that is not a type is recorded for its base types."""
         given = () if registration.asks else self.given(scope, registration)
         name, asked = self._asked(scope, registration)
         if name:
@@ -96,8 +96,8 @@ class Registrations:
     def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
         """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
 
-        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`, or those of what a
-        callable provides and of what it makes, as in `@Bean I i() { return new T(); }`.
+        The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`. Or they are the type
+        that a callable provides and the type that it makes, as in `@Bean I i() { return new T(); }`.
         """
         if call.constructs and scope in self._providers:
             return self._derived(scope, self._lookup.table.definitions[scope].result, f"{call.receiver}.{call.name}")
@@ -105,7 +105,7 @@ class Registrations:
         return self._derived(scope, *given) if len(given) == 2 else None
 
     def _derived(self, scope: int, *given: str) -> tuple[int, int] | None:
-        """Two types of which the second derives from the first."""
+        """Two types; the second derives from the first."""
         found = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
         if found[0] is None or found[1] is None:
             return None
@@ -175,7 +175,7 @@ class Messages:
                 self._handlers[message.numbers[0]][member] = message.confidence
 
     def _add_topic(self, scope: int, topic: Topic) -> None:
-        """What handles a message that is told by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
+        """The handlers of a message named by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
         written = topic.path.removesuffix(".name")
         message = self._lookup.type_named(scope, written)
         for number in handlers_of(self._uses, scope, topic) if message is not None else ():
@@ -194,9 +194,9 @@ class Messages:
                 self._handlers[taken][number] = WILDCARD
 
     def _add_same_named(self) -> None:
-        """What handles a message of one name handles those of other services that are called the same.
+        """Handlers of a message also handle messages of other services with the same name.
 
-        A type within another is told apart by that one: many features have a `Command` or `Query` of their own.
+        For a nested type the outer type is part of the name: many features have a `Command` or `Query` of their own.
         """
         by_name: defaultdict[str, list[int]] = defaultdict(list)
         for number, definition in enumerate(self._table.definitions):
@@ -223,7 +223,7 @@ def is_sending(call: Call) -> bool:
 
 
 def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
-    """For each type those that derive from a generic type with it as an argument, and their members that take it.
+    """For each type, those that derive from a generic type with it as an argument, and their members that accept it.
 
     That is how configurations, validators, repositories, serializers and comparers of a type name it.
     """
