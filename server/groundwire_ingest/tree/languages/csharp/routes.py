@@ -111,7 +111,7 @@ def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
 
 
 def _templates(outer: list[str], template: str | None) -> list[str]:
-    """The templates of an action under each of those of its class, unless they start with `/` or `~/`."""
+    """The templates of an action, each under those of its class unless it starts with `/` or `~/`."""
     if template is not None and template.startswith(("/", "~/")):
         return [template.removeprefix("~")]
     return [f"{prefix}/{template or ''}" for prefix in outer] or ([template] if template is not None else [])

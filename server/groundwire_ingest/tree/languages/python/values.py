@@ -180,7 +180,7 @@ class _Bindings:
         return path, counts
 
     def _returned(self) -> Iterator[Binding]:
-        """The value that each function returns, where it is always the same, or that a decorated generator yields once."""
+        """The value that each function always returns, or that a decorated generator yields once."""
         found: dict[int, set[str]] = {}
         statements = (*self._nodes["return_statement"], *filter(self._stands_for_return, self._nodes["yield"]))
         for node in statements:
