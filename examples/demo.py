@@ -1,8 +1,8 @@
 """Evidence about real code, end to end: index a part of Python's standard library, serve it, and ask.
 
-Indexes the packages json, http, urllib and logging of the interpreter that runs it, starts a server on a free
-port, and answers a question with the pipeline `evidence`: search -> expand -> fetch -> render, without a language
-model. Everything it writes lies in `.demo/`. On the command line the last part is
+Indexes the packages json, http, urllib and logging of the interpreter that runs it, and starts a server on a free port.
+Then it answers a question with the pipeline `evidence`: search -> expand -> fetch -> render, without a language model.
+Everything it writes lies in `.demo/`. On the command line the last part is
 
     groundwire run evidence "how are chunks read?" --server HOST:PORT --repository stdlib --branch 3.11
 """

@@ -183,8 +183,8 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> FetchNodeTextsResponse:
         """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
 
-        Without a budget it is 4,000 tokens. `nodes` are those of a walk, of which what the server reads is sent.
-        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        Without a budget it is 4,000 tokens. `nodes` may be those of a walk; only the fields that the server reads are
+        sent. `access` and `timeout` (seconds) are the client's defaults where they are None.
 
         Raises:
             ValueError: Both `budget_tokens` and `max_chars` are given: protobuf would keep one of the two.
@@ -285,8 +285,8 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> Evidence:
         """Answers a question with the whole texts that match it best, as many as fit the budget, and their places.
 
-        One `query`; texts that fit the budget but not into its response are fetched from the same index version, in as
-        many calls as that takes.
+        One `query`. Texts that fit the budget but not into its response are fetched from the same index version, in
+        further calls.
 
         Args:
             scope: Where to look.
@@ -339,7 +339,7 @@ class AsyncGroundwireClient(AsyncTransport):
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> ListIndexesResponse:
-        """The indexes of which the caller may see something, by repository, branch and version; empty names are all."""
+        """The indexes with a node visible to the caller, by repository, branch and version; empty names are all."""
         request = ListIndexesRequest(repository=repository, branch=branch, access=self._access(access))
         return await self._call(self._indexes.ListIndexes, request, timeout)
 

@@ -1,7 +1,7 @@
 """The client's half of the error table: every failed call raises a subclass of `GroundwireError`.
 
-The status code picks the class. The google.rpc details that the server attaches fill its fields; they may be
-absent (a proxy answered, or nobody) or malformed, and then the fields are empty: the status itself still stands.
+The status code picks the class. The google.rpc details that the server attaches fill its fields. If they are absent (a
+proxy answered, or no server did) or malformed, the fields are empty, and the status is still valid.
 """
 
 from collections.abc import Iterable, Mapping
@@ -74,7 +74,7 @@ class InvalidRequestError(GroundwireError):
 
 
 class NotFoundError(GroundwireError):
-    """NOT_FOUND: no such scope or index, or nothing of it is visible to the caller."""
+    """NOT_FOUND: there is no such scope or index, or the caller may see no node of it."""
 
 
 class FailedPreconditionError(GroundwireError):

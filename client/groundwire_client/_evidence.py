@@ -1,4 +1,4 @@
-"""What `evidence` gives: the texts that answer a question, where they stand, and what was left out."""
+"""The result of `evidence`: the texts that answer a question, their places, and the texts left out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class SkippedText(EvidenceNode):
 class Evidence:
     """The texts that answer a question best, within a budget.
 
-    In a notebook it shows as HTML in which nothing of a text is markup.
+    In a notebook it shows as HTML that never treats a text as markup.
 
     Attributes:
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot.
@@ -75,7 +75,7 @@ class Evidence:
         return tuple(text.citation for text in self.texts)
 
     def _repr_html_(self) -> str:
-        """What notebooks show: each text under its place, and what was left out."""
+        """The HTML for notebooks: each text under its place, and the texts left out."""
         head = f"{len(self.texts)} texts, {self.used_tokens:,} tokens, index {self.scope.active_index}"
         parts = [f"<p><b><bdi>{escape(self.question)}</bdi></b><br>{escape(head)}</p>"]
         parts += (

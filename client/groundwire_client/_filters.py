@@ -11,7 +11,7 @@ from groundwire.v1.scope_pb2 import NodeFilter
 
 MetadataScalar: TypeAlias = str | int | float | bool | None
 MetadataValue: TypeAlias = MetadataScalar | Sequence[MetadataScalar]
-"""A value, or alternatives of which one is enough."""
+"""A value, or alternatives; a node needs only one of them."""
 
 Filter: TypeAlias = NodeFilter | Mapping[str, object]
 """A filter, or the loose values that `node_filter` makes one of."""

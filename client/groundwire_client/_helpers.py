@@ -1,4 +1,4 @@
-"""What goes beyond the generated messages: ids of responses, scopes, names of enum values, times."""
+"""Helpers for the generated messages: ids of responses, scopes, names of enum values, times."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar

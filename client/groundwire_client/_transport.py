@@ -82,10 +82,10 @@ class Transport(_CallDefaults):
         timeout: Seconds until a call gives up, its retries included; each call may set its own.
         metadata: Sent with every call, such as `[("x-tenant-route", "eu")]`.
         token: The caller's bearer token, or a function that gives one for each call, such as a `TokenFile`.
-            Without `credentials` it travels in the clear, so then the server must be on this machine.
-        plaintext_token: Let a token travel in the clear beyond this machine, because a mesh secures the way.
-        access: What the caller may see, for calls that do not say; None leaves it to the token or certificate, and sees
-            public nodes only where the server asks for neither.
+            Without `credentials` it is sent unencrypted, so then the server must be on this machine.
+        plaintext_token: Allow a token without TLS to another machine, because a mesh encrypts the connection.
+        access: What the caller may see, for calls that do not say. None leaves it to the token or certificate; if the
+            server asks for neither, only public nodes are visible.
         wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
 
     Every call raises a subclass of `GroundwireError` when it fails, and `ValueError` or `TypeError` for arguments
@@ -151,7 +151,8 @@ class Transport(_CallDefaults):
 class AsyncTransport(_CallDefaults):
     """An asyncio connection to a Groundwire server: arguments, responses and errors are those of `GroundwireClient`.
 
-    What gives the `token` may be a coroutine function here; any other is called in the event loop, and must be quick.
+    The function that returns the `token` may be a coroutine function here; any other is called in the event loop, and
+    must be quick.
 
     Create it inside the event loop that uses it; tasks of that loop may share it. Use it with `async with`, or await
     its `close`. A cancelled task cancels its call and raises `asyncio.CancelledError`.

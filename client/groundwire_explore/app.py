@@ -36,7 +36,7 @@ _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the application is started with.
+    """The parameters that start the application.
 
     Attributes:
         connect: Makes the client of the server, inside the event loop.

@@ -37,17 +37,17 @@ _PARAMETERS = (
 
 
 def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
-    """What a node is called: its symbol, else the last part of its id, which is its name within its kind."""
+    """The name of a node: its symbol, else the last part of its id, which is its name within its kind."""
     return shown(symbol or node_id.split("::", 3)[-1] or location.path)
 
 
 def name_of_match(match: QueryMatch) -> str:
-    """What a match is called; a text without a symbol by its headings."""
+    """The name of a match; a text without a symbol is named by its headings."""
     return name_of(match.symbol or match.section_path, match.location, match.id)
 
 
 def badges(*, is_test: bool, is_generated: bool) -> tuple[str, ...]:
-    """What sets a node apart from code that somebody wrote to run."""
+    """The marks of a node that is not ordinary code."""
     return tuple(word for word, holds in (("test", is_test), ("generated", is_generated)) if holds)
 
 
@@ -75,7 +75,7 @@ def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
 
 
 def query_notices(answer: QueryResponse) -> tuple[str, ...]:
-    """What limits a response."""
+    """The limits that cut a response."""
     meta = answer.meta
     return tuple(
         told
@@ -102,7 +102,7 @@ def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
 
 
 def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:
-    """What limits a response."""
+    """The limits that cut a response."""
     return () if found.exact else ("Approximate: the dense retriever may have missed a hit.",)
 
 

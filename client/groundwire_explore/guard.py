@@ -1,4 +1,4 @@
-"""Who may ask this program, and what a browser may do with the answers.
+"""Checks requests to this program, and sets headers that limit what a browser does with answers.
 
 The pages themselves hold no secret and no content: they load their content with the key of the session, which only
 whoever can read the terminal has. A page of another origin can neither read that key nor send it.

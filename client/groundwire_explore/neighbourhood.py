@@ -127,7 +127,7 @@ async def _walk(
 def _placed(
     walks: Iterable[tuple[EdgeDirection.ValueType, ExpandDependencyTreeResponse]], texts: Iterable[NodeText]
 ) -> dict[str, Placed]:
-    """The nodes by id; one that was reached both ways stands on the side where it is nearer."""
+    """The nodes by id; one that was reached both ways is on the side where it is nearer."""
     placed = {text.id: _place(text, 0) for text in texts}
     for side, walk in walks:
         sign = -1 if side == EdgeDirection.EDGE_DIRECTION_INCOMING else 1

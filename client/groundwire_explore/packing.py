@@ -1,4 +1,4 @@
-"""What was packed into a budget, and what was skipped."""
+"""The texts packed into a budget, and the texts skipped."""
 
 from collections.abc import Iterator, Mapping
 

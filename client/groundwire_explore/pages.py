@@ -1,4 +1,4 @@
-"""What each page shows for the parameters of its URL: the calls, and the values of its template."""
+"""The content of each page for the parameters of its URL: the calls, and the values of its template."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ FIELDS: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The content of a page: its template, title, the sentence that a screen reader hears, and values."""
+    """The content of a page: its template, title, the sentence for screen readers, and values."""
 
     template: str
     title: str
@@ -41,7 +41,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How a match of one search stands in another: `only`, `same`, `above` or `below`, and that in words."""
+    """The place of one search's match in another: `only`, `same`, `above` or `below`, and that in words."""
 
     kind: str
     words: str
@@ -65,7 +65,7 @@ class Explorer:
 
     @property
     def views(self) -> Mapping[str, Callable[[Pairs], Awaitable[Page]]]:
-        """What makes each page, by its path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
+        """The makers of pages, by path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
         found = {"/": self.ask, "/compare": self.compare, "/node": self.node, "/indexes": self.indexes}
         return {**found, "/run": self.run} if self.trace else found
 
@@ -127,7 +127,7 @@ class Explorer:
         return Page("run.html", "Run", told, {**values, "ran": ran, "file": shown(str(self.trace))})
 
     def failed(self, error: Exception) -> Page:
-        """What is shown in place of a page that cannot be made."""
+        """The page in place of one that cannot be made."""
         told = problem(error)
         return Page("problem.html", "Problem", told.title, {"options": (), "scope": "", "problem": told})
 
@@ -168,7 +168,7 @@ def _told(answer: Results | Problem) -> str:
 
 
 def _moves(here: Sequence[Match], there: Sequence[Match]) -> dict[str, Move]:
-    """How each match stands on the other side, by id."""
+    """The place of each match on the other side, by id."""
     others = {match.id: match.rank for match in there}
     return {match.id: _move(others.get(match.id), match.rank) for match in here}
 

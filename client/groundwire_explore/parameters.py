@@ -85,7 +85,7 @@ class Search(BaseModel):
 
     @property
     def filter(self) -> NodeFilter:
-        """What the search is narrowed to."""
+        """The filter of the search."""
         narrowed = NodeFilter(
             path_prefixes=[self.path] if self.path else [], languages=[self.language] if self.language else []
         )

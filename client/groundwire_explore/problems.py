@@ -1,4 +1,4 @@
-"""What went wrong, as a page says it: what happened, and what to do."""
+"""The message of a page about an error: what happened, and what to do."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from groundwire_client import (
 )
 
 FAILURES = (GroundwireError, ValueError, OSError)
-"""What a call of the client, or a parameter of a page, may raise."""
+"""The exceptions that a call of the client, or a parameter of a page, may raise."""
 
 _Answer = TypeVar("_Answer")
 

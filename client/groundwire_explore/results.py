@@ -1,4 +1,4 @@
-"""What a page shows of a search, whether `Query` or `SearchNodes` answered it."""
+"""The content of a page about a search, whether `Query` or `SearchNodes` answered it."""
 
 from dataclasses import dataclass, field
 from typing import Literal

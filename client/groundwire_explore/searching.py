@@ -31,7 +31,7 @@ from groundwire_explore.scores import hit_bars, query_bars
 from groundwire_explore.source_text import shown, source_text
 
 _MOST_EXPLAINED = 100
-"""Hits of the search that tells which tokens the matches of a query contain."""
+"""Hits of the search that finds which tokens the matches of a query contain."""
 
 
 async def search(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:

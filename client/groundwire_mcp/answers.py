@@ -47,7 +47,7 @@ class Answers:
         self._pending = pending
 
     async def list_repositories(self, _: ListRepositories) -> Repositories:
-        """The allowed scopes of which the caller may see something."""
+        """The allowed scopes with at least one node visible to the caller."""
         lines = [repository_line(scope, index) for scope, index in (await self._visible()).items()]
         note = "" if lines else self._pending() or _NONE_AVAILABLE
         return Repositories(repositories=lines, note=note)
@@ -97,7 +97,7 @@ class Answers:
         return texts_of(found)
 
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
-        """What surrounds nodes in the dependency graph."""
+        """The neighbourhood of nodes in the dependency graph."""
         scope = self._scopes.of_ids(asked.ids)
         client = await self._connected()
         with self._failures(scope.name):
@@ -142,7 +142,7 @@ class Answers:
         return text_of(text)
 
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
-        """The allowed scopes of which the caller may see something, with the version that answers."""
+        """The allowed scopes with at least one node visible to the caller, with the version that answers."""
         repositories = sorted({scope.repository for scope in self._scopes.all})
         client = await self._connected()
         with self._failures(""):

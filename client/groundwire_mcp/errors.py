@@ -1,4 +1,4 @@
-"""What a model is told when a call fails: what was wrong, and what to do."""
+"""The message to a model when a call fails: what was wrong, and what to do."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from groundwire_client import GroundwireError, InvalidRequestError, OverloadedEr
 
 
 class ToolError(Exception):
-    """A failure that the model is told as it stands."""
+    """A failure with a message for the model."""
 
 
 _REMEDIES: Mapping[str, str] = {

@@ -1,6 +1,6 @@
 """MCP over streamable HTTP: who may connect, and with which token.
 
-Every request is complete by itself: there are no sessions, so nothing of one caller is there for another.
+Every request is complete by itself: there are no sessions, so one caller's data never reaches another.
 """
 
 import re
@@ -38,7 +38,7 @@ class HttpOptions:
         port: 0 takes a free one.
         caller_tokens: Every request needs a bearer token, which is handed on.
         expose: Listen beyond this machine without `caller_tokens`.
-        allowed_hosts: What else than the address itself a header `Host` may hold, such as the name of a proxy.
+        allowed_hosts: Further values of the header `Host` besides the address, such as the name of a proxy.
 
     Raises:
         ValueError: Whoever reaches the address could ask, which was not allowed.
@@ -95,7 +95,7 @@ async def serve_http(server: Server[Any], options: HttpOptions, announce: Callab
 
 
 class _RequiresToken:
-    """Refuses requests without a bearer token. Whether it is a good one, the Groundwire server says."""
+    """Refuses requests without a bearer token. The Groundwire server checks the token."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -135,7 +135,7 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> G
 
 
 def paths_of(found: FindPathsResponse, direction: str) -> Paths:
-    """The paths, over nodes that are told once; `direction` is the one that was asked for."""
+    """The paths, over nodes that are listed once; `direction` is the one that was asked for."""
     numbers = {node.id: number for number, node in enumerate(found.nodes, start=1)}
     nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in found.nodes]
     paths = [

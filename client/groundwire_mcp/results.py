@@ -17,7 +17,7 @@ class Part(BaseModel):
 
 
 class Result(Part, ABC):
-    """What a tool returns."""
+    """The results of tools."""
 
     note: Annotated[str, Field(description="The parts that are missing, and how to get them.")] = ""
 

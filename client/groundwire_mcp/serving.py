@@ -31,7 +31,7 @@ class ServedFolder(Protocol):
 
     @property
     def token(self) -> str:
-        """What the server asks of its callers."""
+        """The identity that the server demands of callers."""
         ...
 
     @property
@@ -54,7 +54,7 @@ async def serve_scopes(
     """Serves scopes of a Groundwire server.
 
     Raises:
-        GroundwireError: Callers shall have tokens of their own, and it cannot be told whether the server checks them.
+        GroundwireError: Callers need tokens of their own, and whether the server checks them is unknown.
         ValueError: It does not check them; or an option of the connection cannot be used.
         OSError: A file cannot be read, or the address cannot be had.
     """

@@ -72,7 +72,7 @@ class ToolEntry:
 
 
 def tools_of(answers: Answers) -> Sequence[ToolEntry]:
-    """All tools, in the order in which models shall read them."""
+    """All tools, in the order for models to read them."""
     return (
         ToolEntry(
             "ask",

@@ -1,9 +1,9 @@
-"""Prompt files: Markdown beside a pipeline, with strict variables.
+"""Prompt files: Markdown next to a pipeline, with strict variables.
 
-A prompt `answer` is the file `answer.md` of the nearest of the pipeline's prompt folders that has one. It is UTF-8 text
-in which `{{question}}` stands for a variable, and `{{plan.query}}` for a field of one; there is no other syntax. A
-prompt must use every variable that it is given and no other. The JSON Schema `plan` of an answer is the file
-`plan.json` beside the prompts.
+A prompt `answer` is the file `answer.md` of the nearest of the pipeline's prompt folders that has one. It is UTF-8
+text, where `{{question}}` is a variable and `{{plan.query}}` a field of one; there is no other syntax. A prompt must
+use every variable that it is given and no other. The JSON Schema `plan` of an answer is the file `plan.json` next to
+the prompts.
 """
 
 import json

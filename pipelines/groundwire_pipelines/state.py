@@ -107,8 +107,10 @@ class PipelineState:
     """The pinned index version: the caller's, or that of the first response."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
-    """What the caller may see; None for the access that its token or certificate grants. Read-only, see OF_CALLER: a
-    step gets a copy."""
+    """The access of the caller; None for the access that its token or certificate grants.
+
+    Read-only, see OF_CALLER: a step gets a copy.
+    """
     retrieval_filter: NodeFilter = field(default_factory=NodeFilter)
     """The caller's filter, for every search, walk and fetch; a parsed query may only narrow it further. Read-only, see
     OF_CALLER: a step gets a copy."""

@@ -24,7 +24,7 @@ def unknown_names(
         index = client.get_index(scope)
     except GroundwireError as error:
         return [f"the kinds, languages and edge types of the index cannot be read: {error}"]
-    # The contract compares edge types without regard to case, and "*" stands for all.
+    # The contract compares edge types without regard to case, and "*" means all.
     types = [name for name in edge_types if name != "*" and name.casefold() not in map(str.casefold, index.edge_types)]
     return [
         *_notes("active node has the kind", narrowing.kinds, index.kinds),
@@ -34,7 +34,7 @@ def unknown_names(
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Prints what is told beside an answer, on standard error."""
+    """Prints notes about an answer on standard error."""
     for note in notes:
         typer.echo(f"note: {printable(note)}", err=True)
 

@@ -142,7 +142,7 @@ class ConnectionOptions:
         timeout: float = TIMEOUT,
         access: AccessContext | None = None,
     ) -> _Result:
-        """What `call` makes of a connected client; `timeout` is seconds, for each of its calls.
+        """The result of `call` with a connected client; `timeout` is seconds, for each of its calls.
 
         Raises:
             typer.Exit: A call failed; its error is on standard error (exit code 1).
@@ -190,8 +190,8 @@ class CallOptions(AccessOptions, ConnectionOptions):
     ) -> None:
         """Makes a call with a connected client and prints its response: as JSON or ids if asked for, else by `show`.
 
-        Names of the filter and edge types that the index which answered does not have are told on standard error.
-        Raises as `called` does.
+        Prints names of the filter and edge types that the answering index does not have on standard error. Raises as
+        `called` does.
         """
 
         def answered(client: GroundwireClient) -> tuple[_Response, list[str]]:
@@ -209,7 +209,10 @@ class CallOptions(AccessOptions, ConnectionOptions):
 
 
 def only(option: str, values: Sequence[str]) -> str:
-    """The one value of an option, "" for none. Raises typer.BadParameter for several, of which one would be lost."""
+    """The one value of an option, "" for none.
+
+    Raises typer.BadParameter for several, because only one could be used.
+    """
     if len(values) > 1:
         raise typer.BadParameter(
             f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; make one call for "

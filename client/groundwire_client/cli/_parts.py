@@ -1,4 +1,4 @@
-"""What the outputs for people are put together from."""
+"""Parts of the outputs for people."""
 
 import sys
 from collections.abc import Iterable
@@ -47,12 +47,12 @@ def heading(rank: str, name: str, place: str, facts: Iterable[str]) -> Text:
 
 
 def origin(*, is_test: bool, is_generated: bool) -> str:
-    """What sets a node apart from code that somebody wrote to run: `test`, `generated`, both or nothing."""
+    """The marks of a node that is not ordinary code: `test`, `generated`, both or none."""
     return " ".join(word for word, holds in (("test", is_test), ("generated", is_generated)) if holds)
 
 
 def place(location: SourceLocation, otherwise: str) -> str:
-    """Path and lines, as far as they are known; `otherwise` stands for a path."""
+    """Path and lines, as far as they are known; `otherwise` replaces an unknown path."""
     first, last = location.start_line, location.end_line
     lines = f":{first}-{last}" if last > first > 0 else f":{first}" if first else ""
     return f"{location.path or otherwise}{lines}"
@@ -82,5 +82,5 @@ def _has_lines_of_file(text: str, location: SourceLocation) -> bool:
 
 
 def footer(counts: str, index: str, remark: str) -> Text:
-    """What a result holds and which index version answered."""
+    """The size of a result, and the index version that answered."""
     return Text(printable("; ".join(filter(None, (counts, f"index: {index}", remark)))), style="dim")

@@ -15,7 +15,7 @@ from groundwire_client.cli._text import printable
 
 
 def explanation(meta: RetrieveMeta) -> Table:
-    """What the query looks like, which retrievers were asked with what weight, the parameters, the counts, the time."""
+    """The form of the query, the retrievers and their weights, the parameters, the counts, the time."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, facts in _facts(meta):
         told = "; ".join(filter(None, facts))

@@ -88,7 +88,7 @@ def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int]) -> T
 
 
 def _score(match: QueryMatch, field: str) -> float | None:
-    """What a stage gave; None where it did not score the match."""
+    """The score of a stage; None where it did not score the match."""
     scored = {stage.name for stage, _ in match.scores.ListFields()}
     plain = match.HasField("scores") and not match.scores.DESCRIPTOR.fields_by_name[field].has_presence
     score: float | None = getattr(match.scores, field) if plain or field in scored else None
@@ -135,7 +135,7 @@ def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[s
 
 
 def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:
-    """Which match a neighbour stands beside, by rank."""
+    """The match that a neighbour is next to, by rank."""
     return f"beside {ranks.get(neighbor.meta.neighbor_of, neighbor.meta.neighbor_of)}"
 
 

@@ -93,7 +93,7 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> 
 def print_paths(scope: IndexScope, result: FindPathsResponse, *, direction: str) -> None:
     """For each path its nodes in order, below each the edge to the next.
 
-    Where there is none, it says which end no id given stands for, or which way was asked; `direction` is that way.
+    Without a path, it says which end no id was found for, or which direction was asked; `direction` is that one.
     """
     nodes = {node.id: node for node in result.nodes}
     parts: list[RenderableType] = [

@@ -33,8 +33,10 @@ class CheckRetrievalSettings(StepSettings):
     gives_up: bool = False
     """True if `on_none` and `on_weak` set the answer to the reason, with the places that were found nevertheless."""
     truncated: bool = False
-    """True if the step ends with `on_truncated` if the response of the search, or of the walk after it, did not hold
-    all that was found; a walk that ends at its depth does not count."""
+    """True if the step ends with `on_truncated` when the search, or the walk after it, was incomplete.
+
+    A walk that ends at its depth does not count.
+    """
 
 
 async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Runtime) -> Outcome:

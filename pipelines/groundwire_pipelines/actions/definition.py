@@ -63,7 +63,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
-    """What one step reads and writes of the run's state, to check that each read is written on every path to it.
+    """The fields of the run's state that one step reads and writes, to check that each read field is written before.
 
     Names are fields of PipelineState, or `field.key` for one entry of a field that is a mapping (`outputs.plan`).
     `reads` are the fields that the step needs; an entry with several names needs one of them. `writes` are those that
@@ -99,11 +99,14 @@ class Action(Generic[Settings]):
     idle_of: Callable[[Settings, PipelineSettings], frozenset[str]] = lambda _, __: frozenset()
     """The transitions that no run takes under the pipeline's settings; a step need not name their targets."""
     modes_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
-    """Retrieval modes, one of which must be among the pipeline's `retrieval_modes`."""
+    """Retrieval modes; the pipeline's `retrieval_modes` must have one of them."""
     prompts_of: Callable[[Settings], Mapping[str, frozenset[str]]] = lambda _: {}
     """The prompts that one step uses, each with its variables, to be checked before a run."""
     schemas_of: Callable[[Settings], tuple[str, ...]] = lambda _: ()
     """The files of JSON Schemas that one step uses, to be checked before a run."""
     data_of: Callable[[Settings], DataFlow] = lambda _: DataFlow()
-    """What one step reads and writes. A field that a step reads must be declared as written by steps before it."""
+    """The fields that one step reads and writes.
+
+    A field that a step reads must be declared as written by steps before it.
+    """
     guards_loops: bool = False

@@ -23,9 +23,9 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     """Sets `history`, `history_summary` and `history_for_prompt`, which fits `max_history_tokens`.
 
     A run without a session has no history. If they exceed the budget, the previous summary and the turns after it are
-    summarised anew. If the model's summary does not fit, the previous summary and as many of the newest turns as fit
-    are kept unchanged. Either result is stored with the number of turns that it covers, so that a history never grows
-    beyond what a model can read.
+    summarised anew. If the model's summary does not fit, the previous summary is kept unchanged, with the newest turns
+    that fit. Either result is stored with the number of turns that it covers, so that a history never grows beyond what
+    a model can read.
 
     Raises:
         StepError: `history-missing`, `user-missing`, `settings-key-missing`, and what the history or a model call

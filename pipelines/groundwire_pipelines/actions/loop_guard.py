@@ -18,12 +18,12 @@ _OVER: Final = "the limit of follow-up searches is reached"
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Counts a follow-up; ends with `on_continue` while `max_turn_loops` allows it, else with `on_limit`.
 
-    A repeated request also ends with `on_limit`, because the same search would find the same; so does one after two
-    searches in a row that, by their `check_retrieval` steps, found nothing or weak matches only. Requests are the same
-    if their filters are equal and their words differ only in case, white space and a full stop. With `on_continue` the
-    results so far are kept, and the next retrieval adds to them. With `on_limit` every later answer begins with a note
-    that it is incomplete, and for what was searched. Until there is one, `final_answer_en` is a fixed text that claims
-    nothing.
+    A repeated request also ends with `on_limit`, because the same search would find the same. So does a request after
+    two searches in a row that found nothing or only weak matches by their `check_retrieval` steps. Requests are the
+    same if their filters are equal and their words differ only in case, white space and a full stop. With `on_continue`
+    the results so far are kept, and the next retrieval adds to them. With `on_limit` every later answer begins with a
+    note that it is incomplete, and for what was searched. Until there is one, `final_answer_en` is a fixed text that
+    claims nothing.
 
     Raises:
         StepError: `settings-key-missing`.
@@ -56,7 +56,7 @@ def _meaning(request: str) -> tuple[str, NodeFilter]:
     try:
         parsed = parse_jsonish(request)
     except StepError:
-        # Not an object that a search can parse: the search step will report that, or take it as plain text.
+        # Not an object that a search can parse: the search step will report that, or use it as plain text.
         return _words(request), NodeFilter()
     return _words(parsed.query), parsed.filter
 

@@ -46,7 +46,7 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
 
 
 def with_filters(parsed: ParsedQuery, base: NodeFilter) -> tuple[NodeFilter, dict[str, str]]:
-    """The filter of a search: `base`, and what the query adds to it. Also what the trace tells of the rest.
+    """The filter of a search: `base`, and what the query adds to it. Also the trace's description of the rest.
 
     `dropped_filters` are names of scope and access; `replaced_filters` are fields that have another value in `base`.
     """

@@ -39,8 +39,8 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     """Renders the texts of all retrievals of the question anew, within `max_context_tokens` if that is set.
 
     The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
-    on. Every text has a handle, such as `[1]`, which it keeps for the whole question, a row with its path, lines and
-    name, and its shown part between fences, with numbers of lines. Of a text that exceeds its share, the parts are
+    on. Every text has a handle, such as `[1]`, which it keeps for the whole question. It has a row with its path, lines
+    and name, and its shown part between fences, with numbers of lines. Of a text that exceeds its share, the parts are
     shown that have most words in common with the question. Below are names of nodes without a text, those first whose
     texts an earlier prompt had, the requests that found nothing new, and the services that a `query` returned.
 

@@ -139,7 +139,7 @@ def _words(found: SearchNodesResponse) -> float | None:
 
 
 def _modes(step: SearchSettings) -> tuple[str, ...]:
-    """The modes one of which the pipeline must have; with a router any may be chosen."""
+    """The modes; the pipeline must have one of them, and with a router any may be chosen."""
     if isinstance(step.search_type, tuple):
         return step.search_type
     if step.search_type == "from_router":

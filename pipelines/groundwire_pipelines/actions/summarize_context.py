@@ -33,10 +33,10 @@ class SummarizeContextSettings(ModelSettings):
 async def run(settings: SummarizeContextSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     """Replaces the texts of the evidence by a summary; the rest of it is kept. Together they fit `max_context_tokens`.
 
-    What is kept are paths, lines, names and edges; if they take more than half of the budget, those of the texts only.
-    The summary must name every text of the evidence by its handle. If it does not, or is too long, the model is asked
-    once more, with what is wrong. If the second summary is no better, it is cut at a word, and missing handles are
-    appended as far as they fit; the table has all of them.
+    Paths, lines, names and edges are kept; if they take more than half of the budget, those of the texts only. The
+    summary must name every text of the evidence by its handle. If it does not, or is too long, the model is asked once
+    more, with what is wrong. If the second summary is no better, it is cut at a word, and missing handles are appended
+    as far as they fit; the table has all of them.
 
     Raises:
         StepError: `context-over-budget`, if the paths and lines of the texts alone exceed it;

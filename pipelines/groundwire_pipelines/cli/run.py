@@ -59,7 +59,7 @@ def run(
 ) -> None:
     """Answer a question with a pipeline.
 
-    A pipeline that calls a language model takes it from GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
+    A pipeline that calls a language model uses the one of GROUNDWIRE_MODEL_URL, GROUNDWIRE_MODEL_NAME and
     GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
     """
     given = RunOptions(

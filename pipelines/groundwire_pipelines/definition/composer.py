@@ -20,7 +20,7 @@ _SHOWN_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class _Anchored:
-    """What an alias adds to the document: the number of values, and of levels below its own."""
+    """The size that an alias adds to the document: the number of values, and of levels below its own."""
 
     located: Located
     size: int

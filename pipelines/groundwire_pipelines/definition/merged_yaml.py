@@ -36,7 +36,7 @@ def merged_yaml(definition: PipelineDefinition) -> str:
 
 
 def editable_yaml(definition: PipelineDefinition, name: str) -> str:
-    """The pipeline under another name, as one file without `extends`, with its prompts beside it."""
+    """The pipeline under another name, as one file without `extends`, with its prompts next to it."""
     return "\n".join(_lines(definition, name, (), lambda path: "")) + "\n"
 
 

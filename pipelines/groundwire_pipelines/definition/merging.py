@@ -17,7 +17,7 @@ from groundwire_pipelines.errors import DefinitionError, Problem
 class PipelineDraft:
     """A merged pipeline before any check.
 
-    `files` are those of the chain, the child's first; `prompts` are the folders of prompts beside them and those that
+    `files` are those of the chain, the child's first. `prompts` are the folders of prompts next to them and those that
     they name, the child's first. `replaced` are the steps of parents, by id, that a child replaced; each is that of the
     nearest parent.
     """

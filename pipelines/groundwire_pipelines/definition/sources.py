@@ -46,7 +46,7 @@ class StepSource:
 class PipelineSource:
     """A pipeline as one file has it: `steps` by id, in the file's order.
 
-    `prompts` are the folders that it names, in addition to the one beside its file.
+    `prompts` are the folders that it names, in addition to the one next to its file.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What an event contains of the state: sizes and ids, or texts as well."""
+"""The parts of the state in an event: sizes and ids, or texts as well."""
 
 from collections.abc import Mapping, Sized
 from dataclasses import asdict, fields, is_dataclass

@@ -28,7 +28,7 @@ from groundwire_pipelines.state import PipelineState
 
 @dataclass(slots=True)
 class StepRecord:
-    """What the runner reports about a step before it ends; `failure` is an error that does not end the run."""
+    """The reports of the runner about a step before it ends; `failure` is an error that does not end the run."""
 
     transition: str = ""
     detail: Facts = field(default_factory=dict[str, JsonValue])

@@ -1,7 +1,7 @@
 """The trace of a run: events at the start and end of the run and of each step.
 
 A repeated run gives the same events except for `time` and `duration_seconds`. Texts of the user, the model and the
-sources, and the values of the run's filter, are included only if the run's caller asks for them; otherwise events hold
+sources, and the values of the run's filter, are included only if the run's caller asks for them. Otherwise events hold
 names, counts, ids, and the keys of steps as the pipeline's file has them.
 """
 
@@ -94,7 +94,7 @@ EVENT_NAMES: Final[Mapping[type[TraceEvent], str]] = {
     StepEnded: "step_ended",
     RunEnded: "run_ended",
 }
-"""What each event is called in a trace's file."""
+"""The name of each event in a trace's file."""
 
 
 def event_as_json(event: TraceEvent) -> dict[str, JsonValue]:

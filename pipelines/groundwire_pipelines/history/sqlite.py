@@ -109,7 +109,7 @@ class SqliteHistory:
         """Replaces the summary by one that covers `covers` more turns.
 
         Does nothing if the stored summary's version is no longer `previous_version`, because another run has stored
-        one, or if the conversation was deleted meanwhile.
+        one, or if the conversation has been deleted.
         """
 
         def write(connection: sqlite3.Connection) -> None:
@@ -205,8 +205,8 @@ class SqliteHistory:
 def _create(path: Path) -> None:
     """Creates an empty history, unless another process is first.
 
-    It is created beside its place and linked into it when complete, because SQLite does not wait for other processes
-    while it enables the write-ahead log.
+    It is created in a temporary file and linked into its place when complete, because SQLite does not wait for other
+    processes while it enables the write-ahead log.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)

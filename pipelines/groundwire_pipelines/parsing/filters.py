@@ -122,7 +122,7 @@ def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
-    """The prefixes common to both lists: of two of which one begins with the other, the longer."""
+    """The prefixes common to both lists: when one of two begins with the other, the longer."""
     longer = (
         max(mine, yours, key=len)
         for mine in ours

@@ -26,8 +26,8 @@ class ParsedQuery:
 def parse_jsonish(text: str) -> ParsedQuery:
     """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and variants of it.
 
-    Text that does not begin with `{` is the query itself. A code fence around either is removed. Filters may also stand
-    beside `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`, `acl_tags`, ...)
+    Text that does not begin with `{` is the query itself. A code fence around either is removed. Filters may also be
+    next to `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`, `acl_tags`, ...)
     are dropped, because the caller's values apply. The query is stripped, and may be empty.
 
     Raises:
@@ -62,7 +62,7 @@ def _unquoted(text: str) -> str:
 
 
 def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
-    """The filters, both those beside the query and those under `filters`."""
+    """The filters, both those next to the query and those under `filters`."""
     nested = members.pop("filters", None)
     if nested is not None and not isinstance(nested, dict):
         raise StepError("filter-malformed", "filters must be an object, not a list or text")

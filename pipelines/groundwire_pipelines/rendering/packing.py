@@ -60,8 +60,8 @@ def select_within(found: Found, budget: int, counter: Counter) -> Selection:
     Texts are taken in their order. The share of each is smaller the more texts precede it; of a longer text the parts
     that fit the question are shown. Tokens that are left at the end go to shortened texts, best first. A text is
     omitted if another one of its file shows all of it, or if neither it nor a part of it fits; those after it are still
-    considered. Nodes without a text in the evidence are named: first those that earlier evidence showed, within a
-    quarter of the budget, then those joined to a text by an edge, within a small share.
+    considered. Nodes without a text in the evidence are named. First come those that earlier evidence showed, within a
+    quarter of the budget. Then come those joined to a text by an edge, within a small share.
     """
     packing = _Packing(found, budget, counter)
     packing.show()

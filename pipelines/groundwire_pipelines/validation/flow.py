@@ -1,4 +1,4 @@
-"""The graph of steps: loops, unreachable steps, and steps from which no end can be reached."""
+"""The graph of steps: loops, unreachable steps, and steps that cannot reach an end."""
 
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter

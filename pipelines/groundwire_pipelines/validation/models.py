@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def parsed(model: type[Model], values: Mapping[str, JsonValue]) -> Model:
     """Plain values of a file as a strict model.
 
-    They are validated as JSON, where a list may stand for a tuple and an integer for a float.
+    They are validated as JSON, where a list is accepted for a tuple and an integer for a float.
 
     Raises:
         pydantic.ValidationError: They break the model's rules.
