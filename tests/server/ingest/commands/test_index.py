@@ -88,7 +88,7 @@ repositories:
         (("shop", *ONE, "--exclude", "a["), 1, "'a[' is not a pattern of .gitignore: nothing closes the bracket"),
         (("shop", *ONE, "--watch", "--version", "v1"), 2, "leave out --version and --no-activate"),
         (("shop/shop.py", *ONE, "--watch"), 1, "shop.py: is no folder; --watch needs folders"),
-        (("r.yaml", "-b", "main"), 2, "r.yaml says for each of its repositories what --repository, "),
+        (("r.yaml", "-b", "main"), 2, "r.yaml states the options of each repository: leave out --repository, "),
         (("r.yaml",), 2, "r.yaml: repositories[0].acls: is no key here; remove it or correct its name (line 2)"),
         (("r.yaml",), 2, "r.yaml: repositories[0].branch: is required; give it (line 2)"),
         (("absent.yaml",), 1, "absent.yaml: No such file or directory"),
