@@ -8,10 +8,10 @@
 #       --stop-timeout 40 -v groundwire-data:/data groundwire
 #
 # Without GROUNDWIRE_LISTEN, or `listen` in a file that GROUNDWIRE_CONFIG names, calls are answered inside the container
-# alone: in its default access mode the server believes whoever reaches it.
+# alone: in its default access mode the server trusts every caller that reaches it.
 #
 # --stop-timeout leaves room for the drain: 5 s of pause and up to 30 s of grace unless configured otherwise. /tmp is the
-# one folder beside /data that is written; functions are compiled for the machine's processor into it.
+# one folder besides /data that is written; functions are compiled for the machine's processor into it.
 
 # Neither holds PyTorch, which models of your own need: `pip install "groundwire[local-models]"` in an image made from
 # these adds it.

@@ -8,8 +8,7 @@ TORCH ?= torch==2.13.0
 
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Python compiles what is loaded, when it is loaded first, which is a fraction of what is installed. It shall keep that:
-# the tests start hundreds of processes.
+# Keep Python's compiled files, because the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 

@@ -1,4 +1,4 @@
-"""The defaults that methods, commands, page and tools of the clients share: each stands here and nowhere else."""
+"""The defaults that methods, commands, page and tools of the clients share: each is defined only here."""
 
 from typing import Final
 

@@ -12,7 +12,7 @@ from groundwire_client._helpers import choice
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNode:
-    """A match, and where it stands.
+    """A match, and its place in the source.
 
     Attributes:
         id: Its canonical id.
@@ -71,7 +71,7 @@ class Evidence:
 
     @property
     def citations(self) -> tuple[str, ...]:
-        """Where each text stands, in their order."""
+        """The place of each text, in their order."""
         return tuple(text.citation for text in self.texts)
 
     def _repr_html_(self) -> str:

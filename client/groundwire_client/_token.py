@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
 class TokenFile:
-    """Gives the token that a file holds when it is asked: whoever renews tokens, such as Kubernetes, replaces the file.
+    """Returns the token in a file at each call: a program that renews tokens, such as Kubernetes, replaces the file.
 
     Raises:
         OSError: The file cannot be read.

@@ -61,7 +61,7 @@ def explore(
     with _listening(port) as listener:
         host, key = f"{_LOOPBACK}:{listener.getsockname()[1]}", new_key()
         app = make_app(Settings(connect, key, host, repository, branch, trace))
-        # Only what the terminal shows has the key: a browser started from here would tell it to every user of the
+        # Only what the terminal shows has the key: a browser started from here would show it to every user of the
         # machine, who can list the arguments of processes.
         typer.echo(f"open http://{host}/#key={key}\nstop with Ctrl+C")
         config = uvicorn.Config(app, log_level="warning", loop="asyncio", ws="none", proxy_headers=False)

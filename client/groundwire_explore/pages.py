@@ -52,7 +52,7 @@ class Explorer:
     """Makes the pages.
 
     Attributes:
-        client: The server, with the access of whoever started the program.
+        client: The server, with the access of the user who started the program.
         repository: Only indexes of this repository are offered; empty for all.
         branch: Only indexes of this branch are offered; empty for all.
         trace: The file of a run's trace; None without one.

@@ -71,7 +71,7 @@ class Match:
         badges: Words that set it apart, such as `test`.
         tokens: The text's length in tokens; 0 when unknown.
         bars: The value of each stage.
-        matched: The tokens of the query that it contains, as far as the server told.
+        matched: The tokens of the query that it contains, as far as the server stated them.
         links: Edges to other matches.
         containers: The nodes that contain it.
         text: The text; None when it was left out.
@@ -130,7 +130,7 @@ class Results:
         budget: What was packed; None without texts.
         facts: How the answer was made: names and values.
         notices: Parts that could not be shown, and remarks that every reader needs.
-        problems: Calls beside the search itself that failed.
+        problems: Other calls than the search itself that failed.
     """
 
     index: str

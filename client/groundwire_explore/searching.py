@@ -1,4 +1,4 @@
-"""A search as a page shows it: the call, and the calls that tell why each match is there."""
+"""A search as a page shows it: the call, and the calls that explain each match."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -111,7 +111,7 @@ async def _texts_of(
 async def _matched_tokens(
     client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search, answer: QueryResponse
 ) -> Mapping[str, tuple[str, ...]]:
-    """The tokens of the query that each match contains, which only `SearchNodes` tells; by id.
+    """The tokens of the query that each match contains, which only `SearchNodes` states; by id.
 
     It is narrowed to the files of the matches: the statistics of a search count every node in any case.
     """

@@ -118,7 +118,7 @@ class _Elsewhere:
 def _begin_worker(watched: Connection, done: "Synchronized[int]") -> None:
     global _done
     _done = done
-    # Ctrl-C reaches every process of the terminal; the one that started this one tells it to end.
+    # Ctrl-C reaches every process of the terminal; the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_starter, args=(watched,), daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Which kind of source a path holds, told by its content.
+"""The kind of source at a path, recognised by its content.
 
 Sources are loaded once they are needed: what reads them takes longer to load than telling that nothing has changed.
 """

@@ -76,7 +76,7 @@ class SourceEdge:
     """A dependency between two node keys.
 
     `confidence` is in (0, 1], 1 when the source asserts it. `line` is the 1-based line of the file of `from_key` where
-    the dependency stands, 0 when unknown.
+    the dependency is, 0 when unknown.
     """
 
     from_key: str

@@ -1,4 +1,4 @@
-"""Nodes of a source on disk until their index is written: in memory stands only where each one lies."""
+"""Nodes of a source on disk until their index is written: memory has only their positions."""
 
 import pickle
 from array import array

@@ -77,7 +77,7 @@ class Workers:
     ) -> Iterator[Result | GivenUp]:
         """The results of `function` for each task, in their order; its exceptions are raised.
 
-        `size` tells the bytes that a task reads, for its limit of time. The outcome does not depend on what a worker
+        `size` returns the bytes that a task reads, for its limit of time. The outcome does not depend on what a worker
         did before: when it ends, a fresh one tries the task once more, unless it took too long.
         """
         ahead: deque[Future[Result | GivenUp]] = deque()

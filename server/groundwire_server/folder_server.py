@@ -129,6 +129,6 @@ def _composed(settings: "Settings") -> "tuple[RetrievalEngine, IndexDirectory]":
 
 
 def _scope_of(path: Path) -> tuple[str, str]:
-    """The folder's name, and a branch that tells apart folders of one name."""
+    """The folder's name, and a branch that distinguishes folders of one name."""
     name = "folder" if name_problem(path.name) else path.name
     return name, hashlib.sha256(os.fsencode(path)).hexdigest()[:8]

@@ -137,7 +137,7 @@ def delete(of: _VersionOptions, context: typer.Context, storage: Storage) -> Non
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:
-    """True if an option stands on the command line, and does not come from a variable or a default."""
+    """True if an option is given on the command line, and does not come from a variable or a default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -1,4 +1,4 @@
-"""Names in a filter or of edge types that an index does not have, told with those that it has."""
+"""Names in a filter or of edge types that an index does not have, reported with those that it has."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence

@@ -72,7 +72,7 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
         word_wrap=sys.stdout.isatty(),
     )
     title = Text.assemble((printable(place(location, otherwise)), "bold"), f" · {printable(remark)}")
-    # The id stands inside, because a border as narrow as a short text would cut it off.
+    # The id is inside, because a border as narrow as a short text would cut it off.
     return Panel.fit(Group(node_id(scope, name), source), title=title, title_align="left")
 
 

@@ -110,7 +110,7 @@ def _bar(score: float, best: float) -> str:
 
 
 def _description(match: QueryMatch, ranks: Mapping[str, int]) -> Text:
-    """Where the match stands, what it is called, and what it belongs to: a line each."""
+    """The place of the match, its name, and the groups that it belongs to: a line each."""
     lines = [(_place(match), "bold"), (match.symbol or match.section_path, ""), *_belongings(match, ranks)]
     lines += [(line, "dim") for line in _adjustments(match)]
     return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)

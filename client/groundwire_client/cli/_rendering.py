@@ -186,7 +186,7 @@ def _node_tree(scope: IndexScope, nodes: Iterable[ReachedNode]) -> Tree:
     root = Tree(Text("seeds", style="dim"))
     branches: dict[str, Tree] = {}
     for node in nodes:
-        # Nodes come by depth, so a parent stands before its children; a seed has none.
+        # Nodes come by depth, so a parent comes before its children; a seed has none.
         branches[node.id] = branches.get(node.parent_id, root).add(_node(scope, node))
     return root
 

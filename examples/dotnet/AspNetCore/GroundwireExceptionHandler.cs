@@ -26,7 +26,7 @@ internal sealed class GroundwireExceptionHandler : IExceptionHandler
         }
         var problem = Results.Problem(
             title: failure.ReasonName,
-            // The message of another failure may say more of this service than who asked shall know.
+            // The message of another failure may say more about this service than the caller may know.
             detail: failure.StatusCode == StatusCode.InvalidArgument ? failure.Message : null,
             statusCode: HttpStatus(failure.StatusCode),
             extensions: new Dictionary<string, object?>

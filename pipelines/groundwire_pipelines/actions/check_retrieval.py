@@ -27,7 +27,7 @@ class CheckRetrievalSettings(StepSettings):
     """Hits that are all less similar to the query than this are weak; not checked when absent. The similarity is the
     cosine; after `query` with a rerank, its best score."""
     words_below: Annotated[float, Field(gt=0, le=1)] | None = None
-    """After a search that tells no similarity, such as `bm25`: hits that each have a smaller share of the query's words
+    """After a search without similarities, such as `bm25`: hits that each have a smaller share of the query's words
     than this are weak; not checked when absent. After any search, hits are not weak if one has 60 % of the words, or
     after `query` a name that is spelt much like one in the query."""
     gives_up: bool = False

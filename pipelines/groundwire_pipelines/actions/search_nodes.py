@@ -28,7 +28,7 @@ SearchBy: TypeAlias = Literal[_Mode, "from_router"]
 """How a step searches: one of the server's modes, or the one that the router chose."""
 _ROUTED: Final = get_args(RetrievalMode)
 _MOST_TOKENS: Final = 16
-"""The most words of the query that a hit tells."""
+"""The most words of the query that a hit states."""
 _OF_MODES: Final = OneOf(get_args(_Mode), "search-type-unknown")
 _OF_WAYS: Final = OneOf(get_args(SearchBy), "search-type-unknown")
 _RERANKS: Final = {

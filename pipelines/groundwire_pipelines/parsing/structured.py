@@ -56,7 +56,7 @@ def read_structured(text: str, schema: Mapping[str, JsonValue], max_references: 
 
     Raises:
         StepError: `response-malformed`, when it is no JSON, nested deeper than MAX_NESTING or holds half of a surrogate
-            pair; `response-mismatched`, when the schema refuses it, or takes more than `max_references` to tell.
+            pair; `response-mismatched`, when the schema refuses it, or the check takes more than `max_references`.
     """
     value = _value(text)
     try:

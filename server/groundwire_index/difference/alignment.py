@@ -1,4 +1,4 @@
-"""Which nodes of two index versions are the same, told by their ids."""
+"""Which nodes of two index versions are the same, by their ids."""
 
 from array import array
 from collections.abc import Iterator

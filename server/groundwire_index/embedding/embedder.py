@@ -27,7 +27,7 @@ def needs_local_models(model: str) -> Iterator[None]:
 
 
 class TextEmbedder(Protocol):
-    """Turns texts into vectors of unit length; the same text gives the same bytes whatever it is embedded with."""
+    """Turns texts into vectors of unit length; the same text gives the same bytes in any batch."""
 
     @property
     def fingerprint(self) -> str:

@@ -125,7 +125,7 @@ def _pymilvus() -> Client:
         for name in ("pymilvus", "pymilvus.milvus_client", "pymilvus.bulk_writer"):
             logger = logging.getLogger(name)
             logger.handlers.clear()
-            # All that it tells there is raised as well.
+            # All errors that it logs are raised as well.
             logger.setLevel(logging.CRITICAL + 1)
         return loaded
 

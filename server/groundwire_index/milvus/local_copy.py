@@ -90,7 +90,7 @@ def _vectors(
 
 
 def _edges(store: MilvusStore, collections: VersionCollections, document: VersionDocument) -> EdgeTable:
-    """The edges, each as its near end tells it which it leaves."""
+    """The edges, each from the chunk of the near end that it leaves."""
     fields, order = ("near", "content"), EDGES_SCHEMA.order
     nears, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=EDGE)]
     for page in pages(store, collections.edges, order, document.edges_state, fields):

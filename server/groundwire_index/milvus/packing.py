@@ -49,7 +49,7 @@ SERVICE_EDGE: Final = np.dtype(
         ("to_service", "<i4"),
     ]
 )
-"""An edge between services, which are places in a list of names; `position` tells the same edge in two facts."""
+"""An edge between services, which are places in a list of names; `position` identifies the same edge in two facts."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -54,7 +54,7 @@ class MetadataTerms:
     def rows_with_prefix(self, key: str, prefix: str) -> NDArray[np.int32]:
         """The rows whose metadata has `key` with a string that starts so and is not empty, or a list that holds one.
 
-        A row stands there once for each such string.
+        A row occurs once for each such string.
         """
         # JSON writes each character by itself, so without its closing quote a prefix begins what it is a prefix of.
         found = self._postings.terms.prefix_range(metadata_term(key, prefix).removesuffix('"'))

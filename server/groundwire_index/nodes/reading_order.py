@@ -22,7 +22,7 @@ _STARTS_FILE = "reading_order.starts.bin"
 def write_reading_order(directory: Path, nodes: NodeTable) -> None:
     """Writes the reading order of the rows of a node table."""
     document, count = _documents(nodes.categories)
-    # Rows without a document stand last, so that the documents' spans start at 0.
+    # Rows without a document come last, so that the documents' spans start at 0.
     key = np.where(document == NO_DOCUMENT, count, document)
     order = np.lexsort((nodes.numbers["start_line"], nodes.numbers["chunk_index"], key)).astype(np.int32)
     place = np.empty_like(order)

@@ -1,6 +1,6 @@
 """Runs of values in arrays.
 
-In compressed sparse rows the values of place `p` stand from `starts[p]` up to `starts[p + 1]`.
+In compressed sparse rows the values of place `p` are from `starts[p]` up to `starts[p + 1]`.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 def positions_of(starts: NDArray[np.int64], places: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the values of several places [m] stand, one place after the other, and how many each has [m]."""
+    """The positions of the values of several places [m], one after the other, and the number of each [m]."""
     firsts = starts.take(places)
     counts = starts.take(np.asarray(places) + 1) - firsts
     shifts = np.repeat(firsts - (np.cumsum(counts) - counts), counts)

@@ -43,7 +43,7 @@ class EdgeColumns:
         pickle.dump(edge.origin, self._origins)
 
     def table(self, rows: NDArray[np.int32], keys: Sequence[str], *, skip_dangling: bool) -> tuple[EdgeTable, int]:
-        """Distinct edges between rows, sorted; of equal ones the surest stands. And how many dangled.
+        """Distinct edges between rows, sorted; of equal ones the surest is kept. And the number of dangling ones.
 
         `rows` [keys] are those of the keys, by number, below 0 for a key that no node has. Raises IngestError for an
         edge to a node that does not exist, unless such edges are skipped.

@@ -33,7 +33,7 @@ def watch_repositories(
     """Indexes the repositories, and those that change again, until Ctrl-C.
 
     A failure is reported, and the repository is tried again at the next change. Older versions that no operator has
-    built are removed, as `own_versions` says. `data` is the folder of the indexes, in which no change is looked for.
+    built are removed, as `own_versions` says. `data` is the folder of the indexes, which is not watched.
 
     Raises:
         IngestError: One of them is no folder.

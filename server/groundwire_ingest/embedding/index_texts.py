@@ -37,7 +37,7 @@ def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSp
 def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int) -> TextEmbedder:
     """Embeds texts by the encoder that may take the model's place, by the model where there is none.
 
-    Its fingerprint tells apart whatever may give other bytes: models, encoders, and machines or libraries that round
+    The fingerprint covers everything that changes bytes: models, encoders, and machines or libraries that round
     otherwise. `threads` batches are computed at once. Raises EmbedderError.
     """
     # The encoder is only used if it gets the same input as the model would.

@@ -34,7 +34,7 @@ class _Configuration(Protocol):
 
 
 class _Settings(Protocol):
-    """A module that tells its settings."""
+    """A module with settings that can be read."""
 
     def get_config_dict(self) -> Mapping[str, object]: ...
 

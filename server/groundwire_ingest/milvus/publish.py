@@ -91,7 +91,7 @@ def _new(store: MilvusStore, schema: CollectionSchema, name: str) -> CollectionW
 
 
 def _reported(values: Iterable[Value], report: ProgressCallback, total: int = 0) -> Iterator[Value]:
-    """The values, told of as they pass; a total of 0 is unknown."""
+    """The values, counted as they pass; a total of 0 is unknown."""
     count = 0
     for count, value in enumerate(values, start=1):
         if count % _ROWS_BETWEEN_REPORTS == 0:

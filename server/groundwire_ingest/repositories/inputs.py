@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 def inputs_of(repository: Repository, model: str, dense_index: str = "") -> str:
     """The hash of a source's content, of the settings that matter to its index, of its model, and of this software.
 
-    `model` tells embedding models apart, `dense_index` ways of Milvus to search vectors. Of a tree only what is read
+    `model` identifies the embedding model, `dense_index` Milvus's index of vectors. Of a tree only what is read
     counts: neither what is ignored or excluded, nor when a file was written. Hexadecimal; "" when the source cannot be
     read. Raises IngestError as `recognise` does.
     """
@@ -97,7 +97,7 @@ def _version(distribution: str) -> str:
 
 
 def _content(package: str) -> str:
-    """The hash of a package's files, which a version alone does not tell in a clone of the repository."""
+    """The hash of a package's files, because a version is not enough in a clone of the repository."""
     folder = Path(str(files(package)))
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*")):

@@ -22,7 +22,7 @@ def version_name() -> str:
 
 
 def own_version_name() -> str:
-    """The name of a version that a program builds by itself: the same, with a prefix that tells them apart."""
+    """The name of a version that a program builds on its own: the same, with a distinguishing prefix."""
     return f"{_PREFIX}{version_name()}"
 
 

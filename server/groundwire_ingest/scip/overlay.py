@@ -12,7 +12,7 @@ from groundwire_ingest.tree.facts import CodeFacts, Definition
 from groundwire_ingest.tree.walk import ListedFile
 
 LEAST_FITTING_SHARE = 0.9
-"""How much of what an index defines in a file must stand where it says; less means that the file has changed since."""
+"""The share of an index's definitions in a file that must be at their places; less means that the file has changed."""
 
 
 @dataclass(frozen=True, slots=True)

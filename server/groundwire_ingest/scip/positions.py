@@ -1,4 +1,4 @@
-"""Where a SCIP index says that symbols stand, and what the text of a file has there."""
+"""The places of symbols by a SCIP index, and the text of a file there."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Occurrence:
     """A symbol at a place of a file.
 
     Rows and columns are 0-based; columns count code units, and `end` is exclusive, -1 where it is on another row.
-    `first_row` and `last_row` are those of the definition or expression around the place, -1 where that is not told.
+    `first_row` and `last_row` are those of the definition or expression around the place, -1 where that is unknown.
     """
 
     symbol: str
@@ -54,7 +54,7 @@ class SourceText:
         return self._cut(item.row, item.start, item.end)
 
     def is_before(self, item: Occurrence, sign: str) -> bool:
-        """True if a sign of one ASCII character stands right after an occurrence, blanks aside."""
+        """True if a sign of one ASCII character is right after an occurrence, blanks aside."""
         return self._cut(item.row, item.end, item.end + _MAX_BLANKS).lstrip().startswith(sign)
 
     def _cut(self, row: int, start: int, end: int) -> str:

@@ -16,9 +16,9 @@ MAX_DEFINITIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The node that holds a definition, and where the definition stands; the line is 1-based.
+    """The node that holds a definition, and the definition's place; the line is 1-based.
 
-    `is_callable` tells a function, a constant that is one, or a type from a value.
+    `is_callable` is set for a function, a constant that is one, and a type.
     """
 
     key: str
@@ -80,7 +80,7 @@ def _declared(item: Occurrence, covered: Overlay) -> Definition | None:
 def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Place:
     """Where a symbol is defined: the node of what the tree declares there, or around it.
 
-    A field without a node of its own belongs to its type; `types` are the nodes of those that stand before it.
+    A field without a node of its own belongs to its type; `types` are the nodes of those before it.
     """
     file, declared = covered.file, _declared(item, covered)
     is_callable = declared.construct in ("callable", "type") if declared else is_callable_symbol(item.symbol)
@@ -118,7 +118,7 @@ class SymbolTable:
         return places if len(places) <= MAX_DEFINITIONS else ()
 
     def is_trusted(self, index: int, symbol: str, written: str) -> bool:
-        """True if a symbol may stand where that is written: under its own name or one that nothing else has.
+        """True if a symbol may be at a written name: under its own name or one that nothing else has.
 
         Some indexers follow a chain of wildcard imports to the wrong symbol.
         """

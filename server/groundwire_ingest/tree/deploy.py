@@ -188,7 +188,7 @@ def _service_parts(lines: Sequence[str], path: str, document: YamlDocument) -> l
 
 
 def _with_comments(lines: Sequence[str], line: int) -> int:
-    """The line of the first of the comments that stand directly above `line`; `line` without any."""
+    """The line of the first of the comments directly above `line`; `line` without any."""
     while line > 1 and lines[line - 2].lstrip().startswith("#"):
         line -= 1
     return line

@@ -192,7 +192,7 @@ def _bracket(pattern: bytes, at: int) -> tuple[frozenset[int], int]:
 
 
 def _class_name(pattern: bytes, at: int) -> bytes | None:
-    """`alpha` where `[:alpha:]` stands."""
+    """`alpha` for `[:alpha:]`."""
     if not pattern.startswith(b"[:", at):
         return None
     end = pattern.find(b"]", at + 2)

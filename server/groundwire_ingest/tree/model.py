@@ -17,7 +17,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """A string literal's value inside a code node, in which SQL, settings and paths are looked for."""
+    """A string literal's value inside a code node, which is searched for SQL, settings and paths."""
 
     from_key: str
     text: str

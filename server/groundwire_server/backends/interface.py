@@ -170,5 +170,5 @@ class Backend(Protocol):
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> Snapshot | None:
-        """As `open`, where that need not wait for a disk or for another thread; None where only `open` can tell."""
+        """As `open`, where that need not wait for a disk or for another thread; None where only `open` knows."""
         ...

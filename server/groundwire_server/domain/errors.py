@@ -84,7 +84,7 @@ class UnauthenticatedError(GroundwireError):
 
 
 class IdentityUnavailableError(GroundwireError):
-    """The server cannot tell at present who makes the call; another try makes sense."""
+    """The server cannot identify the caller at present; another try makes sense."""
 
 
 class AuditUnavailableError(GroundwireError):

@@ -69,7 +69,7 @@ class _Called:
     unless_words: frozenset[str]
 
     def by(self, query_words: Sequence[str], query_stems: Sequence[str]) -> bool:
-        """True if a keyword stands in the query outside of all that is excepted."""
+        """True if a keyword is in the query outside of all excepted phrases."""
         reach = self._reach(query_words, query_stems)
         return any(place.stop > reach[place.start] for place in self.keywords.places(query_stems))
 

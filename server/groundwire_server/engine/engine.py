@@ -34,7 +34,7 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 class RetrievalEngine:
     """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
 
-    They run on an event loop and hand whatever computes or waits to the call. The responses of `expand`, `find_paths`
+    They run on an event loop and hand computing and waiting parts to the call. The responses of `expand`, `find_paths`
     and `fetch` take at most `walk_and_text_bytes`.
 
     Every method raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, or what the

@@ -1,4 +1,4 @@
-"""The file of an operator's routing rules, read when the server starts; `docs/routing.md` tells its form."""
+"""The file of an operator's routing rules, read when the server starts; `docs/routing.md` describes its form."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

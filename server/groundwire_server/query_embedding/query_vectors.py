@@ -24,7 +24,7 @@ class QueryVectors:
     """Embeds the queries of a server, and remembers the vectors of recent ones. Thread-safe.
 
     Callers share what they remember only where they hold the same access: how long an embedding takes would otherwise
-    tell a caller what others asked.
+    show a caller what others asked.
     """
 
     def __init__(self, encoders: QueryEncoders) -> None:

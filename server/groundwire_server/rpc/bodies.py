@@ -1,8 +1,8 @@
-"""Receives the request of a call, which stays in the network until somebody asks for it.
+"""Receives the request of a call, which stays in the network until the server reads it.
 
-gRPC's own handlers of unary calls receive and parse the request before any code of this server is asked, for as long
-as it takes and whoever calls. Handlers of streams receive it when they want to, and on the wire the two are the same:
-so every method is served by a handler of a stream, which reads once.
+gRPC's own handlers of unary calls receive and parse the request before any code of this server runs, however long that
+takes and for every caller. A handler of a stream decides when to receive it, and both are the same on the wire. So
+every method is served by a handler of a stream, which reads once.
 """
 
 import asyncio

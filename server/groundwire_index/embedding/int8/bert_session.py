@@ -24,7 +24,7 @@ TokenIds: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class BertSession:
-    """A graph of `groundwire_ingest.embedding.graph`, and what stands around it. Safe to share between threads.
+    """A graph of `groundwire_ingest.embedding.graph`, and the code around it. Safe to share between threads.
 
     `words` [vocabulary, width] and `positions` [longest text, width] are the embeddings of tokens and of their places;
     texts are cut to `max_tokens`. `model` names it in messages.

@@ -1,4 +1,4 @@
-"""The record of a converted model, and the fingerprint by which an index names it."""
+"""The record of a converted model, and its fingerprint, which names the model in an index."""
 
 import hashlib
 import json

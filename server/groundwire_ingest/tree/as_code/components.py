@@ -198,7 +198,7 @@ class _VirtualText:
         self._line = 1
 
     def put(self, line: int, text: str) -> None:
-        """Adds a piece that starts on a line; behind what stands there already where earlier pieces reach so far."""
+        """Adds a piece that starts on a line; after the text of earlier pieces that reach this line."""
         self._pieces.append("\n" * (line - self._line) or " ")
         self._pieces.append(text)
         self._line = max(line, self._line) + text.count("\n")

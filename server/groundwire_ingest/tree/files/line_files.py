@@ -19,7 +19,7 @@ _SEPARATOR = re.compile(r"###+[ \t]*(.*)")
 
 
 def read_shell(file: SourceFile) -> FileReading:
-    """Each function as a part: from its name to the first `}` that stands as deep as that; none in a here-document.
+    """Each function as a part: from its name to the first `}` at the same depth; none in a here-document.
 
     A file that is sourced or run by its path is an `Imports` reference.
     """
@@ -72,7 +72,7 @@ def read_make(file: SourceFile) -> FileReading:
 
 
 def read_http(file: SourceFile) -> FileReading:
-    """Each request as a part: what stands after `###`, or else its method and URL; variables belong to the file."""
+    """Each request as a part: the text after `###`, or else its method and URL; variables belong to the file."""
     lines = lines_of(file.text)
     starts: list[tuple[int, str]] = []
     is_open = False

@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(slots=True)
 class _Whole:
-    """The file, or a part of it, with the parts directly inside and where it stands."""
+    """The file, or a part of it, with the parts directly inside and its place."""
 
     path: tuple[str, ...]
     start_line: int

@@ -103,7 +103,7 @@ def _reading(
 def _rst_headings(lines: Sequence[str]) -> list[Heading]:
     """A title is a line at the margin with a line of one repeated mark below it that is as long, or one above as well.
 
-    Before it stands a blank line, another title or nothing; a line that begins with a blank is a title only between
+    Before it is a blank line, another title or nothing; a line that begins with a blank is a title only between
     two equal adornments.
     """
     rows = [line.rstrip() for line in lines]

@@ -26,7 +26,7 @@ class Element:
     """An element with the names as written, prefixes included.
 
     `parent` is an index into the elements of the file, -1 for the root. `line` and `end_line` are those of its start
-    tag's first and end tag's first character. `text` is what stands directly in it, trimmed.
+    tag's first and end tag's first character. `text` is the text directly in it, trimmed.
     """
 
     name: str

@@ -96,10 +96,9 @@ class ChunkCutter:
         """The chunks of a file place by place, each in the order of its lines; `places` starts with the file's.
 
         A place that holds others is an outline: its own lines, with the signatures of the others in their places. The
-        signatures of a type's members that stand outside of it, in the same file, stand behind it. A
-        file that says nothing but where names come from and then declares types has no chunk; those lines are the last
-        ones of its first type, less its licence. A symbol that the file declares again gets `~2`, `~3`, ... in the
-        order of the declarations.
+        signatures of a type's members outside of it, in the same file, come after it. A
+        file with only imports before its types has no chunk; those lines are the last ones of its first type, less its
+        licence. A symbol that the file declares again gets `~2`, `~3`, ... in the order of the declarations.
         """
         file, *declared = places
         for place in declared:
@@ -122,7 +121,7 @@ class ChunkCutter:
                 yield Chunk(place, local_id if number == 1 else f"{local_id}@{number}", part)
 
     def _with_owned(self, place: Place, parts: Sequence[Span]) -> Sequence[Span]:
-        """The texts of a place, the last one with the signatures of the members that stand outside of it."""
+        """The texts of a place, the last one with the signatures of the members outside of it."""
         declared = place.declared
         is_type = declared is not None and declared.shape.construct == "type"
         owned = self._owned.get(declared.symbol, []) if declared is not None and is_type else []

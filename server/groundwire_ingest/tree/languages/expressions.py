@@ -101,7 +101,7 @@ class Expressions:
     def path(self, node: Node | None) -> tuple[str, ...]:
         """The segments of a dotted expression, those that are called ending with `()`; empty for any other.
 
-        Types that a called segment states for its type parameters stand before that: `Get<Ns::Order>()`.
+        The type arguments of a called segment are before that: `Get<Ns::Order>()`.
         """
         segments: list[str] = []
         conditions: list[Node | None] = []

@@ -1,4 +1,4 @@
-"""Names under which messages are sent and handled, in whatever language: `emit("user.created")`, `@OnEvent("...")`."""
+"""Names under which messages are sent and handled, in any language: `emit("user.created")`, `@OnEvent("...")`."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _HANDLES = re.compile(
     r"|on_?\w*event|\w*pattern|\w*message|\w*subscribe|\w*listener|\w*consumer|\w*handler",
     re.IGNORECASE,
 )
-# A name that tells: of several words, however they are joined.
+# A specific name: of several words, however they are joined.
 _TELLING = re.compile(r"(?!/)(?=.*(?:[.:_/-]|[a-z][A-Z]))[\w.:/{}-]{4,100}", re.ASCII)
 # Placeholders in names, and calls that return the values under a name one after the other.
 _HOLE = re.compile(r"\$?\{[^{}]*\}")

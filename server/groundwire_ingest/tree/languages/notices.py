@@ -30,7 +30,7 @@ class _Comment:
 def notice_rows(syntax: Syntax, root: Node, declared: Sequence[Declared]) -> frozenset[int]:
     """The rows of the notices above the first declaration; of the whole file if it declares nothing.
 
-    The comment that documents the first declaration is no notice, whatever it says. It is the last comment right above
+    The comment that documents the first declaration is never a notice. It is the last comment right above
     the declaration that begins as documentation does.
     """
     first = declared[0] if declared else None

@@ -27,7 +27,7 @@ class Declared:
 
     @property
     def is_local(self) -> bool:
-        """True if it stands within the body of a callable."""
+        """True if it is within the body of a callable."""
         return self.parent is not None and self.parent.shape.construct in ("callable", "value")
 
 

@@ -51,7 +51,7 @@ def assign_places(
     property, a member that only keeps or hands out fields has none: it reads better inside its type. So does what is
     declared inside a callable, unless it is long and yet not the most part of it. Neither has a place what starts on a
     line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold. A place
-    starts below the rows of `notices` that stand first in it.
+    starts below the rows of `notices` at its start.
     """
     file = Place(None, 0, 0, -1, row_count - 1)
     places = [file]

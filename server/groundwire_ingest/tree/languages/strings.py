@@ -1,4 +1,4 @@
-"""The string literals of a file as the values that the program would see, as far as the source tells."""
+"""The string literals of a file as the values that the program would see, as far as the source states them."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -50,7 +50,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where in a file's chunks a syntax node stands.
+    """The place of a syntax node in a file's chunks.
 
     For each 0-based row: the key of the chunk that holds it, and the index of the innermost definition with a place.
     `inner` are the others that may have variables, `index_of` has the index of each by its bytes.
@@ -114,7 +114,7 @@ class DefinitionRange:
     outer: int
 
     def holds(self, node: Node) -> bool:
-        """True if a node stands within the definition and is not all of it."""
+        """True if a node is within the definition and is not all of it."""
         length = node.end_byte - node.start_byte
         return self.start <= node.start_byte and node.end_byte <= self.end and length < self.end - self.start
 
@@ -210,7 +210,7 @@ class Syntax(Expressions, ABC):
         return False
 
     def is_read_by_name(self, name: str, beside: Collection[str], /) -> bool:
-        """True if a variable of a module with the variables `beside` is one that other code reads by its name."""
+        """True if a variable of a module with the variables `beside` is read by other code by its name."""
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

@@ -35,7 +35,7 @@ _METHOD_STRING = re.compile(r"""["']?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)["'
 _REDIRECT = re.compile(r"(redirect|forward):(?=/)")
 _ANNOTATIONS = frozenset({"annotation", "attribute_list", "attribute_item", "decorator"})
 _MAX_STEPS_TO_ANNOTATION = 8
-# The last name of an annotation, whatever sign stands before it.
+# The last name of an annotation, after any sign.
 _ANNOTATION_NAME = re.compile(r"[@#\[\s]*+(?:\w++(?:\.|::|:|\\))*+(\w++)")
 # Annotations that declare which URLs are answered, by the name less underscores.
 _DECLARES = re.compile(

@@ -122,7 +122,7 @@ class CallResolution:
         return Found(seen, GUESSED) if len({self._table.owner_of(number) for number in seen}) == 1 else None
 
     def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
-        """The nearest of the definitions found, by their parameters where these tell overloads apart."""
+        """The nearest of the definitions found, by their parameters where these distinguish overloads."""
         named = (number for ref in found.numbers for number in self._entered(ref))
         entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))

@@ -110,12 +110,12 @@ GIVE_ONE_OF = _words(
     getrequiredkeyedservice getinstance getserviceorcreateinstance createinstance getexportedvalue get deserialize
     deserializeobject getfromjson readfromjson"""
 )
-"""What gives an instance of the only type that it is told as a type argument, such as a container or a serializer."""
+"""Methods that give an instance of their only type argument, such as those of a container or a serializer."""
 
 GIVE_SEVERAL_OF = _words(
     "resolveall getservices getkeyedservices getallinstances getexportedvalues getall oftype cast set query"
 )
-"""What gives a collection of the only type that it is told as a type argument."""
+"""Methods that give a collection of their only type argument."""
 
 GIVE_THE_SAME = _words(
     """where filter orderby orderbydescending thenby include theninclude asqueryable asnotracking asenumerable skip take

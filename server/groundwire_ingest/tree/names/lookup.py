@@ -1,4 +1,4 @@
-"""Following a dotted expression from the place where it stands to what it refers to."""
+"""Following a dotted expression from its place to its target."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -142,7 +142,7 @@ class Lookup(MemberLookup):
     ) -> Value | None:
         """The value of definitions: types, modules and functions themselves, or the result of calling one.
 
-        `told` are the type arguments of the call, behind the definition in which they are written.
+        `told` are the definition around the call, and the type arguments of the call.
         """
         for number in found.numbers:
             definition = self.table.definitions[number]

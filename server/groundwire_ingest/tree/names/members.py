@@ -15,7 +15,7 @@ _MAX_ALIKE = 256
 
 
 class MemberLookup:
-    """Answers for one table. A scope is the number of the definition in which a name stands."""
+    """Answers for one table. A scope is the number of the definition around a name."""
 
     def __init__(self, rules: NameRules) -> None:
         self.rules = rules
@@ -82,7 +82,7 @@ class MemberLookup:
         return None
 
     def step(self, found: Found, name: str) -> Found | None:
-        """The member `name` of whatever has been found so far."""
+        """The member `name` of the value found so far."""
         numbers: list[int | str] = []
         confidence = found.confidence
         for ref in found.refs:
@@ -176,7 +176,7 @@ class Extensions:
                 self._named[definition.name].append(number)
 
     def fitting(self, scope: int, receiver: Found | None, name: str) -> Found | None:
-        """The methods of that name that the file of `scope` sees and that fit what stands before the dot.
+        """The methods of that name that the file of `scope` sees and that fit the value before the dot.
 
         `receiver` is the type of that; nothing is found in it where the type is not of the tree, and it is None where
         nothing is known of it.

@@ -132,7 +132,7 @@ class SymbolTable:
         return tuple(dict.fromkeys(self.parts(one)[0] for one in found))
 
     def variable(self, number: int, name: str) -> Binding | None:
-        """The variable of that name that stands directly in a definition: a local or a parameter, or a field."""
+        """The variable of that name directly in a definition: a local or a parameter, or a field."""
         return self._variables[number].get(name) if number in self._variables else None
 
     def join(self, parts: Sequence[int]) -> None:

@@ -15,7 +15,7 @@ _MINOR = re.compile("[-_]")
 
 
 class ServiceFolders:
-    """The folders that services are built from; the innermost around a file tells the file's service.
+    """The folders that services are built from; the innermost one around a file decides the file's service.
 
     A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other from
     there. Otherwise it is a service's when it holds a Dockerfile and has the service's name, written with or without

@@ -17,7 +17,7 @@ from groundwire_ingest.tree.services.statements import (
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A statement, where it stands and the service that it belongs to; "" as `service` where it belongs to none."""
+    """A statement, its place and the service that it belongs to; "" as `service` where it belongs to none."""
 
     part: DeployedPart
     statement: Statement

@@ -1,4 +1,4 @@
-"""CREATE statements: what they define, under which name, on which table, and where their body stands."""
+"""CREATE statements: what they define, under which name, on which table, and the place of their body."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -198,7 +198,7 @@ class _FileReader:
         self._result.edges.append(SourceEdge(whole.key, part.key, "Contains", part.origin))
 
     def _read(self, statement: Statement, nodes: Sequence[SourceNode]) -> None:
-        """Notes what `statement` mentions; a mention belongs to the one of `nodes` in whose lines it stands."""
+        """Notes what `statement` mentions; a mention belongs to the one of `nodes` whose lines contain it."""
         first_lines = [node.start_line for node in nodes]
 
         def owner(offset: int) -> str:

@@ -73,7 +73,7 @@ def read_name(
 ) -> tuple[SqlName | None, int]:
     """The object name at `tokens[index]` and the index after it.
 
-    None where none stands there: a `reserved` word, a subquery, a `#temporary` table or an `@variable`.
+    None where there is none: a `reserved` word, a subquery, a `#temporary` table or an `@variable`.
     """
     parts: list[str] = []
     while index < len(tokens):

@@ -31,9 +31,9 @@ _DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 class SqlObject:
     """A defined object: the key of its node, its type and its schema, folded; "" where none is known.
 
-    `has_no_schema` tells that its dialect knows none (MySQL), so that a qualifier names the database.
-    `variant` tells objects of one name apart: the table of an index or trigger, the parameters of a routine that may be
-    overloaded. `path` and `origin` say where the definition stands.
+    `has_no_schema` is set if its dialect has none (MySQL), so that a qualifier names the database.
+    `variant` distinguishes equal names: the table of an index or trigger, the parameters of a routine that may be
+    overloaded. `path` and `origin` are the definition's place.
     """
 
     key: str

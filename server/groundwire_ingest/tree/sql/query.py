@@ -96,7 +96,7 @@ def _for_parser(text: str, code: Sequence[Token], dialect: Dialect) -> str:
     """The source of `code` as sqlglot knows it.
 
     PERFORM and REPLACE become the verbs that they mean, and `$1` a column's name: in `$1,$2` sqlglot sees the start of
-    a dollar-quoted string. Where any quotes may stand around a name, it gets those of the standard.
+    a dollar-quoted string. Where any quotes are allowed around a name, it gets those of the standard.
     """
     pieces: list[str] = []
     for index, token in enumerate(code):

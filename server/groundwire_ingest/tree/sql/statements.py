@@ -1,7 +1,7 @@
 """Where one SQL statement ends and the next begins, at the top of a file and inside a routine's body.
 
 Most dialects end statements with `;`. T-SQL does not ask for it, so there a keyword that can only open a
-statement opens one, unless what stands before it says that it goes on (`INSERT ... SELECT`, `ON DELETE`).
+statement opens one, unless the token before it continues a statement (`INSERT ... SELECT`, `ON DELETE`).
 """
 
 from collections.abc import Sequence

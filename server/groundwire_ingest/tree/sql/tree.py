@@ -40,7 +40,7 @@ def _written_tables(change: exp.Expr) -> list[exp.Table]:
 
 
 def _meant_by(change: exp.Expr, written: exp.Table) -> Iterator[exp.Table]:
-    """The tables for which an unqualified target stands: the one of that alias or name, the one behind its CTE."""
+    """The tables that an unqualified target means: the one of that alias or name, the one behind its CTE."""
     if written.db or isinstance(change, (exp.Insert, exp.Merge)):
         return
     wanted = written.name.casefold()

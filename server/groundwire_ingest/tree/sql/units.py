@@ -111,7 +111,7 @@ def _is_about(text: str, unit: Unit, statement: Statement) -> bool:
 
 
 def _line_start(text: str, offset: int) -> int:
-    """The start of the line of `offset` when only white space stands before it there; `offset` otherwise."""
+    """The start of the line of `offset` when only white space is before it there; `offset` otherwise."""
     start = offset
     while start > 0 and text[start - 1] in " \t":
         start -= 1
@@ -134,7 +134,7 @@ def _statements(text: str, dialect: Dialect) -> tuple[list[Statement], int]:
 def _bounds(
     text: str, code: Sequence[Token], comments: Sequence[Token], ranges: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """(first, end, start offset, end offset) of each statement, comments given to the one that they stand by.
+    """(first, end, start offset, end offset) of each statement, comments given to the one next to them.
 
     A comment on the line where a statement ends belongs to that statement, one on a later line to the next.
     """

@@ -81,7 +81,7 @@ class IndexPool:
         self._lock = Lock()
 
     def open_view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
-        """The pinned or the active version if it is open and the caller sees a node of it; None where `view` tells."""
+        """The pinned or the active version if it is open and the caller sees a node of it; else None: ask `view`."""
         pinned = replace(scope, active_index=scope.active_index or self._store.active(scope))
         version = self._opened(pinned)
         if version is None or not self._store.holds(pinned):
@@ -126,7 +126,7 @@ class IndexPool:
         return (version.index, version.graph, caller) if caller.sees_any else None
 
     def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
-        """True if the policies that lie there alone tell that the caller may see a node."""
+        """True if the stored policies alone show that the caller may see a node."""
         return not access.bounds.bind and self._policies.any_visible(directory, access)
 
     def _load(self, pinned: Scope, directory: Path) -> _Open:

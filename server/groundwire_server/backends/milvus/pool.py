@@ -59,7 +59,7 @@ class VersionPool:
         self._lock = Lock()
 
     def open_view(self, scope: Scope, access: AccessContext) -> View | None:
-        """The pinned or the active version, where that is known without asking Milvus; None where `view` tells."""
+        """The pinned or the active version, if known without asking Milvus; else None, and `view` decides."""
         active = scope.active_index or self._catalogue.remembered_active(scope)
         found = self._opened(replace(scope, active_index=active)) if active else None
         if found is None or not self._is_fresh(found):
@@ -149,5 +149,5 @@ class VersionPool:
         return absence(asked, sees_active=sees_active, saw_it=saw_it)
 
     def _surely_sees(self, entry: Entry, access: AccessContext) -> bool:
-        """True if the policies alone tell that the caller may see a node, or saw one: every policy class has one."""
+        """True if the policies alone show that the caller may see a node, or saw one: every policy class has one."""
         return not access.bounds.bind and any(may_see(demand, access) for demand in self._catalogue.policies(entry))

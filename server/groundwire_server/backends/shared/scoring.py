@@ -1,6 +1,6 @@
 """The scores that both backends compute alike, and the order of what is scored.
 
-BM25 of one document and one term; what N, df and the mean length are, each backend says. The variant is Lucene's:
+BM25 of one document and one term; each backend gives N, df and the mean length. The variant is Lucene's:
 `idf(t) * f / (f + k1 * (1 - b + b * length / mean))` with `idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5))`. N, df and the
 mean length count only visible documents (Robertson and Zaragoza 2009; Kamphuis et al. 2020, "Which BM25 do you mean?").
 

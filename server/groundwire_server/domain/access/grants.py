@@ -115,7 +115,7 @@ def _held(grant: Grant) -> AccessContext:
     """The access of the caller of a request without an access context.
 
     Endings left open are not held: they bound what a request may name, and this one names nothing. For the same reason
-    no tenant is chosen among several, and no level where any is granted. Bounds open nothing: they stand as they are.
+    no tenant is chosen among several, and no level where any is granted. Bounds open nothing: they stay as they are.
     """
     only_tenant = len(grant.tenants.listed) == 1 and not grant.tenants.prefixes
     return AccessContext(

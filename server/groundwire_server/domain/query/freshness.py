@@ -18,7 +18,7 @@ _DAY = timedelta(days=1) // timedelta(microseconds=1)
 def decays(columns: NodeColumns, now: datetime, freshness: Freshness) -> Floats:
     """For each candidate [n] `2 ** (-age / half_life_days)`, age in days and at least 0; `now` has a zone.
 
-    1 for what is of `now` or later, about 0.5 after one half-life; 0 where a double cannot tell the decay from it. NaN
+    1 for what is of `now` or later, about 0.5 after one half-life; 0 where a double cannot represent the decay. NaN
     for what is no conversation or has no timestamp, and where freshness is switched off.
     """
     found = np.full(len(columns.timestamps), np.nan)

@@ -1,7 +1,7 @@
 r"""The form of a query; it chooses the weights of an adaptive fusion.
 
-Quotations are taken out first: what stands between `"…"`, `'…'`, a pair of backticks or a pair of typographic
-quotation marks, where no letter, digit or underscore stands directly before or after. An apostrophe within a word is
+Quotations are taken out first: texts between `"…"`, `'…'`, a pair of backticks or a pair of typographic
+quotation marks, where no letter, digit or underscore is directly before or after. An apostrophe within a word is
 none. The rest is cut at white space; pieces without a letter or digit are not words. Then
 
 * QUOTED: quotations and no words.
@@ -16,7 +16,7 @@ A word is a **path** when
 
 Any other word is a **name** when
 - it has a capital after a small letter, or two small letters after two capitals (`getUser`, `HTTPServer`; not `URLs`),
-- it has an underscore beside a letter (`max_size`, `__init__`),
+- it has an underscore next to a letter (`max_size`, `__init__`),
 - it has words joined by `.`, `::`, `#` or `->`, one of them longer than a letter (`os.path`, `std::sort`; not `e.g.`),
 - it has a word that starts with letters and goes on with a digit (`utf8`; not `2nd`),
 - it is called (`foo()`), or

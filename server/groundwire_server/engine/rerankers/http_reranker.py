@@ -53,7 +53,7 @@ class RerankService:
 class HttpReranker:
     """Asks a service for scores in [0, 1]. Thread-safe; connections are kept and used again.
 
-    A service that fails in whatever way ends the call with RerankerUnavailableError; there is no order in its place.
+    A service that fails in any way ends the call with RerankerUnavailableError; there is no order in its place.
     Nothing that is sent or received is logged. Redirects are not followed, cookies not kept, compression not asked for.
     The proxies that the environment names for https are used, and the CAs of `SSL_CERT_FILE` if it is set.
     """

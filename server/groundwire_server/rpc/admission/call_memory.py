@@ -88,7 +88,7 @@ class CallMemory:
             if waiter in self._waiting:
                 self._waiting.remove(waiter)
             elif not waiter.place.cancelled():
-                self.resize(subject, size, 0)  # its turn came in the moment in which it was given up
+                self.resize(subject, size, 0)  # its turn came at the moment when it was given up
             raise
 
     def _serve(self) -> None:

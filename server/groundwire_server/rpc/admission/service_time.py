@@ -1,4 +1,4 @@
-"""How long calls of one method take, as far as the last ones tell."""
+"""The time that calls of one method take, by the last ones."""
 
 from statistics import median
 
@@ -36,7 +36,7 @@ class ServiceTime:
     def add(self, seconds: float, *, at_least: bool = False) -> None:
         """One more call has taken so long, or `at_least` so long: it was cut short.
 
-        That tells something only when others take less.
+        That is informative only when others take less.
         """
         if at_least and (self.mean is None or seconds <= self.mean):
             return

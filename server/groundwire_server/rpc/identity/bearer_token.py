@@ -36,7 +36,7 @@ def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
 
 
 class HolderOfToken(Authenticator):
-    """A server for one program, which starts it and alone knows its token; it grants everything to whoever sends that.
+    """A server for one program, which starts it and alone knows its token; a caller that sends it gets everything.
 
     Other users of this machine can connect, but do not know it.
     """

@@ -34,7 +34,7 @@ class RevocationListError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RevocationStatus:
-    """The status of a certificate by the lists, and until when it holds; `datetime.min` where no list covers it."""
+    """The status of a certificate by the lists, and the end of its validity; `datetime.min` where no list covers it."""
 
     revoked: bool
     until: datetime

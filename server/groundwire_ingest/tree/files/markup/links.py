@@ -33,7 +33,7 @@ def links_of(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Itera
 
 
 def _attributes(text: str, tag: Tag) -> dict[str, str]:
-    """The values of a tag's attributes; what Thymeleaf computes replaces what stands there for designers."""
+    """The values of a tag's attributes; values computed by Thymeleaf replace those for designers."""
     plain: dict[str, str] = {}
     computed: dict[str, str] = {}
     for item in tag.attributes:

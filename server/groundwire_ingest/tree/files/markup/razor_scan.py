@@ -231,7 +231,7 @@ class RazorScan:
             self.code.append(CodePart(kind, text, self.lines[start], "csharp"))
 
     def _is_inside_word(self, at: int) -> bool:
-        """True if the `@` stands as in an address of mail."""
+        """True if the `@` is part of an address of mail."""
         return at > 0 and self.text[at - 1].isalnum()
 
     def _begins_line(self, at: int) -> bool:

@@ -57,7 +57,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class RawAttribute:
-    """An attribute by offsets into its text: the name's start, and where the value stands, quotes aside."""
+    """An attribute by offsets into its text: the name's start, and the value's place without quotes."""
 
     name: str
     start: int

@@ -9,7 +9,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_chi
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 DB_SET_CONFIDENCE = 0.8
-"""Entity Framework names the table of a `DbSet<Entity> Name` property after the property unless told otherwise."""
+"""Entity Framework names the table of a `DbSet<Entity> Name` property after the property by default."""
 
 TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration", "record_declaration")
 
@@ -73,7 +73,7 @@ def _table_attributes(node: Node, places: Places) -> Iterator[TableMapping]:
 
 
 def _entity_around(node: Node) -> str:
-    """The type argument of the `Entity<...>` call that a call is chained to, or in whose lambda it stands."""
+    """The type argument of the `Entity<...>` call that a call is chained to, or whose lambda contains it."""
     for calls in (_chain(node), _ancestors(node)):
         for call in calls:
             function = call.child_by_field_name("function")
@@ -95,7 +95,7 @@ def _chain(node: Node) -> Iterator[Node]:
 
 
 def _ancestors(node: Node) -> Iterator[Node]:
-    """The calls among whose arguments a call stands, from the innermost outwards."""
+    """The calls that have a call among their arguments, from the innermost outwards."""
     current: Node | None = node
     for _ in range(_MAX_STEPS):
         current = current.parent if current else None

@@ -137,7 +137,7 @@ class CSharpSyntax(Syntax):
         return tuple(found)
 
     def parameter(self, node: Node) -> Parameter:
-        """One parameter; it is optional when a value stands behind its name."""
+        """One parameter; it is optional when a value follows its name."""
         name = node.child_by_field_name("name")
         has_default = name is not None and any(child.start_byte > name.end_byte for child in node.named_children)
         return Parameter(text_of(name), type_of(node.child_by_field_name("type")), has_default)

@@ -84,7 +84,7 @@ def _methods_of(syntax: Syntax, node: Node) -> list[str]:
 
 
 def _handlers(syntax: Syntax, value: Node, depth: int = _MAX_WRAPPERS) -> Iterator[str]:
-    """The paths that may lead to the handler, the likeliest first; an empty one for a function that stands there."""
+    """The paths that may lead to the handler, the likeliest first; an empty one for a function written there."""
     if value.type == "func_literal":
         yield ""
     elif value.type == "call_expression":

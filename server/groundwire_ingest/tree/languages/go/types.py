@@ -1,4 +1,4 @@
-"""The types that Go code states, in the common form of `types`, and the tables that it tells GORM about."""
+"""The types that Go code states, in the common form of `types`, and the tables that it describes to GORM."""
 
 import re
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ def embedded(declared: Node | None) -> Iterator[str]:
 
 
 CONVENTION_CONFIDENCE = 0.8
-"""GORM names the table of a model after it, in small letters with underscores and in the plural, unless told."""
+"""GORM names the table of a model after it, in small letters with underscores and in the plural, by default."""
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MODEL_TAG = re.compile(r'\bgorm:"[^"]*(?:primary_?key|foreignkey|many2many|column|index|autoincrement)', re.IGNORECASE)

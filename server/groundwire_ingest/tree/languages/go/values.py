@@ -93,7 +93,7 @@ def _paired(syntax: Syntax, scope: int, names: Sequence[Node], values: Sequence[
 
 
 def _binding(syntax: Syntax, scope: int, name: str, value: Node | None) -> Binding:
-    """A variable by what it is set to; with neither type nor path where that tells nothing."""
+    """A variable by what it is set to; with neither type nor path where the value is unknown."""
     made = made_type(value)
     if made or value is None:
         return Binding(scope, name, made, False)

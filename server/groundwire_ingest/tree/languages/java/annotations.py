@@ -148,7 +148,7 @@ def _constants(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, str]]:
 
 
 CONVENTION_CONFIDENCE = 0.8
-"""An entity's table has its name, in small letters with underscores under Spring, unless told otherwise."""
+"""An entity's table has its name, in small letters with underscores under Spring, by default."""
 
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

@@ -71,7 +71,7 @@ def _typed_child(node: Node) -> Node | None:
 def _variable(
     syntax: Syntax, places: Places, declared: Node | None, variable: Node, *, is_item: bool = False
 ) -> Iterator[Binding]:
-    """The type that is stated for a variable, or for `var` the one that its value tells."""
+    """The type that is stated for a variable, or for `var` the type of its value."""
     name, stated = text_of(variable.child_by_field_name("name")), type_of(declared)
     if not name:
         return

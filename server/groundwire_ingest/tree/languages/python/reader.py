@@ -144,7 +144,7 @@ class PythonSyntax(Syntax):
     value_path = value_of
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
-        """`import`, `from ... import` and wildcard imports, wherever in the file they stand."""
+        """`import`, `from ... import` and wildcard imports, anywhere in the file."""
         for node in nodes["import_statement"]:
             for child in node.children_by_field_name("name"):
                 yield from _plain_import(child, node.start_point.row + 1)

@@ -38,7 +38,7 @@ ScriptProject: TypeAlias = ScriptConfig | ScriptPackage
 
 
 def is_project_file(path: str) -> bool:
-    """True if a file tells where modules are."""
+    """True if a file states the places of modules."""
     name = PurePosixPath(path).name
     return name == "package.json" or _CONFIG_FILE.fullmatch(name) is not None
 

@@ -111,7 +111,7 @@ def given_shape(syntax: Syntax, call: Node) -> Shape | None:
 
 
 def called_name(call: Node) -> str:
-    """The last name of what a call calls, which costs less to tell than the path to it."""
+    """The last name of what a call calls, which is cheaper to find than the path to it."""
     function = call.child_by_field_name("function")
     return text_of(function.child_by_field_name("property") or function) if function is not None else ""
 

@@ -74,7 +74,7 @@ def _asked_before(node: Node) -> list[Node]:
 
 
 def _registration(syntax: Syntax, node: Node, name: Node, given: Node | None, places: Places) -> Iterator[Registration]:
-    """One registration; without `given` what is given is what stands around it."""
+    """One registration; without `given` it is the definition around it."""
     is_string = name.type in syntax.strings
     asked, path = (string_value(syntax, name), "") if is_string else ("", syntax.value_path(name))
     handed = syntax.value_path(given).removesuffix("()") if given is not None else ""

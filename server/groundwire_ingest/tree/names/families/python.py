@@ -119,7 +119,7 @@ class PythonNames(NameRules):
         return self._fixtures.given(number, parameter)
 
     def module_in(self, file: int, dotted: str) -> tuple[Found, str] | None:
-        """The longest beginning of the name that is a module; a colon stands behind the whole name of one."""
+        """The longest beginning of the name that is a module; a colon follows the whole name of one."""
         module, colon, members = dotted.partition(":")
         if module.partition(".")[0] not in self._names:
             return None

@@ -11,7 +11,7 @@ from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import INFERRED
 
 BY_NAME = 0.6
-"""Only the name of the field tells that it is the same."""
+"""Only the name of the field shows that it is the same."""
 MAX_CALLERS = 4
 """A field whose items more members than this call leads to none of them in particular."""
 

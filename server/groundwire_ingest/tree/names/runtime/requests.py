@@ -31,7 +31,7 @@ _API = re.compile(r"api|rest|v\d+(?:\.\d+)?")
 
 
 class RequestMatching:
-    """Matches URLs against all that a tree serves, in whatever language."""
+    """Matches URLs against all routes of a tree, in any language."""
 
     def __init__(self, served: Iterable[Served]) -> None:
         self._served: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
@@ -50,7 +50,7 @@ class RequestMatching:
                     self._endings[pattern[start:]].append(item)
 
     def edges(self, facts: Asking) -> Iterator[SourceEdge]:
-        """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL stands by itself.
+        """The `Requests` edges of a file: of .9 where a call sends the request, of .8 where the URL is only a string.
 
         Where several handlers are equally likely, MAX_FAN_OUT at most, each gets an edge of .5.
         """

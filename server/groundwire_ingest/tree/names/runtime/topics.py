@@ -1,4 +1,4 @@
-"""Messages told by a name and signals that are objects: who sends them and who handles them."""
+"""Messages identified by a name, and signals that are objects: their senders and handlers."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MAX_HANDLERS = 8
 """A message with more handlers than this leads to none of them in particular."""
 
 Subject = tuple[int, str]
-"""A message: the constant that tells it, -1 for none, and the rest of its name."""
+"""A message: its constant, -1 for none, and the rest of its name."""
 
 
 class Topics:

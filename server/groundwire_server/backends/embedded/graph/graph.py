@@ -75,14 +75,14 @@ class Side:
         loading: _Loading,
         edges_of: Callable[[_Loaded], Callable[[int], rustworkx.EdgeIndices]],
     ) -> None:
-        """`edges_of` gives what tells the numbers of a row's edges in a graph."""
+        """`edges_of` makes the function that returns the numbers of a row's edges in a graph."""
         self.edges = edges
         self.ends = ends
         self._loading = loading
         self._edges_of = edges_of
 
     def positions(self, row: int) -> Positions:
-        """Where the edges of a row stand among all, ascending by (edge type, other end)."""
+        """The places of a row's edges among all, ascending by (edge type, other end)."""
         return np.asarray(self._edges_of(self._loading.graph())(row)).view(np.int64)
 
     def of(

@@ -24,7 +24,7 @@ class SideNeighbours:
         holds: Callable[[Rows], NDArray[np.bool_]],
         least: np.float32,
     ) -> None:
-        """`followed_types` is a mask [edge types]; `holds` tells selected rows [m]; `least` is a confidence."""
+        """`followed_types` is a mask [edge types]; `holds` is True for selected rows [m]; `least` is a confidence."""
         self._sides = sides
         self._followed_types = followed_types
         self._holds = holds

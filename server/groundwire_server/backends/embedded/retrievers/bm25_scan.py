@@ -60,7 +60,7 @@ def possible_best(
         best.demand(scan.completed(leaders))
     for piece in scan.pieces(best):
         best.add(*scan.scored(piece, best))
-    # A column tells less of these than there is.
+    # A column has lower frequencies for these than the real ones.
     unclear = lexical.saturated[allowed.take(lexical.saturated)]
     return np.union1d(best.rows, unclear).astype(np.int64) if len(unclear) else best.rows
 
@@ -157,7 +157,7 @@ class _Scan:
         return rows, scores
 
     def _promising(self, scores: Singles, scanned: int, best: _Best) -> NDArray[np.bool_]:
-        """True if each score [m], by rare terms and so many columns, can still become one of the best."""
+        """True if each score [m], by rare terms and `scanned` columns, can still become one of the best."""
         needed = best.demanded - self._weights_from[scanned]
         return scores >= needed if needed > 0 else scores > 0
 

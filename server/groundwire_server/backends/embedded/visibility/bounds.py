@@ -25,7 +25,7 @@ def within(index: LoadedIndex, bounds: Bounds) -> NDArray[np.bool_]:
 
 
 def _positions(values: StringColumn, names: Names) -> Iterator[range]:
-    """Where the names stand among sorted values; never where the empty one does."""
+    """The places of the names among sorted values; never that of the empty one."""
     for name in names.listed - {""}:
         position = values.find(name)
         if position is not None:

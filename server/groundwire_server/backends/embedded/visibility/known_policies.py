@@ -1,4 +1,4 @@
-"""Decides whether a caller may know of a version, without opening it."""
+"""Decides whether a version exists for a caller, without opening it."""
 
 import logging
 from collections import OrderedDict

@@ -94,7 +94,7 @@ class Adjacency:
         """All edges of near ends that lead to chosen rows, as `edges_of` but in no order and some of them twice.
 
         One round trip, and up to two more where hubs are among them that were not read whole; more between hubs. The
-        `far_class` of the edges tells nothing.
+        `far_class` of the edges is undefined.
         """
         self.begin(nears)
         self.go_on(near for near in nears if len(self._chunks[near].read) == 1)

@@ -89,6 +89,6 @@ class ReadNeighbours:
 
 
 def _told(found: _Followed, row_count: int) -> FollowedEdges:
-    """Edges by the place of the row that each is of; of two near ends of a row the second stands `row_count` later."""
+    """Edges by the place of the row that each is of; of two near ends of a row the second is `row_count` later."""
     places, edges = found
     return FollowedEdges(places % row_count, edges["type"], edges["far"].astype(np.int32), edges["position"])

@@ -17,7 +17,7 @@ RowNumbers = NDArray[np.int64]
 
 
 class Judge:
-    """Tells which rows are selected: by their visibility classes, and where these do not tell, by asking Milvus.
+    """Decides which rows are selected: by their visibility classes, and where these do not decide, by asking Milvus.
 
     Results are remembered.
     """
@@ -50,7 +50,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class GraphReading:
-    """Where the graph of a version stands, what was read of it for a snapshot, and who may see what of it.
+    """The place of a version's graph, the part read for a snapshot, and its visibility.
 
     `selected` judges what the question is about, `visible` what its caller sees, filter or not.
     """

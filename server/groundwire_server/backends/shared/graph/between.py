@@ -1,7 +1,7 @@
 """The rows between two sets of rows, reached level by level from both within a limit of nodes.
 
 A level counts whole or not at all. So the rows reached depend only on the rows that exist, never on the order of
-reading. They include every path with at most as many hops as the levels span.
+reading. They include every path within the hops that the levels span.
 """
 
 import math

@@ -46,7 +46,7 @@ class Neighbours(Protocol):
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
         """The edges of rows [m], as far as they matter to a walk with room for `most` rows.
 
-        Of a row's edges of one direction those may be left out that stand behind more than `most` rows which are not
+        Of a row's edges of one direction those may be left out that come after more than `most` rows which are not
         among the `known` ones.
         """
         ...

@@ -42,7 +42,7 @@ def service_contexts(
 
 def _counted(services: ServiceNames, edge_types: tuple[str, ...], edges: EdgesOfServices) -> Iterator[ServiceEdge]:
     """The edges counted by (from, to, type) and sorted so."""
-    # One number an edge sorts as its three positions do, which sort as the names that stand there.
+    # One number an edge sorts as its three positions do, which sort as the names at these positions.
     pairs = edges.from_services.astype(np.int64) * len(services) + edges.to_services
     keys, counts = np.unique(pairs * len(edge_types) + edges.types, return_counts=True)
     for key, count in zip(keys.tolist(), counts.tolist(), strict=True):

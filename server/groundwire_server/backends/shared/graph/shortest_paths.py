@@ -139,7 +139,7 @@ class PathGraph:
     def _continued(
         self, vertices: tuple[int, ...], steps: tuple[_Step, ...], refused: frozenset[int], ways: dict[int, _Way]
     ) -> Iterator[_Candidate]:
-        """The best path, if there is any, that begins with some vertices and goes on as `ways` tell."""
+        """The best path, if there is any, that begins with some vertices and continues along `ways`."""
         fixed = len(vertices)
         onward = [step for step in self._steps[vertices[-1]] if step.vertex in ways and step.vertex not in refused]
         step = min(onward, key=lambda step: self._rank(step, ways), default=None)
