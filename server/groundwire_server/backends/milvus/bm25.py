@@ -11,9 +11,10 @@ import numpy as np
 from groundwire_index.lexical.lexical import CODE
 from groundwire_index.milvus.packing import TermCounts, TermFact, unpacked_terms
 from groundwire_index.milvus.rows import Rows
-from groundwire_server.backends.milvus.listing import EPSILON, POSITIVE, Proposal, lowest_of, within
+from groundwire_server.backends.milvus.listing import POSITIVE, lowest_of, within
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
+from groundwire_server.backends.shared.listing import EPSILON, Proposal
 from groundwire_server.backends.shared.scoring import inverse_document_frequency, term_scores
 from groundwire_server.domain.search.candidates import Floats
 

@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from groundwire_index.milvus.rows import Rows
 from groundwire_server.backends.milvus.filter_expression import both
-from groundwire_server.backends.milvus.listing import EPSILON, Proposal, lowest_of, within
+from groundwire_server.backends.milvus.listing import lowest_of, within
 from groundwire_server.backends.milvus.node_rows import VECTOR
 from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.shared.listing import Proposal, rounding_error
 from groundwire_server.domain.query.diversity import cosines
 from groundwire_server.domain.search.candidates import Floats
 
@@ -43,9 +44,7 @@ class Dense:
         )
         if not self._index.is_exact:
             return Proposal(hits.rows, -np.inf)
-        # Both vectors are of unit length: the rounded query and each of the sums are off by so much at most.
-        error = (len(self._query) + 8) * EPSILON
-        return Proposal(hits.rows, lowest_of(hits, limit, end - first) + error)
+        return Proposal(hits.rows, lowest_of(hits, limit, end - first) + rounding_error(len(self._query)))
 
     def scores(self, nodes: Rows) -> Floats:
         """See `MilvusRetriever.scores`."""

@@ -7,18 +7,20 @@ import numpy as np
 
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.packing import unhexed
+from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.names import query_names, trigrams
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.milvus.bm25 import Words
 from groundwire_server.backends.milvus.dense import Dense
 from groundwire_server.backends.milvus.files import file_scores
-from groundwire_server.backends.milvus.listing import Listing, MilvusRetriever
+from groundwire_server.backends.milvus.listing import MilvusRetriever
 from groundwire_server.backends.milvus.node_rows import NodeRows
 from groundwire_server.backends.milvus.trigrams import Trigrams
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
 from groundwire_server.backends.shared.candidates import CandidateList, RowScores, check_tokenizers, files_of
+from groundwire_server.backends.shared.listing import Listing
 from groundwire_server.backends.shared.scoring import RankedRows
 from groundwire_server.domain.search.candidates import NodeColumns, Positions, Retrieval
 from groundwire_server.domain.search.search import Retriever
@@ -114,7 +116,7 @@ class Retrievers:
 
     def _listing(self, retriever: MilvusRetriever, count: int) -> Listing:
         node_count = self._version.manifest.node_count
-        return Listing(retriever.propose, count, retriever.least, node_count, retriever.margin(count))
+        return Listing(retriever.propose, count, retriever.least, node_count, retriever.margin(count), MOST_ROWS)
 
     def _scored(self, retriever: MilvusRetriever) -> RowScores:
         return lambda rows: retriever.scores(self._nodes.read(rows, retriever.fields))

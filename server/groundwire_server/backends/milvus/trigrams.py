@@ -8,8 +8,9 @@ import numpy as np
 from groundwire_index.milvus.packing import unpacked_names
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.text.names import trigrams
-from groundwire_server.backends.milvus.listing import EPSILON, POSITIVE, Proposal, lowest_of, within
+from groundwire_server.backends.milvus.listing import POSITIVE, lowest_of, within
 from groundwire_server.backends.milvus.version import OpenVersion
+from groundwire_server.backends.shared.listing import EPSILON, Proposal
 from groundwire_server.backends.shared.scoring import name_similarity
 from groundwire_server.domain.search.candidates import Floats
 

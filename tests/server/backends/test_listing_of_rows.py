@@ -5,9 +5,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.store import MOST_ROWS
-from groundwire_server.backends.milvus.listing import Listing, Proposal
-from groundwire_server.backends.shared.scoring import top_rows
+from groundwire_server.backends.shared.listing import Listing, Proposal
+from groundwire_server.backends.shared.scoring import RankedRows, top_rows
+
+MOST_ROWS = 16_384
 
 
 class Proposer:
@@ -27,12 +28,9 @@ class Proposer:
         return Proposal(order + first, rest)
 
 
-def listed(scores: NDArray[np.float64], propose: Proposer, count: int, least: float) -> Listing:
-    listing = Listing(propose, count, least, len(scores), margin=4)
-    while not listing.is_done:
-        rows = listing.proposed()
-        listing.settle(rows, scores[rows])
-    return listing
+def listed(scores: NDArray[np.float64], propose: Proposer, count: int, least: float) -> RankedRows:
+    listing = Listing(propose, count, least, len(scores), margin=4, most=MOST_ROWS)
+    return listing.settled(lambda rows: scores[rows])
 
 
 @settings(max_examples=40)
@@ -49,15 +47,15 @@ def test_the_list_is_that_of_the_exact_scores(
 ) -> None:
     scores = np.random.default_rng(seed).integers(0, distinct, size) / distinct
     propose = Proposer(scores, error, seed)
-    listing = listed(scores, propose, count, least)
+    ranked = listed(scores, propose, count, least)
     rows = np.flatnonzero(scores >= least)
     expected = top_rows(rows, scores[rows], count)
-    assert listing.ranked.rows.tolist() == expected.rows.tolist()
-    assert listing.ranked.scores.tolist() == expected.scores.tolist()
+    assert ranked.rows.tolist() == expected.rows.tolist()
+    assert ranked.scores.tolist() == expected.scores.tolist()
     event(f"asked {min(propose.asked, 10)} times")
 
 
 def test_a_clear_list_is_asked_for_once() -> None:
     propose = Proposer(np.arange(1_000.0), 0.1, seed=1)
-    assert listed(np.arange(1_000.0), propose, 10, -np.inf).ranked.rows.tolist() == [*range(999, 989, -1)]
+    assert listed(np.arange(1_000.0), propose, 10, -np.inf).rows.tolist() == [*range(999, 989, -1)]
     assert propose.asked == 1
