@@ -1,5 +1,6 @@
 """A server of two workers: both answer, one may die, both drain, and none is left behind."""
 
+import json
 import os
 import signal
 import threading
@@ -99,6 +100,17 @@ def server(data: Path) -> Iterator[Server]:
         yield server
 
 
+def test_a_server_says_what_it_does_until_it_listens(server: Server, data: Path) -> None:
+    steps = ["loading libraries", "loading models"]
+    for number in (1, 2):
+        own = [line["event"] for line in map(json.loads, list(server.log)) if line.get("worker") == number]
+        assert own[:2] == steps
+    with Server(data, "--embedder", "none") as alone:
+        assert [json.loads(line)["event"] for line in list(alone.log)[:3]] == [*steps, "listening"]
+        started = [*events(alone, "listening"), *events(server, "listening")]
+    assert all(line["seconds"] > 0 for line in started)
+
+
 def test_both_workers_answer_alike_and_on_the_health_port_too(server: Server) -> None:
     callers = callers_of(server, each=2)
     assert len(distinct_answers(*callers.values())) == 1
@@ -182,13 +194,13 @@ def test_workers_do_not_outlive_their_supervisor(data: Path) -> None:
     assert {line["worker"]: line["cut_short"] for line in events(server, "stopped")} == {1: False, 2: False}
 
 
-def test_settings_that_cannot_be_used_are_told_in_one_line(server: Server, tmp_path: Path) -> None:
+def test_settings_that_cannot_be_used_are_told_in_the_last_line(server: Server, tmp_path: Path) -> None:
     absent = tmp_path / "absent"
     done = run("serve", "--workers", "2", "--embedder", "none", "--listen", "127.0.0.1:0", "--data", absent)
     message = f"data: {absent}: is no folder; build an index into it with `groundwire index`"
-    assert (done.returncode, done.stderr) == (2, f"groundwire serve: {message}\n")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"groundwire serve: {message}")
     for workers in ("1", "2"):
         flags = ("--workers", workers, "--embedder", "none", "--listen", server.address, "--data", tmp_path)
         taken = run("serve", *flags)
         message = f"listen: {server.address}: Address already in use; choose another address or free this one"
-        assert (taken.returncode, taken.stderr) == (2, f"groundwire serve: {message}\n")
+        assert (taken.returncode, taken.stderr.splitlines()[-1]) == (2, f"groundwire serve: {message}")

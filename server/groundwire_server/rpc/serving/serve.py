@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -26,8 +27,9 @@ Announce: TypeAlias = Callable[[GroundwireServer], None]
 def serve(settings: Settings) -> int:
     """Serves the indexes of `settings.data` and returns the exit code, as `serve_engine` does.
 
-    A server that cannot start says why in one line on stderr and gives 2.
+    A server that cannot start says why in the last line on stderr and gives 2.
     """
+    started = time.monotonic()
 
     def announce(server: GroundwireServer) -> None:
         structlog.get_logger().info(
@@ -37,6 +39,7 @@ def serve(settings: Settings) -> int:
             metrics_address=server.telemetry.metrics_address,
             channelz_address=server.telemetry.channelz_address,
             data=str(settings.data),
+            seconds=round(time.monotonic() - started, 2),
         )
         warn_if_exposed(settings)
 
@@ -53,12 +56,15 @@ def serve_indexes(
 
     Logs have the number of the `worker`; `metrics` is where it keeps its share of them.
     """
+    configure_logging(settings.log_format, settings.log_level, worker)
+    log = structlog.get_logger()
+    log.info("loading libraries")
     bound_native_threads()
     keep_event_loop_prompt()
     # Not at the top: this loads the numeric libraries, which read their thread counts when they are loaded.
     from groundwire_server.rpc.serving.compose import compose
 
-    configure_logging(settings.log_format, settings.log_level, worker)
+    log.info("loading models", embedders=settings.embedders)
     engine, indexes = compose(settings)
     return serve_engine(settings, engine, indexes, announce, metrics)
 

@@ -111,6 +111,7 @@ class Supervisor:
         self._settings = settings
         self._metrics = metrics
         self._log = structlog.get_logger()
+        self._started = time.monotonic()
         self._running: dict[int, WorkerProcess] = {}
         self._awaited = set(range(1, settings.workers + 1))  # those that have never listened
         self._ending = asyncio.Event()
@@ -185,6 +186,7 @@ class Supervisor:
                     channelz_address=self._settings.channelz_listen,
                     data=str(self._settings.data),
                     workers=self._settings.workers,
+                    seconds=round(time.monotonic() - self._started, 2),
                 )
                 warn_if_exposed(self._settings)
 

@@ -15,8 +15,9 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 # Made once: `json.dumps` makes an encoder for each event.
 _JSON = json.JSONEncoder(ensure_ascii=False, default=repr)
 _GRPC_LOGGER = "grpc._cython.cygrpc"
-# They log every request that the server itself sends and, at the level debug, what it holds.
-_HTTP_LOGGERS = ("httpx2", "httpcore2")
+# The first two log every request that the server itself sends and, at the level debug, what it holds; the last one each
+# build of FAISS that is not there.
+_TALKATIVE_LOGGERS = ("httpx2", "httpcore2", "faiss.loader")
 _UNWANTED = (
     # gRPC quotes metadata that is no UTF-8, which may be a credential.
     "Invalid encoding on",
@@ -55,7 +56,7 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | 
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
     logging.getLogger(_GRPC_LOGGER).addFilter(_is_wanted)
-    for name in _HTTP_LOGGERS:
+    for name in _TALKATIVE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

@@ -173,7 +173,7 @@ def test_a_server_that_cannot_start_says_why_in_one_line(start: Start) -> None:
     assert running.poll() is None
 
 
-def test_a_server_without_its_data_says_so_in_one_line(tmp_path: Path) -> None:
+def test_a_server_without_its_data_says_so_in_its_last_line(tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path
@@ -182,7 +182,8 @@ from groundwire_server.rpc.serving.serve import serve
 sys.exit(serve(Settings(data=Path(sys.argv[1]))))
 """
     absent = tmp_path / "absent"
-    assert ended(python("-c", script, str(absent))) == (
-        2,
-        f"groundwire serve: data: {absent}: is no folder; build an index into it with `groundwire index`\n",
-    )
+    code, errors = ended(python("-c", script, str(absent)))
+    *steps, problem = errors.splitlines()
+    assert [json.loads(step)["event"] for step in steps] == ["loading libraries", "loading models"]
+    assert code == 2
+    assert problem == f"groundwire serve: data: {absent}: is no folder; build an index into it with `groundwire index`"
