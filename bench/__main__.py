@@ -18,7 +18,9 @@ from bench.speed.corpus import Corpus
 from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
-from bench.speed.ingest import measure_ingest, write_source
+from bench.speed.ingest import measure_ingest, trees, write_source
+from bench.speed.installation import grid as installation_grid
+from bench.speed.installation import measure_installation
 from bench.speed.milvus import Milvus
 from bench.speed.plot import plot_throughput
 from bench.speed.protocol import Scenario, UnsupportedError
@@ -47,6 +49,9 @@ Clients = Annotated[list[int] | None, typer.Option("--clients", help="Clients at
 Classes = Annotated[int, typer.Option(min=1, help="How many policy classes the corpus has.")]
 Rounds = Annotated[int, typer.Option(min=1, help="How often every system has its turn.")]
 Calls = Annotated[int, typer.Option(min=1, help="Calls of each kind, system and turn; at least ten a client.")]
+Tree = Annotated[
+    Path | None, typer.Option(help="Another source tree, the base of the ratios.", exists=True, file_okay=False)
+]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Calls to measure, by their name; all unless given.")]
 
 
@@ -158,9 +163,7 @@ def ingest(
     words: Annotated[int, typer.Option(min=5, help="How many words a text has in the median.")] = 80,
     embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
     source: Annotated[Path | None, typer.Option(help="What to index in place of synthetic code.", exists=True)] = None,
-    tree: Annotated[
-        Path | None, typer.Option(help="Another source tree, the base of the ratios.", exists=True, file_okay=False)
-    ] = None,
+    tree: Tree = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each tree builds; figures are medians.")] = 1,
 ) -> None:
     """Time, memory and disk of a first build and of one of an unchanged source."""
@@ -179,6 +182,15 @@ def paths(out: Out, nodes: Nodes = SIZES[-1], policy_classes: Classes = 1_000, q
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
         table = measure_paths(_corpus(out, nodes, policy_classes, progress), queries)
         write_results(out, f"paths-{nodes}", [table], {"rows": table.rows})
+
+
+@app.command()
+def installation(out: Out, tree: Tree = None) -> None:
+    """The size of an installation for serving, and the time until a fresh one first answers."""
+    with explained(*_ERRORS):
+        found = {name: measure_installation(each, out / f"run-{name}") for name, each in trees(tree).items()}
+        content = {name: asdict(one) for name, one in found.items()}
+        write_results(out, "installation", [installation_grid(found)], content)
 
 
 @peers_app.command("install")

@@ -54,15 +54,19 @@ def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None)
 
     Raises RuntimeError when a build fails.
     """
-    trees = {"this tree": _THIS_TREE} if other is None else {"the other tree": other, "this tree": _THIS_TREE}
     costs: dict[str, list[Cost]] = {}
     for _ in range(rounds):
-        for name, tree in trees.items():
+        for name, tree in trees(other).items():
             with TemporaryDirectory() as data:
                 for build in _BUILDS:
                     cost = _measured_build(tree, source, Path(data), build, embedder)
                     costs.setdefault(f"{name}, {build}", []).append(cost)
     return {name: _medians(of_build) for name, of_build in costs.items()}
+
+
+def trees(other: Path | None) -> dict[str, Path]:
+    """This source tree by its name, and before it another one that it is compared with."""
+    return {"this tree": _THIS_TREE} if other is None else {"the other tree": other, "this tree": _THIS_TREE}
 
 
 def grid(costs: Mapping[str, Cost], title: str) -> Grid:

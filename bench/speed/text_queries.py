@@ -64,14 +64,15 @@ def _load(server: RunningProgram, queries: Sequence[str], clients: int, rounds: 
     processes = process_tree(server.process)
     before = cpu_seconds(processes)
     # Different words in every round and load, so that no query is in a cache.
-    asked = [[_request(f"{query} {number}{clients}") for query in queries] for number in range(rounds)]
+    asked = [[text_request(f"{query} {number}{clients}") for query in queries] for number in range(rounds)]
     measured = [measure(server.address, "semantic", one, range(len(one)), clients) for one in asked]
     spent, calls = cpu_seconds(processes) - before, rounds * len(queries)
     told = times([one.milliseconds for one in measured])
     return TextLoad(clients, told, calls / sum(one.seconds for one in measured), 1_000.0 * spent / calls)
 
 
-def _request(query: str) -> retrieval_pb2.SearchNodesRequest:
+def text_request(query: str) -> retrieval_pb2.SearchNodesRequest:
+    """A semantic search by a text."""
     return retrieval_pb2.SearchNodesRequest(
         scope=scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch),
         access=scope_pb2.AccessContext(),
