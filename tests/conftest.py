@@ -11,8 +11,11 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from groundwire_server.rpc.serving.threads import bound_native_threads
 from support.milvus_server import MilvusServer, milvus_server
 from support.storage import NewStorage, Storage, in_database_of
+
+bound_native_threads()  # before FAISS is loaded: threads of several processes of tests would wait for each other
 
 # jsonschema loads it wherever it is installed, which a tool of these tests sees to, and every process of tests would
 # compile its grammar for seconds. It checks addresses of other alphabets, which no schema here asks for.

@@ -188,7 +188,7 @@ def test_the_image_and_its_pods_agree(folder: str) -> None:
     user = f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}"
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == [user]
     writable = {mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")}
-    assert any(Path(IMAGE["NUMBA_CACHE_DIR"]).is_relative_to(each) for each in writable)
+    assert "/tmp" in writable
     assert IMAGE["GROUNDWIRE_DATA"] in {mount["mountPath"] for mount in container["volumeMounts"]}
     ports = {str(port["containerPort"]) for port in container.get("ports", ()) if port["name"] != "metrics"}
     default = Settings.model_fields["listen"].default

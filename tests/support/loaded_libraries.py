@@ -13,10 +13,10 @@ for module in (
     "groundwire_ingest.recognise",
     "groundwire_mcp.serving",
     "groundwire_server.cli",
+    "groundwire_server.rpc.serving.compose",
     "groundwire_server.rpc.serving.serve",
     "pymilvus",
 ):
     import_module(module)
 import_module("groundwire.tokens").TokenCounter()  # its vocabulary
-import_module("groundwire_server.rpc.serving.compose").compile_ahead()
 gc.freeze()  # otherwise the collector of each fork goes through all of it, and so copies it

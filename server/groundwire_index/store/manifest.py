@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from groundwire_index.store.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 MANIFEST_FILE = "manifest.json"
 CHECKSUM_FILE = "manifest.sha256"
 

@@ -4,7 +4,7 @@ Codes of few bits per component (`vector_codes`) lose least when all components 
 consists of sign changes, Hadamard transforms over the largest power of two of components (alternately the first and
 the last ones), and rotations of one half of the components against the other (Ailon & Chazelle 2009; Gao & Long,
 RaBitQ Library, 2025). It does not depend on the data, so a rotated vector depends on that vector alone, to the last
-bit.
+bit: a transform adds integers that a double holds exactly, and the order of its sums makes no difference.
 """
 
 import hashlib
@@ -13,15 +13,22 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.vectors.compiled import compiled
-
 _ROUNDS = 4
+_GRID = 2.0**40
+"""A transform rounds components to multiples of its inverse. 13 bits are left for the length and for the sums."""
 
 
 def rotated(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Vectors [m, dimension], rotated; lengths and inner products are preserved."""
+    """Vectors [m, dimension] of length 1 or so, rotated; lengths and inner products are preserved."""
     turned = vectors.astype(np.float64, order="C")
-    _rotate(turned, _signs(turned.shape[1]))
+    dimension = turned.shape[1]
+    span = 1 << (dimension.bit_length() - 1)
+    for round_, signs in enumerate(_signs(dimension)):
+        turned *= signs
+        part = turned[:, :span] if round_ % 2 == 0 else turned[:, dimension - span :]
+        part[...] = _hadamard(part)
+        if span < dimension:
+            _turn(turned[:, : dimension // 2], turned[:, dimension - dimension // 2 :])
     return turned
 
 
@@ -34,39 +41,27 @@ def _signs(dimension: int) -> NDArray[np.float64]:
     return np.where(odd == 1, -1.0, 1.0)
 
 
-@compiled
-def _rotate(vectors: NDArray[np.float64], signs: NDArray[np.float64]) -> None:
-    dimension = vectors.shape[1]
-    span = 1
-    while 2 * span <= dimension:
-        span *= 2
-    half = dimension // 2
-    for row in range(vectors.shape[0]):
-        vector = vectors[row]
-        for round_ in range(signs.shape[0]):
-            for component in range(dimension):
-                vector[component] *= signs[round_, component]
-            _hadamard(vector[:span] if round_ % 2 == 0 else vector[dimension - span :])
-            if span < dimension:
-                _turn(vector[:half], vector[dimension - half :], np.sqrt(0.5))
+def _hadamard(components: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The Hadamard transform of components [m, size], a power of two: as a matrix, first its columns, then its rows."""
+    size = components.shape[1]
+    half = (size.bit_length() - 1) // 2
+    rows, columns = _hadamard_matrix(size >> half), _hadamard_matrix(1 << half)
+    whole = np.rint(components * _GRID).reshape(-1, len(rows), len(columns))
+    turned: NDArray[np.float64] = (rows @ whole @ columns).reshape(components.shape)
+    turned *= 1.0 / (_GRID * np.sqrt(size))
+    return turned
 
 
-@compiled
-def _hadamard(components: NDArray[np.float64]) -> None:
-    """The Hadamard transform, in place, of components whose number is a power of two."""
-    width = 1
-    while width < len(components):
-        for start in range(0, len(components), 2 * width):
-            _turn(components[start : start + width], components[start + width : start + 2 * width], 1.0)
-        width *= 2
-    scale = 1.0 / np.sqrt(len(components))
-    for component in range(len(components)):
-        components[component] *= scale
+@cache
+def _hadamard_matrix(size: int) -> NDArray[np.float64]:
+    if size == 1:
+        return np.ones((1, 1))
+    half = _hadamard_matrix(size // 2)
+    return np.block([[half, half], [half, -half]])
 
 
-@compiled
-def _turn(first: NDArray[np.float64], last: NDArray[np.float64], scale: float) -> None:
-    """Replaces two halves by their sum and their difference, scaled."""
-    for component in range(len(first)):
-        total, difference = first[component] + last[component], first[component] - last[component]
-        first[component], last[component] = total * scale, difference * scale
+def _turn(first: NDArray[np.float64], last: NDArray[np.float64]) -> None:
+    """Replaces two halves [m, half] by their sum and their difference, at unchanged length."""
+    total, difference = first + last, first - last
+    np.multiply(total, np.sqrt(0.5), out=first)
+    np.multiply(difference, np.sqrt(0.5), out=last)

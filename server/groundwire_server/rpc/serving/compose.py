@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import PACKAGED_MODELS
-from groundwire_index.vectors.quantised_query import compile_ahead
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.backends.milvus.backend import MilvusBackend
@@ -27,8 +26,8 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
     """The engine, and the backend as its index directory.
 
-    Loads the configured models and compiles loops that no process has compiled before, which may take seconds. Of
-    Milvus nothing is asked: a server starts without it, and is not ready until it answers.
+    Loads the configured models, which may take seconds. Milvus is not asked for anything: a server starts without it,
+    and is not ready until it answers.
 
     Raises SettingsError when the backend cannot be had or a model cannot be loaded.
     """
@@ -57,7 +56,6 @@ def _make_backend(settings: Settings) -> EmbeddedBackend | MilvusBackend:
         return MilvusBackend(settings.milvus_address())
     if not settings.data.is_dir():
         raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
-    compile_ahead()
     return EmbeddedBackend(settings.data)
 
 

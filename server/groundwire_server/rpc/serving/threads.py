@@ -7,7 +7,6 @@ _VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
     "RAYON_NUM_THREADS",  # of Hugging Face tokenizers
 )
 

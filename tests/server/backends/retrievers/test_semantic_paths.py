@@ -3,6 +3,7 @@
 The definition is computed here anew, over the visible rows alone, so hidden rows have no say in it.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -21,7 +22,6 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.vectors.rotation import rotated
 from groundwire_index.vectors.vectors import VectorTable
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers.semantic import (
@@ -36,10 +36,12 @@ from groundwire_server.domain.query.query import HybridParameters, QueryRequest
 from groundwire_server.domain.search.search import Retriever, SearchPath, SearchRequest, SearchType
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.calls import never_stop
+from support.codes import sign_estimates
 from support.engines import engine_over
 from support.index_writing import write_vectors
 from support.ranked import listed
 from support.semantic_paths import BYTES, DIRECT, PATHS, SIGNS, taking
+from support.simd import INSTRUCTION_SETS, instruction_set
 
 SCOPE = Scope("shop", "main", "v1")
 QUERY = (0.3, 0.2, 0.1)
@@ -85,27 +87,14 @@ def test_both_exact_paths_give_the_same_bytes(corpus: tuple[Rows, Mask, Mask, ND
     assert coded.exact
 
 
-def agreements_of(rows: Rows, query: NDArray[np.float64]) -> list[int]:
-    """The sum of the weights of the components in whose sign a row and the query agree, by the definition."""
-    components = rotated(query[np.newaxis, :])[0]
-    step = 2.0 / (3 * np.sqrt(len(query)))
-    weights = [min(round(abs(component) / step), 3) for component in components.tolist()]
-    return [
-        sum(
-            weight
-            for weight, component, own in zip(weights, components.tolist(), turned, strict=True)
-            if (component >= 0) == (own >= 0)
-        )
-        for turned in rotated(rows).tolist()
+def defined(keys: Sequence[Key], estimates: Sequence[float], count: int) -> list[Key]:
+    """The hits of the approximate path: keys are (-similarity, row) of every visible row, with its estimate."""
+    likeliest = [
+        key for _, _, key in sorted((-estimate, key[1], key) for estimate, key in zip(estimates, keys, strict=True))
     ]
-
-
-def defined(keys: Sequence[Key], agreements: Sequence[int], count: int) -> list[Key]:
-    """The hits of the approximate path: keys are (-similarity, row) of every visible row, with its agreement."""
     found: list[Key] = []
     for hits, width in [*((band.hits, band.width) for band in SIGNS.bands), (len(keys), len(keys))]:
-        last = sorted(agreements)[-width] if 0 < width <= len(agreements) else 0
-        likely = sorted(key for key, agreement in zip(keys, agreements, strict=True) if agreement >= last)
+        likely = sorted(likeliest[:width])
         later = [key for key in likely if not found or key > found[-1]]
         found += later[: max(0, min(count, hits) - len(found))]
     return found[:count]
@@ -123,7 +112,7 @@ def test_the_approximate_path_is_its_definition_over_the_visible_rows(
     keys = [(-score, row) for score, row in zip(scores, visible.tolist(), strict=True)]
     nearest = rank_by_similarity(table, query, allowed, count, SIGNS)
     assert [(-hit.score, hit.row) for hit in listed(nearest.hits)] == defined(
-        keys, agreements_of(rows[visible], query), count
+        keys, sign_estimates(rows[visible], query), count
     )
     assert nearest.exact == (len(visible) == 0)
 
@@ -184,31 +173,68 @@ def test_recall_of_the_measured_limits(share: float) -> None:
     assert np.mean(recalls) >= 0.99
 
 
-COMPILED_AHEAD = """
-import sys
+@settings(max_examples=100)
+@given(corpus=corpora(), limits=st.sampled_from(PATHS), count=st.integers(1, 60))
+def test_every_instruction_set_gives_the_same_bytes(
+    corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], limits: PathLimits, count: int
+) -> None:
+    rows, present, allowed, query = corpus
+    table = table_of(rows, present)
+    answers = set()
+    for level in INSTRUCTION_SETS:
+        with instruction_set(level):
+            found, scores = as_bytes(rank_by_similarity(table, query, allowed, count, limits))
+        answers.add((tuple(found), scores))
+    assert len(answers) == 1
+
+
+PRINT_DIGEST = """
+import hashlib, sys
 from pathlib import Path
+import faiss
 import numpy as np
-from groundwire_index.vectors import quantised_scan, quantised_query
-from groundwire_server.backends.embedded.retrievers import semantic
 from groundwire_index.vectors.vector_file import VectorFile
 from groundwire_index.vectors.vectors import VectorTable
+from groundwire_server.backends.embedded.retrievers import semantic
 
-quantised_query.compile_ahead()
-loops = [quantised_scan.similarity_bounds, quantised_scan.most_agreeing]
-assert [len(loop.signatures) for loop in loops] == [1, 1]
-rows = np.eye(100, dtype=np.float32)
-with VectorFile(Path(sys.argv[1]), *rows.shape) as file:
-    file.put(np.arange(len(rows)), rows)
-limits = semantic.PathLimits(0, 0, semantic.MEASURED.bands)
-everyone = np.ones(100, dtype=np.bool_)
-semantic.rank_by_similarity(VectorTable(Path(sys.argv[1]), 100, 100), rows[0].astype(float), everyone, 3, limits)
-assert [len(loop.signatures) for loop in loops] == [1, 1]
+rng, folder = np.random.default_rng(1), Path(sys.argv[1])
+rows = rng.integers(-99, 100, (3_000, 384)) / 1_600
+with VectorFile(folder, *rows.shape) as file:
+    file.put(np.arange(len(rows)), rows.astype(np.float32))
+digest = hashlib.sha256()
+for path in sorted(folder.iterdir()):
+    digest.update(path.read_bytes())
+table = VectorTable(folder, *rows.shape)
+for exact_rows in (0, 3_000):
+    limits = semantic.PathLimits(0, exact_rows, semantic.MEASURED.bands)
+    for query in rng.integers(-99, 100, (20, 384)) / 1_120:
+        unit, allowed = query / np.sqrt(np.square(query).sum()), rng.random(3_000) < 0.5
+        found = semantic.rank_by_similarity(table, unit, allowed, 50, limits)
+        digest.update(found.hits.rows.tobytes() + found.hits.scores.tobytes())
+print(faiss.SIMDConfig.get_level_name(), digest.hexdigest())
 """
 
 
-def test_what_is_compiled_ahead_is_what_an_index_needs(tmp_path: Path) -> None:
-    """Else the first callers of a server would wait for seconds."""
-    subprocess.run([sys.executable, "-c", COMPILED_AHEAD, tmp_path], check=True)
+def test_processors_of_other_instruction_sets_make_the_same_files_and_give_the_same_bytes(tmp_path: Path) -> None:
+    """Those of numpy and of its linear algebra too, which are chosen when they are loaded."""
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    least = {
+        "FAISS_SIMD_LEVEL": "NONE",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(features),
+        "OPENBLAS_CORETYPE": "Prescott",
+    }
+    digests = {}
+    for threads, variables in (("1", {}), ("2", least)):
+        folder = tmp_path / threads
+        folder.mkdir()
+        path = os.pathsep.join(sys.path)
+        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": threads, **variables}
+        command = [sys.executable, "-c", PRINT_DIGEST, str(folder)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        level, digest = done.stdout.split()
+        digests[level] = digest
+    assert "NONE" in digests
+    assert len({*digests.values()}) == 1
 
 
 def unit_rows(rows: NDArray[np.floating]) -> Rows:

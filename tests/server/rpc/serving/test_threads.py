@@ -8,7 +8,7 @@ import pytest
 
 from groundwire_server.rpc.serving.threads import bound_native_threads, keep_event_loop_prompt
 
-VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
 @pytest.fixture(autouse=True)
