@@ -73,3 +73,15 @@ def test_the_index_of_decisions_has_every_page_with_its_title_and_status() -> No
         rows.append(f"| {number} | [{title}]({page.name}) | {status} |")
     index = (DECISIONS / "README.md").read_text(encoding="utf-8")
     assert [line for line in index.splitlines() if re.match(r"\| \d", line)] == rows
+
+
+def word_count(document: Path) -> int:
+    """The words with a letter or a digit, tables included."""
+    return sum(re.search(r"\w", word) is not None for word in document.read_text(encoding="utf-8").split())
+
+
+def test_decisions_are_short() -> None:
+    pages = sorted(DECISIONS.glob("0*.md"))
+    tables = {page.name: len(re.findall(r"^\|[ :|-]+\|$", page.read_text(encoding="utf-8"), re.M)) for page in pages}
+    assert {name: number for name, number in tables.items() if number > 1} == {}
+    assert {page.name: word_count(page) for page in pages if word_count(page) > 350} == {}
