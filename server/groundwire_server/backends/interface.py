@@ -1,7 +1,7 @@
-"""The only doors to search, texts and the graph.
+"""The only interface to search, texts and the graph.
 
-The engine opens a snapshot for one caller, one index version and one filter and asks only that. Access, lifecycle and
-filter are bound when the snapshot is opened, so no later call can forget them; an implementation must answer as if
+The engine opens a snapshot for one caller, one index version and one filter, and uses nothing else. Access, lifecycle
+and filter are bound when the snapshot is opened, so no later call can forget them. An implementation must answer as if
 hidden nodes did not exist.
 """
 
@@ -59,11 +59,11 @@ class PathSearch:
 
 
 class Snapshot(Protocol):
-    """One index version as one caller sees it, for the nodes that pass a filter; what is said of all nodes means these.
+    """One index version as one caller sees it, limited to the nodes that pass a filter. "All nodes" means these.
 
     Rows are as in `domain.candidates`. A row that was not given out for this caller and filter may be refused with
-    PermissionError, a defect. Every method takes all that is asked at a time, since each may be a round trip; what was
-    read once may be remembered for as long as the snapshot lives. All are deterministic.
+    PermissionError, a defect. Every method takes all its inputs at once, since each call may be a round trip. Results
+    may be remembered while the snapshot lives. All methods are deterministic.
     """
 
     @property
@@ -78,17 +78,17 @@ class Snapshot(Protocol):
 
     @property
     def retrievers(self) -> frozenset[Retriever]:
-        """The retrievers that the index has what it takes for."""
+        """The retrievers that the index has data for."""
         ...
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         ...
 
     @property
     def has_graph(self) -> bool:
-        """True if what asks the graph need not wait until it is loaded."""
+        """True if the graph is loaded, so that its methods do not wait."""
         ...
 
     def wait_for_graph(self) -> None:
@@ -108,7 +108,7 @@ class Snapshot(Protocol):
         ...
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The rows of those ids that are there, in the order of the ids."""
+        """The rows of the ids that exist, in the order of the ids."""
         ...
 
     def ids(self, rows: Positions) -> list[str]:
@@ -124,7 +124,7 @@ class Snapshot(Protocol):
         ...
 
     def texts(self, rows: Positions) -> list[StoredText]:
-        """The texts of rows [m], without what else a node has."""
+        """The texts of rows [m], without other fields."""
         ...
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
@@ -170,5 +170,5 @@ class Backend(Protocol):
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> Snapshot | None:
-        """As `open`, where that need not wait for a disk or for another thread; None where only `open` knows."""
+        """As `open`, if that needs no wait for a disk or for another thread; else None."""
         ...

@@ -32,7 +32,7 @@ from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 @dataclass(frozen=True, slots=True)
 class RetrievalEngine:
-    """The actions and the query. Each validates, opens its own snapshot for the caller and asks only that.
+    """The actions and the query. Each validates its request, opens a snapshot for the caller, and uses only that.
 
     They run on an event loop and hand computing and waiting parts to the call. The responses of `expand`, `find_paths`
     and `fetch` take at most `walk_and_text_bytes`.

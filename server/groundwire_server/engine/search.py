@@ -1,4 +1,4 @@
-"""SearchNodes: the first stages of the one way that a query goes on: retrieve, fuse, and rerank where that is asked."""
+"""SearchNodes: the first stages of a query: retrieve, fuse, and rerank on request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,7 +87,7 @@ async def search_nodes(
 
 
 def _search_type(request: SearchRequest, snapshot: Snapshot) -> SearchType:
-    """The type that is asked for; else HYBRID, or what the index has data for. A vector asks for what uses it."""
+    """The requested type; else HYBRID, or the type that the index has data for and that uses a query vector."""
     if request.search_type is not None:
         return request.search_type
     if Retriever.BM25_CODE not in snapshot.retrievers:
@@ -112,7 +112,7 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
 
 
 def _fused(candidates: Candidates, rrf_k: int, count: int) -> _Ranked:
-    """The one list as it is, or both fused; ties go by the rank in the dense list, then in the other."""
+    """A single list unchanged, or both fused; ties are ordered by the rank in the dense list, then in the other."""
     lists = list(candidates.by_retriever.values())
     ranks = [found.ranks for found in lists]
     scores = lists[0].scores if len(lists) == 1 else reciprocal_rank_fusion(ranks, rrf_k)

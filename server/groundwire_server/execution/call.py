@@ -6,9 +6,9 @@ from typing import Protocol, TypeAlias, TypeVar
 Result = TypeVar("Result")
 
 Checkpoint: TypeAlias = Callable[[], None]
-"""Where work may stop, between stages and between levels of a traversal.
+"""Called between stages and between levels of a traversal, where work may stop.
 
-Returns when work may go on; raises DeadlineError or CancelledError when it must stop.
+Returns if work may continue; raises DeadlineError or CancelledError if it must stop.
 """
 
 
@@ -20,15 +20,14 @@ class Call(Protocol):
         ...
 
     def processor_seconds(self) -> float:
-        """Processor time of this thread, from any point on, without what others took of it at checkpoints."""
+        """Processor seconds of this thread without those of other calls at checkpoints; use only differences."""
         ...
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """Returns the result of `part`, which computes and waits for no disk and no other thread.
 
-        It runs where it does not block other calls.
-
-        A part may be broken off and begun anew in another thread, so it must change nothing that a second run sees.
+        It runs where it does not block other calls. It may be stopped and begun again in another thread, so it must
+        not change anything that a second run sees.
         """
         ...
 

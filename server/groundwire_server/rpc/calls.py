@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class CallBounds:
-    """How much work is taken on, and for how long.
+    """The limits of accepted work, in calls and in time.
 
     At most `max_waiting` calls of a method are accepted in addition to the one that runs. `default_seconds` is the
     deadline of a call that brings none, `max_seconds` the longest that any call may take. Calls share a number of
@@ -34,7 +34,7 @@ class CallBounds:
 
 
 class CallRunner:
-    """Takes calls on as its admission allows. Make calls in one event loop, which runs all that is short itself.
+    """Runs calls that its admission accepts. Use it in one event loop, which runs short parts itself.
 
     A call that no caller waits for leaves its queue at once. If it runs already, it ends at its next checkpoint.
     """
@@ -58,7 +58,7 @@ class CallRunner:
     ) -> Response:
         """The response to a call: its request decoded, one call of the engine, the result encoded.
 
-        Raises what these raise, LimitError when the call is not taken on, and DeadlineError at the deadline, whether
+        Raises what these raise, LimitError when the call is refused, and DeadlineError at the deadline, whether
         or not the work has noticed it by then.
         """
         seconds = self._seconds_allowed(context.time_remaining())
@@ -83,7 +83,7 @@ class CallRunner:
         return self._admission.loads()
 
     def close(self) -> None:
-        """Takes no more calls; the threads end after the parts they are at."""
+        """Accepts no more calls; the threads end after their current parts."""
         self._threads.close()
 
     def _seconds_allowed(self, remaining: float | None) -> float:

@@ -47,7 +47,7 @@ _DEADLINE_SLACK_SECONDS = 0.01
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Surrounds the calls of Groundwire's own services, all of them unary.
+    """Wraps the calls of Groundwire's own services, all of them unary.
 
     The headers decide whether the server has room for a call, and who makes it. Then its request is received, in memory
     that was put aside for it, parsed and counted.
@@ -65,8 +65,8 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
     ) -> None:
         """`admit` raises LimitError when the server cannot accept a call of a method now.
 
-        It is asked before anything is done for a call: what a refusal costs decides how much work an overloaded
-        server still does. A request is at most `max_receive_bytes` long and comes within `receive_seconds`.
+        It is called before any other work for a call: the cheaper a refusal, the more an overloaded server can still
+        answer. A request is at most `max_receive_bytes` long and comes within `receive_seconds`.
         """
         self._telemetry = telemetry
         self._audit = audit

@@ -25,15 +25,15 @@ SECONDS_ON_LOOP = 0.005
 SECONDS_BEFORE_OTHERS = 0.01
 """After this time a part on the compute thread lets waiting parts compute for the same time."""
 SECONDS_BEFORE_OWN = 1.0
-"""After so long it does so for its own method too, whose calls end sooner one after another than side by side."""
+"""After this time it does so for its own method too, whose calls end sooner one after another than in parallel."""
 MOST_NESTED = 4
-"""How many parts may have begun on the compute thread on top of another."""
+"""The most parts that may run on the compute thread on top of another."""
 _MOST_THAT_WAIT = 4
 _MOST_AT_MODELS = 32  # the number of queries that are embedded together
 
 
 class TakesLong(BaseException):
-    """Breaks a part off that takes too long for the event loop. No error: only who runs parts catches it."""
+    """Stops a part that takes too long for the event loop. Not an error: only the runner of parts catches it."""
 
 
 class Threads:
@@ -55,14 +55,14 @@ class Threads:
         self._nested = 0
 
     def enter(self, call: QueuedCall) -> None:
-        """Has the call's part computed when a thread is free. Raises LimitError when that would be too late."""
+        """Queues the call's part for a free thread. Raises LimitError when that would be too late."""
         if self.admission.enter(call):
             self._computing.submit(self._compute, call)
 
     def give_way(self, method: str, began: float) -> float:
         """Computes parts that wait on top of one that began then; returns when to do so again.
 
-        Until then it may compute for as long as they did at least.
+        Until then it may compute for at least the time that they took.
         """
         now = time.monotonic()
         if self._nested < MOST_NESTED:
@@ -77,7 +77,7 @@ class Threads:
         return after + max(SECONDS_BEFORE_OTHERS, after - now)
 
     def close(self) -> None:
-        """The threads end after the parts they are at."""
+        """The threads end after their current parts."""
         for pool in (self._computing, self.waiting, self.models):
             pool.shutdown(wait=False)
 
@@ -124,7 +124,7 @@ class RunningCall:
         return time.thread_time() - self._given_away
 
     async def compute(self, part: Callable[[], Result]) -> Result:
-        """See `Call.compute`. Raises LimitError when the call is not taken on."""
+        """See `Call.compute`. Raises LimitError when the call is refused."""
         times = self._threads.times[self.queued.method, self._parts]
         self._parts += 1
         observer().queued()

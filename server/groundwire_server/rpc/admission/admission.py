@@ -1,4 +1,4 @@
-"""Which call is taken on, which part of one has the compute thread next, and which call is refused."""
+"""Accepts and refuses calls by load, and decides which part of a call runs next on the compute thread."""
 
 import asyncio
 import threading
@@ -15,23 +15,23 @@ from groundwire_server.rpc.admission.refusals import Refusals
 
 @dataclass(frozen=True, slots=True)
 class MethodLoad:
-    """The calls of one method: those that wait to begin on the compute thread, and the others that are under way."""
+    """The accepted calls of one method: `waiting` ones have not begun on the compute thread; others are running."""
 
     running: int
     waiting: int
 
 
 class Admission:
-    """Takes calls on, and has their parts take turns on one thread, or on several.
+    """Accepts calls, and orders their parts on one thread or on several.
 
-    - Of a method one call may be served and `max_waiting` others be under way; the next is refused.
-    - A thread goes on with calls that have begun, then to the waiting method that has gone without for longest, whose
-      calls are served first come first served. So no method starves.
-    - A call that has to wait is refused at once when it would likely miss its deadline, and when a thread takes it and
-      too little time is left after all. One that finds a thread idle is always let try.
+    - Of each method, one call may run and `max_waiting` others may be accepted; the next is refused.
+    - A thread first takes parts of calls that have begun. Then it takes a call of the waiting method that was served
+      least recently; calls of one method are served in their order. So no method starves.
+    - A call that must wait is refused at once if it would likely miss its deadline. It is also refused if too little
+      time is left when a thread takes it. A call that finds an idle thread is never refused for its deadline.
 
-    Thread-safe: a thread takes its next part here itself, without a detour over the event loop, which is at its
-    slowest when there is most to do. Nothing here blocks for longer than it takes to look at the methods.
+    Thread-safe: a thread takes its next part here directly, without the event loop, which is slowest under load. No
+    method blocks for longer than one look at all methods takes.
     """
 
     def __init__(self, max_waiting: int, clock: Callable[[], float] = time.monotonic, threads: int = 1) -> None:
@@ -47,7 +47,7 @@ class Admission:
 
     @contextmanager
     def under_way(self, call: QueuedCall) -> Iterator[None]:
-        """A call is under way while the context is open. Raises LimitError when there are too many of its method."""
+        """Counts the call as accepted while the context is open. Raises LimitError when its method has too many."""
         with self._lock:
             queue = self._methods.setdefault(call.method, MethodQueue(threads=self._threads))
             self._check_room(call.method, queue, self._clock())
@@ -96,20 +96,20 @@ class Admission:
             return False
 
     def leave(self, call: QueuedCall) -> None:
-        """A call that may still wait does so no more."""
+        """Removes a call from the queue if it still waits."""
         with self._lock:
             self._methods[call.method].waiting.pop(call, None)
             self._begun.pop(call, None)
 
     def next(self) -> QueuedCall | None:
-        """The call whose part a thread computes when it has none; None when none waits, and the thread is idle then."""
+        """The call whose part an idle thread computes next; None when none waits."""
         with self._lock:
             call = self._next(besides=None)
             self._idle += call is None
             return call
 
     def next_besides(self, method: str | None) -> QueuedCall | None:
-        """The call whose part a thread computes on top of a long one, of any method but one; None when none waits."""
+        """The call whose part a thread computes on top of a long one, not of `method`; None when none waits."""
         with self._lock:
             return self._next(method)
 

@@ -1,4 +1,4 @@
-"""The calls of one method: how many are under way, which wait for the compute thread, how long calls take."""
+"""The calls of one method: the accepted ones, the waiting ones, and the time that calls take."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,9 +14,8 @@ _ENOUGH_SERVED = 8
 class QueuedCall:
     """A call as admission knows it. Times are seconds of the admission's clock.
 
-    `work` is the part that a thread computes next. With a `refusal` the call is not worth its work any more, and ends
-    with that error. `spent` is what all parts of the call have taken, wherever they ran; `began` is when a thread took
-    the first one.
+    `work` is the part that a thread computes next. With a `refusal` the call ends with that error instead of its work.
+    `spent` is the time of all parts of the call so far, on any thread; `began` is when a thread took the first one.
     """
 
     method: str
@@ -39,9 +38,9 @@ class QueuedCall:
 class MethodQueue:
     """The calls of one method, for a number of threads, first come first served.
 
-    `under_way` counts them, `served` those that a thread has begun; `last_served` orders methods by when one of
-    theirs last began. `service_time` is what the parts of a call take. `time_to_end` is how long a call lasts from
-    then on: its parts, and what runs between them, which are parts of other calls when there are many.
+    `under_way` counts the accepted calls, `served` those that a thread has begun. `last_served` orders methods by the
+    last time that one of their calls began. `service_time` is the time of a call's parts. `time_to_end` is the time
+    from a call's begin to its end, including parts of other calls between its own.
     """
 
     under_way: int = 0
@@ -54,12 +53,12 @@ class MethodQueue:
 
     @property
     def running(self) -> int:
-        """How many calls are under way and do not wait to begin."""
+        """The number of accepted calls that do not wait to begin."""
         return self.under_way - len(self.waiting)
 
     @property
     def most_seconds(self) -> float:
-        """Within how long nearly every call is done once it has begun; 0 while that is not known.
+        """The seconds within which nearly every call ends after its begin; 0 while unknown.
 
         It is at least the time of the work: calls with only short parts needed no thread, and do not count in
         `time_to_end`.
@@ -67,17 +66,17 @@ class MethodQueue:
         return max(self.service_time.most, self.time_to_end.most)
 
     def wait_seconds(self, now: float) -> float | None:
-        """How long a call that comes now would wait, behind those that do; None while that is not known."""
+        """The seconds that a new call would wait behind the waiting ones; None while unknown."""
         mean = self.service_time.mean
         return None if mean is None else (len(self.waiting) + 1) * self._seconds_each(now, mean / self.threads)
 
     def in_time(self, now: float, seconds_left: float) -> bool:
-        """True if a call that comes now and has to wait will likely be done within `seconds_left`."""
+        """True if a new call that must wait will likely be done within `seconds_left`."""
         wait = self.wait_seconds(now)
         return wait is None or wait + self.most_seconds <= seconds_left
 
     def _seconds_each(self, now: float, least: float) -> float:
-        """Seconds from one call to the next: what the first in the queue has lived to see, once that is enough.
+        """Seconds from one call to the next, as the first call in the queue has seen them, if it has seen enough.
 
         Before that, it is at least the average time of a call. That average does not include other methods, nor a
         machine that became slower a moment ago.

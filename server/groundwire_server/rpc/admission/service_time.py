@@ -11,9 +11,9 @@ _DEVIATIONS = 2.0
 class ServiceTime:
     """A running mean and mean deviation of seconds, after Jacobson's estimate of round-trip times (RFC 6298).
 
-    Nothing is known before 16 calls have ended; the estimate then starts from their median, so that a first call that
-    loads an index does not count. Later ones count as at most four times the mean: one stall moves the mean by no more
-    than three eighths, while a lasting change is followed within some dozens of calls. Not thread-safe.
+    Both are unknown before 16 calls have ended. The estimate then starts from their median, so that a first call that
+    loads an index does not count. A later call counts as at most four times the mean: one stall moves the mean by at
+    most three eighths, and a lasting change is followed within some dozens of calls. Not thread-safe.
     """
 
     __slots__ = ("_deviation", "_first", "_mean")
@@ -34,9 +34,9 @@ class ServiceTime:
         return self._mean + _DEVIATIONS * self._deviation
 
     def add(self, seconds: float, *, at_least: bool = False) -> None:
-        """One more call has taken so long, or `at_least` so long: it was cut short.
+        """Adds the seconds of a call; `at_least` if the call was cut short.
 
-        That is informative only when others take less.
+        The latter counts only if it is longer than the mean.
         """
         if at_least and (self.mean is None or seconds <= self.mean):
             return

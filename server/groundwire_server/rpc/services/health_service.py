@@ -24,12 +24,12 @@ READINESS = "readiness"
 MAX_NAME_CHARACTERS = 256
 RECEIVE_SECONDS = 5.0
 MAX_RECEIVING = 16
-"""How many requests are received at a time, the oldest giving way to one more."""
+"""The most requests received at a time; a further one ends the oldest."""
 MAX_WATCHES = 1_000
-"""How many watches are answered at a time, the oldest giving way to one more."""
+"""The most watches at a time; a further one ends the oldest."""
 MAX_WATCHES_OF_A_CONNECTION = 8
 WATCH_SECONDS = 3_600.0
-"""How long a watch lasts; whoever goes on watching begins another."""
+"""The longest time of a watch; the client may then begin another."""
 
 _TOO_MANY_WATCHES = f"at most {MAX_WATCHES_OF_A_CONNECTION} watches of a connection are answered; end one first"
 _SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name

@@ -16,9 +16,9 @@ _NO_MORE_FILES = "no more files can be opened, so the indexes cannot be checked;
 class Readiness:
     """Reports when the indexes stop being readable, and when they are again.
 
-    A thread of its own asks every `check_seconds`, since a volume that hangs would take whoever asks along; an answer
-    that has not come for `stale_seconds` counts as a no. `check` raises OSError when the indexes cannot be read;
-    `report` is called on the event loop, once for each change, and first when the answer is no for the first time.
+    A separate thread checks every `check_seconds`, because a volume that hangs would block the thread that reads it. No
+    result for `stale_seconds` counts as unreadable. `check` raises OSError when the indexes cannot be read. `report` is
+    called on the event loop, once for each change, beginning with the first failure.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class Readiness:
         self._watch: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begins to ask. Call on the event loop."""
+        """Starts the checks. Call on the event loop."""
         self._answered = time.monotonic()
         threading.Thread(target=self._ask, name="groundwire-readiness", daemon=True).start()
         self._watch = asyncio.get_running_loop().create_task(self._watch_answers())
 
     def stop(self) -> None:
-        """Ends the asking; a check that hangs is left behind."""
+        """Ends the checks; a check that hangs is left behind."""
         self._over.set()
         if self._watch is not None:
             self._watch.cancel()

@@ -54,7 +54,7 @@ def serve_indexes(
 ) -> int:
     """As `serve_engine`, over an engine for the indexes of `settings.data`.
 
-    Logs have the number of the `worker`; `metrics` is where it keeps its share of them.
+    Logs have the number of the `worker`; `metrics` is the folder for its share of the metrics.
     """
     configure_logging(settings.log_format, settings.log_level, worker)
     log = structlog.get_logger()
@@ -78,9 +78,9 @@ def serve_engine(
 ) -> int:
     """Serves until SIGTERM or SIGINT and returns the exit code. Call from the main thread.
 
-    `announce` is called once calls are answered, when the server knows its addresses. The first signal drains and
-    gives 0; a second one stops at once and gives 128 plus its number. Gives 1 when gRPC ends by itself. Raises
-    SettingsError when it cannot start.
+    `announce` is called when calls are answered and the addresses are known. The first signal drains, and the code is
+    0. A second one stops at once, and the code is 128 plus its number. The code is 1 when gRPC ends unexpectedly.
+    Raises SettingsError when it cannot start.
     """
     reserve_files(settings)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
