@@ -292,9 +292,9 @@ class GroundwireClient(Transport):
             scope: Where to look.
             question: Natural language, code, names or paths.
             budget_tokens: The most tokens of all texts together.
-            top_k: How many matches compete for the budget; as many as the server allows where that is less.
+            top_k: The most matches that compete for the budget; at most the server's maximum.
             filter: Narrows the question.
-            lifecycle: Which nodes it is about.
+            lifecycle: The nodes it is about: active, deleted or both.
             access: What the caller may see; the client's own where it is None.
             timeout: Seconds until each call gives up; the client's own where it is None.
         """

@@ -37,7 +37,7 @@ class GroundwireError(Exception):
         code: The gRPC status code.
         reason: The name of a `groundwire.v1.ErrorReason` without `ERROR_REASON_`, for the reason stated there; empty
             when no Groundwire server sent the error. A newer server may send names that this client does not know.
-        message: What went wrong, for people.
+        message: The problem, for people to read.
         metadata: Details by the keys that `errors.proto` states at each reason.
         request_id: Finds the call in the server's log; empty when the server sent none.
     """

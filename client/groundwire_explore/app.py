@@ -40,7 +40,7 @@ class Settings:
 
     Attributes:
         connect: Makes the client of the server, inside the event loop.
-        key: What a request for content must have.
+        key: The secret that a request for content must have.
         host: The `Host` header of a request: address and port.
         repository: Only indexes of this repository are offered; empty for all.
         branch: Only indexes of this branch are offered; empty for all.

@@ -36,7 +36,7 @@ class Placed:
 
     Attributes:
         id: The canonical id.
-        name: The symbol, or what else it is called.
+        name: The symbol, or another name.
         location: Where its text is.
         column: Edges from the centre: above 0 for what it depends on, below 0 for what depends on it.
         badges: Words that set it apart.

@@ -63,7 +63,7 @@ class Search(BaseModel):
         budget: The most tokens of texts.
         retriever: The retrievers to use; none for all that the index has. Only for the mode `query`, as the next two.
         fusion: How the retrievers' lists become one; empty for the server's choice.
-        rerank: Whether the server's reranker orders the best candidates.
+        rerank: True if the server's reranker orders the best candidates.
         path: A prefix of the path.
         language: A language, such as `csharp`.
         tests: Tests alone, or none.
@@ -116,8 +116,8 @@ class Neighbourhood(Place):
 
     Attributes:
         id: The node's canonical id.
-        depth: How many edges a node may lie away.
-        direction: Which way edges are followed.
+        depth: The most edges to a node.
+        direction: The direction in which edges are followed.
         confidence: The least confidence of an edge.
         edge: The edge type to follow; empty for all.
     """

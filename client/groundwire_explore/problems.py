@@ -45,7 +45,7 @@ class Problem:
         messages: What happened, one sentence or more each.
         advice: What to do; empty where the messages say it.
         request_id: Finds the call in the server's log; empty for a failure of this program.
-        is_request: Whether the request itself was wrong.
+        is_request: True if the request itself was wrong.
     """
 
     title: str

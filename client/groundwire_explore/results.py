@@ -15,7 +15,7 @@ class Bar:
     """A value of one stage.
 
     Attributes:
-        stage: What computed it.
+        stage: The stage that computed it.
         name: Its name in the contract.
         value: The number, as text.
         share: The length of the bar, 0 to 1.
@@ -35,7 +35,7 @@ class Link:
 
     Attributes:
         edge_type: Its type, such as `Calls`.
-        outgoing: Whether the match is the one that depends.
+        outgoing: True if the match is the one that depends.
         other: The other match's rank.
         name: The other match's name.
         line: Where the dependency is written, in the file of the one that depends; 0 when unknown.
@@ -66,7 +66,7 @@ class Match:
         id: The canonical id.
         rank: 1 for the best.
         score: The score that orders the matches, as text.
-        name: The symbol, or what else the node is called.
+        name: The symbol, or another name of the node.
         location: Where its text is.
         badges: Words that set it apart, such as `test`.
         tokens: The text's length in tokens; 0 when unknown.
@@ -98,8 +98,8 @@ class Packed:
     """A text in the budget, or one that was skipped.
 
     Attributes:
-        name: What it is called.
-        role: What it is to the search: a match, a parent.
+        name: Its name.
+        role: Its part in the search: a match, a parent.
         tokens: Its length; 0 when unknown.
         reason: Why it was skipped; empty for one that was packed.
     """

@@ -21,9 +21,9 @@ class Step:
     Attributes:
         number: Its place in the run, from 1.
         id: Its name in the pipeline.
-        action: What it did.
+        action: Its action.
         ending: `ok`, `failed`, `cancelled`, or `running` for one that has not ended.
-        transition: What led to the next step; empty for the last one.
+        transition: The transition to the next step; empty for the last one.
         seconds: How long it took, as text.
         start: When it began, as a share of the run, 0 to 1.
         length: How long it took, as a share of the run.

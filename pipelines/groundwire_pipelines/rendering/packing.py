@@ -32,7 +32,7 @@ class Found:
         texts: The texts, the best first.
         nodes: All nodes, those of the texts among them, the best first.
         edges: The edges between them to show.
-        names_nodes: Whether nodes without a text are named, with their edges.
+        names_nodes: True to name nodes without a text, with their edges.
         handles: The handles of texts in earlier evidence, by id.
         words: The stems of the question's words.
     """

@@ -87,7 +87,7 @@ async def search_nodes(
 
 
 def _search_type(request: SearchRequest, snapshot: Snapshot) -> SearchType:
-    """The requested type; else HYBRID, or the type that the index has data for and that uses a query vector."""
+    """The requested type; else HYBRID, or the type that the index has data for. A query vector excludes BM25."""
     if request.search_type is not None:
         return request.search_type
     if Retriever.BM25_CODE not in snapshot.retrievers:

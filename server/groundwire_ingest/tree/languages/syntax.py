@@ -210,7 +210,7 @@ class Syntax(Expressions, ABC):
         return False
 
     def is_read_by_name(self, name: str, beside: Collection[str], /) -> bool:
-        """True if a variable of a module with the variables `beside` is read by other code by its name."""
+        """True if other code may read a variable by its name; `beside` are the other variables of its module."""
         return False
 
     def is_slight(self, node: Node, shape: Shape) -> bool:

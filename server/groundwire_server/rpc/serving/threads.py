@@ -16,7 +16,7 @@ _SWITCH_SECONDS = 0.0005
 def bound_native_threads() -> None:
     """Gives native code one thread a call, unless the environment says otherwise. Call before importing numpy.
 
-    The server already has as many workers as may compute in parallel; native pools on top of them only contend. The
+    Workers already use the processors in parallel; native pools on top of them only contend. The
     libraries read these variables once, when they are loaded, and setting a count later reaches the calling thread
     alone.
     """
