@@ -85,3 +85,7 @@ def test_decisions_are_short() -> None:
     tables = {page.name: len(re.findall(r"^\|[ :|-]+\|$", page.read_text(encoding="utf-8"), re.M)) for page in pages}
     assert {name: number for name, number in tables.items() if number > 1} == {}
     assert {page.name: word_count(page) for page in pages if word_count(page) > 350} == {}
+
+
+def test_what_is_measured_is_told_in_few_words() -> None:
+    assert word_count(ROOT / "docs" / "quality.md") <= 2000
