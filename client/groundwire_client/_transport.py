@@ -93,7 +93,7 @@ class Transport(_CallDefaults):
 
     Raises:
         ValueError: No address, a timeout that is not positive and finite, or a token (also one in `metadata`) that
-            would travel in the clear; at a call, a token that is none.
+            would be sent unencrypted to another machine; at a call, a token that is none.
         TypeError: An argument is of a wrong type.
         OSError: A TLS file cannot be read.
     """

@@ -56,7 +56,7 @@ def _values(matches: Mapping[str, float], state: PipelineState) -> dict[str, flo
             neighbors.setdefault(edge.to_id, []).append(edge)
     reached = dict(matches)
     values = dict(matches)
-    for node in state.graph_expanded_nodes:  # by depth, so a node comes after the one from which it was reached
+    for node in state.graph_expanded_nodes:  # by depth, so a node comes after its parent
         gain = max((_gain(edge, node.id, reached) for edge in neighbors.get(node.id, ())), default=0.0)
         values[node.id] = matches.get(node.id, 0.0) + gain
         reached.setdefault(node.id, gain)

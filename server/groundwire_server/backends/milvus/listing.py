@@ -1,4 +1,4 @@
-"""What a search over Milvus asks of each of its retrievers."""
+"""The interface of a retriever for a search over Milvus."""
 
 from typing import Protocol
 
