@@ -1,1 +1,1 @@
-"""Latency against offered load, direct and through Envoy with mutual TLS: see `bench/README.md`."""
+"""Latency against offered load, and the speed of single calls: see `bench/README.md`."""

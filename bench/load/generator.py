@@ -21,17 +21,17 @@ import grpc
 import grpc.aio
 import uvloop
 
-from bench.load.offered import OfferedCall, read_offered
+from bench.load.calls import OfferedCall, read_offered
+from bench.shared.programs import ROOT
 
 SEED = 3
 WARMING_CALLS = 64
 _CHANNEL_OPTIONS = (("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0))
-_TARGET_NAME = ("grpc.ssl_target_name_override", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The load: `rate` calls per second, or 0 for a closed loop of `callers`. `tls`: CA, key and certificate."""
+    """The load: `rate` calls per second, or 0 for a closed loop of `callers`."""
 
     address: str
     calls: str
@@ -40,7 +40,6 @@ class Plan:
     callers: int = 0
     connections: int = 4
     deadline_seconds: float = 5.0
-    tls: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -59,7 +58,7 @@ class Offered:
 def offer(plan: Plan) -> Offered:
     """Runs a plan in a process of its own. Raises RuntimeError."""
     command = [sys.executable, "-m", "bench.load.generator", json.dumps(asdict(plan))]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"the load generator failed: {done.stderr.strip()[-2_000:]}")
     return Offered(**json.loads(done.stdout))
@@ -73,7 +72,8 @@ class _Generator:
         self._offered = Offered()
 
     async def run(self) -> Offered:
-        channels = [_channel(self._plan) for _ in range(self._plan.connections)]
+        address, connections = self._plan.address, self._plan.connections
+        channels = [grpc.aio.insecure_channel(address, _CHANNEL_OPTIONS) for _ in range(connections)]
         for number in range(WARMING_CALLS):
             await self._send(channels, number, time.perf_counter())
         self._offered = Offered()
@@ -120,13 +120,6 @@ class _Generator:
             self._offered.ends[name] = self._offered.ends.get(name, 0) + 1
         else:
             self._offered.milliseconds.append(1_000.0 * (time.perf_counter() - due))
-
-
-def _channel(plan: Plan) -> grpc.aio.Channel:
-    if not plan.tls:
-        return grpc.aio.insecure_channel(plan.address, _CHANNEL_OPTIONS)
-    credentials = grpc.ssl_channel_credentials(*(Path(path).read_bytes() for path in plan.tls))
-    return grpc.aio.secure_channel(plan.address, credentials, (*_CHANNEL_OPTIONS, _TARGET_NAME))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,14 @@ The loss is InfoNCE (van den Oord et al. 2018) over the batch: a sentence must b
 all others. Half of a batch comes from one package, whose code is similar and so harder to distinguish.
 """
 
+import json
 import math
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -18,7 +21,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertModel, PreTrainedTokenizerBase
 
-from bench.low_rank.pairs import Pair
 from groundwire_ingest.build.vectors import embedded_text
 from groundwire_ingest.embedding.adapter import Factors
 
@@ -36,6 +38,27 @@ SEED = 0
 
 Report = Callable[[int, float], None]
 """Called with the number of finished steps, and the loss of the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question, and the code that answers it: qualified name, head of its type, and text.
+
+    Half of a batch comes from one `package`, such as a repository.
+    """
+
+    package: str
+    symbol: str
+    context: str
+    sentence: str
+    text: str
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The pairs of a file, one JSON object with these fields per line; others are ignored."""
+    names = [field.name for field in fields(Pair)]
+    with path.open(encoding="utf-8") as file:
+        return [Pair(**{name: line[name] for name in names}) for line in map(json.loads, file)]
 
 
 class LowRankLinear(nn.Module):

@@ -1,22 +1,20 @@
 """`python -m bench.quality`: measures retrieval quality. See `bench/README.md`."""
 
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bench.quality.docstring_set import DISTRIBUTIONS, DOCUMENTS, QUERIES, build_docstring_set
 from bench.quality.look_ups import draw_look_ups, with_typos
-from bench.quality.measurement import QuestionSet, Setup, UnknownModeError, chosen_modes, measure_sets, serving
+from bench.quality.measurement import Setup, UnknownModeError, chosen_modes, measure_set
 from bench.quality.report import MEASURES
-from bench.quality.reproduce import LOOK_UPS, reproduce_figures
 from bench.quality.sets import SetError, read_corpus, read_queries, write_queries
 from bench.shared.results import explained
 from groundwire_client import GroundwireError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
-_ERRORS = (GroundwireError, PackageNotFoundError, SetError, UnknownModeError)
+_ERRORS = (GroundwireError, SetError, UnknownModeError)
+LOOK_UPS = 1_000
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -47,15 +45,13 @@ def run(
     embedder: Embedder = DEFAULT_MODEL,
     reranker: Reranker = "",
 ) -> None:
-    """Index a corpus, run its queries in every mode, and write the results as a table, JSON and a plot."""
+    """Index a corpus, run its queries in every mode, and write the results as tables and JSON."""
     if measure not in MEASURES:
         raise typer.BadParameter(f"{measure!r} is none of {', '.join(MEASURES)}", param_hint="--measure")
     with explained(*_ERRORS):
         setup = Setup(chosen_modes(mode, baseline, reranker), baseline, embedder, reranker)
         documents = read_corpus(corpus)
-        asked = QuestionSet(queries.stem, read_queries(queries, documents), measure)
-        with serving(queries.stem, documents, setup, out) as served:
-            measure_sets(served, [asked], setup, out)
+        measure_set(queries.stem, documents, read_queries(queries, documents), measure, setup, out)
 
 
 @app.command("look-ups")
@@ -69,32 +65,6 @@ def draw(
         drawn = draw_look_ups(read_corpus(corpus), count)
     write_queries(folder / "names.jsonl", drawn)
     write_queries(folder / "typos.jsonl", with_typos(drawn))
-
-
-@app.command("docstring-set")
-def docstring_set(
-    folder: Annotated[Path, typer.Argument(help="Where corpus.jsonl and queries.jsonl are written.")],
-    package: Annotated[list[str] | None, typer.Option(help="An installed package; repeat it for more.")] = None,
-    documents: Annotated[int, typer.Option(min=1, help="The most documents.")] = DOCUMENTS,
-    queries: Annotated[int, typer.Option(min=1, help="The most queries.")] = QUERIES,
-) -> None:
-    """Build a docstring -> function set from the sources of installed packages."""
-    with explained(*_ERRORS):
-        build_docstring_set(package or DISTRIBUTIONS, documents, queries, folder)
-
-
-@app.command()
-def reproduce(
-    cosqa: Annotated[Path, typer.Argument(help="A folder with CoSQA's corpus.jsonl and queries.jsonl.", exists=True)],
-    out: Out,
-    baseline: Baseline = "adaptive",
-    mode: OnlyModes = None,
-    reranker: Reranker = "",
-) -> None:
-    """Measure all figures of docs/quality.md."""
-    with explained(*_ERRORS):
-        setup = Setup(chosen_modes(mode, baseline, reranker), baseline, DEFAULT_MODEL, reranker)
-        reproduce_figures(cosqa, setup, out)
 
 
 if __name__ == "__main__":

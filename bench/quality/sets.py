@@ -14,10 +14,6 @@ KIND = "doc"
 """The kind of documents without one."""
 
 
-HELD_OUT = "held out"
-"""The part of a set by which no weight was chosen."""
-
-
 class SetError(Exception):
     """A file breaks a rule of its format; names the line and the rule."""
 

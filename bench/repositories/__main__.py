@@ -8,9 +8,8 @@ import typer
 
 from bench.repositories.baseline import bm25_ranking, chunks_of
 from bench.repositories.figures import DEPTH, files_found_by, found_by
-from bench.repositories.graphify import graphify
 from bench.repositories.indexing import build, unpack
-from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, measure_relations
+from bench.repositories.relations import ahead_on_server, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import TableError, read_tables
 from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
@@ -32,19 +31,15 @@ def measure(
         typer.Argument(help="Each holds source.tar.gz and the tables of a set.", exists=True, file_okay=False),
     ],
     out: Annotated[Path, typer.Option(help="The folder for the sources, the indexes and the results.")],
-    graphify_program: Annotated[
-        Path | None,
-        typer.Option("--graphify", help="Graphify's program, to compare relations with.", exists=True, dir_okay=False),
-    ] = None,
 ) -> None:
     """Index repositories, ask their questions, look for their relations, and write the figures."""
     with explained(GroundwireError, PipelineError, TableError):
-        sets = [measure_set(folder, out / folder.resolve().name, graphify_program) for folder in folders]
+        sets = [measure_set(folder, out / folder.resolve().name) for folder in folders]
     content = {"sets": [asdict(one) for one in sets], "budget_tokens": BUDGET_TOKENS}
     write_results(out, "repositories", grids(sets, BUDGET_TOKENS), content)
 
 
-def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetFigures:
+def measure_set(folder: Path, work: Path) -> SetFigures:
     """All figures of one set, whose sources and index go into `work`.
 
     Raises GroundwireError, OSError, PipelineError, RuntimeError, TableError.
@@ -67,12 +62,7 @@ def measure_set(folder: Path, work: Path, graphify_program: Path | None) -> SetF
             for name, ranking in compared.items()
         }
         evidence = measure_evidence(client, server.address, built.scope, tables.questions)
-        reached: dict[str, list[Reached]] = {
-            "Groundwire": measure_relations(ahead_on_server(client, built.scope), built.nodes, tables.relations)
-        }
-    if graphify_program is not None:
-        graph = graphify(graphify_program, source, work)
-        reached["Graphify"] = measure_relations(ahead_in_table(graph.targets), graph.nodes, tables.relations)
+        reached = measure_relations(ahead_on_server(client, built.scope), built.nodes, tables.relations)
     return SetFigures(
         name=folder.resolve().name,
         nodes=len(built.nodes),

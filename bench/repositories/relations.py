@@ -1,4 +1,4 @@
-"""Which relations a graph has, as one edge or as a path of two: over the wire, or of a graph given as a table."""
+"""Which relations a graph has, as one edge or as a path of two, over the wire."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,16 +52,5 @@ def ahead_on_server(client: GroundwireClient, scope: IndexScope) -> Ahead:
     def ahead(start: str) -> dict[str, int]:
         walked = client.expand(scope, [start], max_depth=_FARTHEST, max_nodes=_MOST_NODES, edge_allowlist=["*"])
         return {node.id: node.depth for node in walked.nodes if node.depth}
-
-    return ahead
-
-
-def ahead_in_table(targets: Mapping[str, Sequence[str]]) -> Ahead:
-    """Walks a graph that is given as the targets of each node's edges."""
-
-    def ahead(start: str) -> dict[str, int]:
-        first = set(targets.get(start, ())) - {start}
-        second = {after for one in first for after in targets.get(one, ())} - {start}
-        return dict.fromkeys(second, 2) | dict.fromkeys(first, 1)
 
     return ahead

@@ -25,7 +25,7 @@ _MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """All figures of one set. `rankings` and `changes` include the baseline; `evidence` and `relations` are by system.
+    """All figures of one set. `rankings` and `changes` include the baseline; `evidence` is by system.
 
     If the set has no questions, or no subjects, the systems are there without figures.
     """
@@ -39,7 +39,7 @@ class SetFigures:
     rankings: Mapping[str, Sequence[Found]]
     changes: Mapping[str, Sequence[FoundFiles]]
     evidence: Mapping[str, Sequence[Evidence]]
-    relations: Mapping[str, Sequence[Reached]]
+    relations: Sequence[Reached]
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
@@ -57,7 +57,7 @@ def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
         pooled = {system: [each for one in asked for each in one[system]] for system in asked[0]}
         tables += _ranking_grids("all", "subjects of commits", f"{len(asked)} sets", pooled, _OF_CHANGES)
     tables += _evidence_grids([one for one in sets if any(one.evidence.values())], budget)
-    return [*tables, *(_relations_grid(one) for one in sets if any(one.relations.values()))]
+    return [*tables, *(_relations_grid(one) for one in sets if one.relations)]
 
 
 def _index_grid(sets: Sequence[SetFigures]) -> Grid:
@@ -130,17 +130,9 @@ def _evidence_cells(evidence: Sequence[Evidence], budget: int) -> list[str]:
 
 
 def _relations_grid(one: SetFigures) -> Grid:
-    kinds = sorted({each.kind for found in one.relations.values() for each in found})
-    rows = [_relations_row("all", one)] + [_relations_row(kind, one, kind) for kind in kinds]
-    columns = [f"{system}, {reach}" for system in one.relations for reach in ("one edge", "within two")]
-    return Grid(f"{one.name}: relations found", ["kind", "relations", *columns], rows)
-
-
-def _relations_row(title: str, one: SetFigures, kind: str | None = None) -> list[str]:
-    counted = [[each for each in found if kind is None or each.kind == kind] for found in one.relations.values()]
-    cells = [
-        str(count)
-        for found in counted
-        for count in (sum(each.by_one for each in found), sum(each.by_two for each in found))
-    ]
-    return [title, str(len(counted[0])), *cells]
+    rows = []
+    for kind in ("all", *sorted({each.kind for each in one.relations})):
+        found = [each for each in one.relations if kind in ("all", each.kind)]
+        counts = len(found), sum(each.by_one for each in found), sum(each.by_two for each in found)
+        rows.append([kind, *map(str, counts)])
+    return Grid(f"{one.name}: relations found", ["kind", "relations", "one edge", "within two"], rows)

@@ -16,12 +16,19 @@ from groundwire_client import IndexScope
 
 BRANCH = "main"
 GROUNDWIRE = Path(sys.executable).with_name("groundwire")
+ROOT = Path(__file__).parents[2]
+"""This source tree."""
 _ROOTS = ("protos", "server", "client", "pipelines", ".")
 _STOP_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
 _KIBIBYTE = 1_024
 _SCHEDULER_CLOCK = 2
 """With the complement of a process id above it, Linux's number for that process's CPU clock, in nanoseconds."""
+
+
+def trees(other: Path | None) -> dict[str, Path]:
+    """This source tree by its name, and before it another one that it is compared with."""
+    return {**({"the other tree": other} if other else {}), "this tree": ROOT}
 
 
 def python_path(tree: Path) -> str:

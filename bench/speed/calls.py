@@ -8,7 +8,6 @@ import numpy as np
 
 from bench.speed.corpus import ANSWERS, CLUSTERED, EVERY, FILTERS, RANDOM, Corpus
 from bench.speed.index import SCOPE, node_id
-from bench.speed.protocol import Scenario, UnsupportedError
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 
 Request: TypeAlias = (
@@ -31,6 +30,25 @@ METHODS: Mapping[str, str] = {
     "query": "/groundwire.v1.QueryService/Query",
 }
 """The full name of the method of each kind of call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A kind of call, and the name of a filter or ""."""
+
+    kind: str
+    filter: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.filter}" if self.filter else self.kind
+
+
+SCENARIOS = tuple(
+    Scenario(kind, name) for kind in METHODS for name in ("", *(FILTERS if kind in SEARCHES or kind == "query" else ()))
+)
+"""All calls that a bench can be asked for."""
+USUAL = (*map(Scenario, ("semantic", "bm25", "hybrid", "expand", "fetch", "query")), Scenario("semantic", "1 % random"))
+"""Those that it makes unless it is asked for others."""
 EXPANDED_NODES, EXPANDED_DEPTH, EXPANDED_SEEDS = 120, 2, 5
 FETCHED_TEXTS, FETCHED_TOKENS = 20, 100_000
 _SCOPE = scope_pb2.IndexScope(repository=SCOPE.repository, branch=SCOPE.branch)
@@ -44,7 +62,7 @@ class Calls:
     corpus: Corpus
 
     def requests(self, scenario: Scenario) -> Sequence[Request]:
-        """One request for each query of the corpus. Raises UnsupportedError for an unknown kind."""
+        """One request for each query of the corpus."""
         numbers = range(len(self.corpus.query_texts))
         if scenario.kind in SEARCHES:
             return [self._search(scenario, number) for number in numbers]
@@ -52,9 +70,7 @@ class Calls:
             return [self._expand(scenario.kind == "expand hub", number) for number in numbers]
         if scenario.kind == "fetch":
             return [self._fetch(number) for number in numbers]
-        if scenario.kind == "query":
-            return [self._query(scenario, number) for number in numbers]
-        raise UnsupportedError(f"no kind of call is named {scenario.kind}")
+        return [self._query(scenario, number) for number in numbers]
 
     def _search(self, scenario: Scenario, number: int) -> Request:
         return retrieval_pb2.SearchNodesRequest(
@@ -107,6 +123,14 @@ class Calls:
 
     def _access(self) -> scope_pb2.AccessContext:
         return scope_pb2.AccessContext(clearance_level=self.corpus.shape["policy_classes"])
+
+
+def text_request(query: str) -> retrieval_pb2.SearchNodesRequest:
+    """A semantic search by a text."""
+    semantic = retrieval_pb2.SEARCH_TYPE_SEMANTIC
+    return retrieval_pb2.SearchNodesRequest(
+        scope=_SCOPE, access=scope_pb2.AccessContext(), search_type=semantic, query=query, top_k=ANSWERS
+    )
 
 
 def _filter(scenario: Scenario) -> scope_pb2.NodeFilter | None:

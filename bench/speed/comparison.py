@@ -1,22 +1,18 @@
-"""Compares systems: they take turns round by round, because the other load of the machine varies."""
+"""Compares servers: they take turns round by round, because the other load of the machine varies."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeAlias
 
+import grpc
 from rich.progress import Progress
 
-from bench.shared.programs import Memory, memory
+from bench.shared.programs import Memory, RunningProgram, memory, process_tree
 from bench.shared.statistics import Times, times
+from bench.speed.calls import Calls, Scenario
 from bench.speed.corpus import Corpus
-from bench.speed.protocol import Scenario, UnsupportedError
-from bench.speed.systems import AdapterError, AdapterProcess, Loaded, System
+from bench.speed.wire import measure
 
 LEAST_CALLS_A_CLIENT = 10
-Answers: TypeAlias = list[list[int]]
-"""The rows that each of several calls gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +31,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One system's times in one scenario; without any, `problem` says why: it does not support it, or failed.
+    """One server's times in one scenario; None with the `problem` of a call that failed.
 
-    `agreement` is the share of its answers that are those of the first system: the same rows in the same order.
+    `agreement` is the share of its answers that are those of the first server: the same rows in the same order.
     """
 
-    system: str
+    server: str
     scenario: str
     clients: int
     times: Times | None
@@ -52,106 +48,71 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The results of all systems on one corpus; `failed` ones could not load it. `memory` is that after all calls."""
+    """The results of all servers on one corpus, and their memory after all calls."""
 
     corpus: Mapping[str, int]
-    loaded: Mapping[str, Loaded]
-    failed: Mapping[str, str]
     series: Sequence[Series]
     memory: Mapping[str, Memory]
 
 
 @dataclass(slots=True)
 class _Collected:
-    rounds: list[list[float]] = field(default_factory=list)
-    recalls: list[float] = field(default_factory=list)
-    agreements: list[float] = field(default_factory=list)
+    rounds: list[list[float]] = field(default_factory=list[list[float]])
+    recalls: list[float] = field(default_factory=list[float])
+    agreements: list[float] = field(default_factory=list[float])
     seconds: float = 0.0
     problem: str = ""
 
 
-def compare(systems: Sequence[System], corpus: Corpus, plan: Plan, work: Path, progress: Progress) -> Comparison:
-    """Loads the corpus into every system, then calls them in turn, A B C A B C.
-
-    A system that fails is left out from then on.
-    """
-    loaded: dict[str, Loaded] = {}
-    failed: dict[str, str] = {}
-    with ExitStack() as stack:
-        running: list[AdapterProcess] = []
-        task = progress.add_task("loading", total=len(systems))
-        for system in systems:
-            progress.update(task, description=f"loading {system.name}")
-            adapter = stack.enter_context(AdapterProcess(system, work / system.name))
-            try:
-                loaded[system.name] = adapter.load(corpus.folder)
-                running.append(adapter)
-            except AdapterError as error:
-                failed[system.name] = str(error)
-            progress.advance(task)
-        series = _ask(running, corpus, plan, progress)
-        used: dict[str, Memory] = {}
-        for adapter in running:
-            with suppress(AdapterError):  # it has ended
-                used[adapter.name] = memory(adapter.processes())
-    return Comparison(corpus.shape, loaded, failed, series, used)
-
-
-def _ask(running: Sequence[AdapterProcess], corpus: Corpus, plan: Plan, progress: Progress) -> list[Series]:
+def compare(servers: Mapping[str, RunningProgram], corpus: Corpus, plan: Plan, progress: Progress) -> Comparison:
+    """Calls servers of the corpus in turn, A B A B. A server is not asked again what it has failed to answer."""
     cases = [(scenario, clients) for clients in plan.clients for scenario in plan.scenarios]
-    collected = {(adapter.name, case): _Collected() for adapter in running for case in cases}
+    collected = {(name, case): _Collected() for name in servers for case in cases}
     task = progress.add_task("asking", total=plan.rounds * len(cases))
     for number in range(plan.rounds):
         for case in cases:
             progress.update(task, description=f"{case[0]}, {case[1]} clients")
-            into = [collected[adapter.name, case] for adapter in running]
-            answers = [
-                _collect(adapter, case, number, corpus, plan, own) for adapter, own in zip(running, into, strict=True)
-            ]
-            for found, given in zip(into[1:], answers[1:], strict=True):
-                if given and answers[0]:
-                    found.agreements.append(_agreement(given, answers[0]))
+            first: list[list[int]] = []
+            for name, server in servers.items():
+                own = collected[name, case]
+                answers = _collect(server, case, number, corpus, plan, own)
+                if first and answers:
+                    same = sum(one == other for one, other in zip(answers, first, strict=True))
+                    own.agreements.append(same / len(answers))
+                first = first or answers
             progress.advance(task)
-    return [_series(name, *case, found, plan) for (name, case), found in collected.items()]
+    series = [_series(name, *case, found, plan) for (name, case), found in collected.items()]
+    used = {name: memory(process_tree(server.process)) for name, server in servers.items()}
+    return Comparison(corpus.shape, series, used)
 
 
 def _collect(
-    adapter: AdapterProcess, case: tuple[Scenario, int], number: int, corpus: Corpus, plan: Plan, into: _Collected
-) -> Answers:
-    """Adds a round of a system to what is known of it; gives its answers, none if it fails."""
+    server: RunningProgram, case: tuple[Scenario, int], number: int, corpus: Corpus, plan: Plan, into: _Collected
+) -> list[list[int]]:
+    """Adds a round of a server to what is known of it; gives its answers, none if it fails."""
     if into.problem:
         return []
     scenario, clients = case
     count = plan.count(clients)
+    numbers = range(number * count, (number + 1) * count)
     try:
-        measurement = adapter.ask(scenario, number * count, count, clients)
-    except (UnsupportedError, AdapterError) as error:
-        into.problem = str(error)
+        measured = measure(server.address, scenario.kind, Calls(corpus).requests(scenario), numbers, clients)
+    except grpc.RpcError as error:
+        into.problem = " ".join(str(error).split())
         return []
-    into.rounds.append(measurement.milliseconds)
-    into.seconds += measurement.seconds
+    into.rounds.append(measured.milliseconds)
+    into.seconds += measured.seconds
     if scenario.kind == "semantic":
-        into.recalls.append(corpus.recall(scenario.filter, number * count, measurement.answers))
-    return measurement.answers
-
-
-def _agreement(answers: Answers, others: Answers) -> float:
-    return sum(own == other for own, other in zip(answers, others, strict=True)) / len(answers)
+        into.recalls.append(corpus.recall(scenario.filter, number * count, measured.answers))
+    return measured.answers
 
 
 def _series(name: str, scenario: Scenario, clients: int, found: _Collected, plan: Plan) -> Series:
     if found.problem:
         return Series(name, str(scenario), clients, None, None, None, None, found.problem)
-    calls = len(found.rounds) * plan.count(clients)
-    return Series(
-        name,
-        str(scenario),
-        clients,
-        times(found.rounds),
-        _mean(found.recalls),
-        calls / found.seconds,
-        _mean(found.agreements),
-    )
+    rate = len(found.rounds) * plan.count(clients) / found.seconds
+    recall, agreement = _mean(found.recalls), _mean(found.agreements)
+    return Series(name, str(scenario), clients, times(found.rounds), recall, rate, agreement)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -10,10 +10,9 @@ import grpc
 
 from bench.shared.programs import Memory, memory, process_tree, running, serve_command
 from bench.shared.results import Grid
-from bench.speed.calls import Calls
+from bench.speed.calls import Calls, Scenario
 from bench.speed.corpus import Corpus
 from bench.speed.index import ensure_index
-from bench.speed.protocol import Scenario
 from bench.speed.wire import method
 
 _ASKED = (Scenario("semantic"), Scenario("hybrid", "1 % random"), Scenario("expand"), Scenario("fetch"))

@@ -17,14 +17,13 @@ from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from bench.shared.programs import GROUNDWIRE, memory, process_tree, python_path
+from bench.shared.programs import GROUNDWIRE, memory, process_tree, python_path, trees
 from bench.shared.results import Grid
 
 _WORDS = (
     "user invoice order create delete fetch update handle request response payment tax total line item cart".split()
 )
 _BUILDS = ("first", "unchanged")
-_THIS_TREE = Path(__file__).parents[2]
 _EDGE_TYPES = ("Calls", "Imports", "Inherits")
 _EDGES_A_NODE = 5
 _NODES_A_FILE = 20
@@ -62,11 +61,6 @@ def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None)
                     cost = _measured_build(tree, source, Path(data), build, embedder)
                     costs.setdefault(f"{name}, {build}", []).append(cost)
     return {name: _medians(of_build) for name, of_build in costs.items()}
-
-
-def trees(other: Path | None) -> dict[str, Path]:
-    """This source tree by its name, and before it another one that it is compared with."""
-    return {"this tree": _THIS_TREE} if other is None else {"the other tree": other, "this tree": _THIS_TREE}
 
 
 def grid(costs: Mapping[str, Cost], title: str) -> Grid:

@@ -13,9 +13,9 @@ import grpc
 
 from bench.shared.programs import GROUNDWIRE, memory, process_tree, python_path, running, serve_command
 from bench.shared.results import Grid
+from bench.speed.calls import text_request
 from bench.speed.index import SCOPE
 from bench.speed.ingest import write_source
-from bench.speed.text_queries import text_request
 from bench.speed.wire import method
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 

@@ -3,30 +3,25 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
 
-from bench.peers.ann import free_port
 from bench.shared.programs import Memory, memory
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, ensure_index
 from groundwire_index.commands.versions import catalogue_at
 from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.checksum import RowChecksum
 from groundwire_index.milvus.client import connect
 from groundwire_index.milvus.errors import StorageUnavailableError
-from groundwire_index.milvus.schema import PACKED, CollectionSchema, Field, FieldKind
-from groundwire_index.milvus.verification import states_of
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.milvus.destination import MilvusDestination
 
@@ -34,7 +29,6 @@ SECONDS = 100.0
 """For one request: a small machine is slow, and what is slow is to be measured."""
 _WRITING_SECONDS = 1_800.0
 _START_SECONDS = 120.0
-_SAMPLED_ROWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ class Milvus:
 def milvus_lite(folder: Path) -> Iterator[Milvus]:
     """Runs milvus-lite over a folder. Raises RuntimeError when it does not start."""
     folder.mkdir(parents=True, exist_ok=True)
-    port, log = free_port(), folder / "milvus.log"
+    port, log = _free_port(), folder / "milvus.log"
     listen = ("--host", "127.0.0.1", "--port", str(port))
     command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "files"), *listen]
     with log.open("w", encoding="utf-8") as file:
@@ -74,6 +68,12 @@ def milvus_lite(folder: Path) -> Iterator[Milvus]:
     finally:
         process.kill()
         process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait_for(milvus: Milvus, lives: Callable[[], bool], log: Path) -> None:
@@ -131,35 +131,6 @@ def serve_options(address: MilvusAddress, config: Path) -> tuple[str, ...]:
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(yaml.safe_dump(settings), encoding="utf-8")
     return "--config", str(config)
-
-
-def bytes_a_node(address: MilvusAddress) -> dict[str, float]:
-    """The bytes of a node by what they are for, without any compression: averages of rows at even distances.
-
-    `vectors` and `sparse vectors` are what searches compare, four bytes a dimension, eight an entry; `filters` what
-    filters and scores read; `contents` what answers are made of. `edges` and `facts` are those collections.
-    """
-    catalogue = catalogue_at(address)
-    entry = catalogue.require(SCOPE)
-    sums: defaultdict[str, float] = defaultdict(float)
-    nodes = catalogue.document(entry).manifest.node_count
-    for name, schema, state in states_of(entry.collections, catalogue.document(entry)):
-        numbers = range(0, state.rows, max(1, state.rows // _SAMPLED_ROWS))
-        sampled = catalogue.store.by_keys(name, schema.order, list(numbers), schema.names)
-        for row, own in product(sampled, schema.fields):
-            size = RowChecksum(CollectionSchema(schema.order, (own,))).add(row)
-            sums[_purpose(name, own)] += size * state.rows / len(numbers) / nodes
-    catalogue.store.close()
-    return dict(sums)
-
-
-def _purpose(collection: str, own: Field) -> str:
-    kind = collection.rpartition("_")[2]
-    if kind != "nodes":
-        return kind
-    if own.name in PACKED:
-        return "contents"
-    return {FieldKind.DENSE: "vectors", FieldKind.SPARSE: "sparse vectors"}.get(own.kind, "filters")
 
 
 def _make_database(address: MilvusAddress) -> None:

@@ -12,12 +12,11 @@ from urllib.parse import urlsplit
 import grpc
 
 from bench.shared.programs import running, serve_command
-from bench.speed.calls import Calls
+from bench.speed.calls import Calls, Scenario
 from bench.speed.corpus import Corpus
 from bench.speed.index import ensure_index
 from bench.speed.milvus import serve_options
-from bench.speed.protocol import WARMING, Scenario
-from bench.speed.wire import measure
+from bench.speed.wire import WARMING, measure
 from groundwire_index.milvus.address import MilvusAddress
 
 _ANY_SIZE = (("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1))
@@ -41,7 +40,7 @@ def count_requests(
 ) -> list[Requests]:
     """Counts over `calls` of each scenario, after as many that are not counted, so that what is cached is.
 
-    What a server asks twice a second, whatever its calls, is left out. Raises RuntimeError and UnsupportedError.
+    What a server asks twice a second, whatever its calls, is left out. Raises RuntimeError.
     """
     made = Calls(corpus)
     with _counted(address.uri) as (uri, traffic):

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, TypeAlias
 
@@ -13,9 +14,10 @@ from google.protobuf.message import Message
 
 from bench.speed.calls import METHODS, Request
 from bench.speed.index import row_of
-from bench.speed.protocol import WARMING, Measurement, closed_loop
 from groundwire.v1 import query_pb2, retrieval_pb2
 
+WARMING = 5
+"""The number of unmeasured calls that each client makes first."""
 _RESPONSES: Mapping[str, tuple[type[Message], str]] = {
     "SearchNodes": (retrieval_pb2.SearchNodesResponse, "hits"),
     "ExpandDependencyTree": (retrieval_pb2.ExpandDependencyTreeResponse, "nodes"),
@@ -26,15 +28,23 @@ _RESPONSES: Mapping[str, tuple[type[Message], str]] = {
 Method: TypeAlias = Callable[[Request], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The times and rows of consecutive queries, in their order, and the time of all of them together."""
+
+    milliseconds: list[float]
+    answers: list[list[int]]
+    seconds: float
+
+
 def measure(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int) -> Measurement:
     """Runs a closed loop over one channel: with blocking calls for one client, else on uvloop.
 
     One thread per client would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
+    Raises grpc.RpcError.
     """
     if clients == 1:
-        with grpc.insecure_channel(address) as channel:
-            call = method(channel, kind)
-            return closed_loop([lambda number: _rows(kind, call(requests[number % len(requests)]))], numbers)
+        return _measure_one(address, kind, requests, numbers)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_measure(address, kind, requests, numbers, clients))
 
@@ -55,6 +65,20 @@ def _response(kind: str) -> tuple[type[Message], str]:
 def _rows(kind: str, response: Message) -> list[int]:
     """The rows that a response names, in its order."""
     return [row_of(one.id) for one in getattr(response, _response(kind)[1])]
+
+
+def _measure_one(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int]) -> Measurement:
+    milliseconds, answers = [], []
+    with grpc.insecure_channel(address) as channel:
+        call = method(channel, kind)
+        for number in numbers[-WARMING:]:
+            call(requests[number % len(requests)])
+        started = time.perf_counter()
+        for number in numbers:
+            begun = time.perf_counter()
+            answers.append(_rows(kind, call(requests[number % len(requests)])))
+            milliseconds.append(1_000.0 * (time.perf_counter() - begun))
+        return Measurement(milliseconds, answers, time.perf_counter() - started)
 
 
 async def _measure(

@@ -1,4 +1,4 @@
-"""The load bench from end to end: the real programs, Envoy among them, on 200 nodes and for half a second a load."""
+"""The load bench from end to end: the real programs, on 200 nodes and for half a second a load."""
 
 import json
 import subprocess
@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
+from bench.load.calls import MIX, offered_calls, read_offered, write_offered
 from bench.load.generator import Offered
-from bench.load.mix import MIX, offered_calls
-from bench.load.offered import read_offered, write_offered
+from bench.load.h2load import Repeated, h2load_grid
 from bench.load.report import point
-from bench.load.routes import ROUTES
+from bench.shared.programs import ROOT
 from bench.speed.corpus import Corpus
-from bench.speed.systems import ROOT
 
 
 def run(*arguments: str | Path | float) -> None:
@@ -43,12 +42,24 @@ def test_no_answer_at_all_is_an_error() -> None:
         point("direct", 10.0, 0, Offered(1.0, ends={"UNAVAILABLE": 3}))
 
 
+def test_single_calls_are_compared_round_by_round() -> None:
+    found = [
+        *(Repeated("this tree", "bm25", 1, 100.0, p50, 9.0, 2.0) for p50 in (2.0, 8.0, 3.0)),
+        *(Repeated("the other tree", "bm25", 1, 200.0, p50, 8.0, 1.0) for p50 in (1.0, 10.0, 2.0)),
+    ]
+    assert h2load_grid(found, "calls").rows == [
+        ["bm25, 1 at a time, the other tree", "200", "2.00", "8.00", "1.00", "1.00", "1.00"],
+        ["bm25, 1 at a time, this tree", "100", "3.00", "9.00", "2.00", "1.50", "2.00"],
+    ]
+
+
 @pytest.mark.slow
-def test_latency_on_every_route(tmp_path: Path) -> None:
-    run("latency", "--out", tmp_path, "--nodes", 200, "--seconds", 0.5, "--callers", 2, "--share", 0.2, "--share", 0.5)
+def test_latency_of_two_trees(tmp_path: Path) -> None:
+    loads = ("--seconds", 0.5, "--callers", 2, "--share", 0.2, "--share", 0.5)
+    run("latency", "--out", tmp_path, "--nodes", 200, "--tree", ROOT, *loads)
     found: Any = json.loads((tmp_path / "load.json").read_text(encoding="utf-8"))
-    assert [one["route"] for one in found["closed"]] == list(ROUTES)
-    assert [one["route"] for one in found["open"]] == [*ROUTES, *ROUTES]
+    trees = ["the other tree", "this tree"]
+    assert [one["server"] for one in found["closed"]] == trees
+    assert [one["server"] for one in found["open"]] == [*trees, *trees]
     assert not [one for one in (*found["closed"], *found["open"]) if one["failed"]]
     assert (tmp_path / "load.md").read_text(encoding="utf-8").startswith("**")
-    assert (tmp_path / "load.png").read_bytes().startswith(b"\x89PNG")

@@ -1,28 +1,46 @@
 """What training gives."""
 
+import csv
+import json
 import random
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bench.low_rank.pairs import Pair
+from bench.shared.programs import ROOT
 from groundwire_ingest.embedding.adapter import Factors
 from support.tiny_bert import WIDTH, write_tiny_bert
+
+PERMISSIVE = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}
+MEASURED_REPOSITORIES = {"dotnet/eshop", "pallets/flask", "hoppscotch/hoppscotch", "usememos/memos"}
+
+
+def test_sources_are_permissive_and_not_among_what_is_measured() -> None:
+    with (ROOT / "bench" / "low_rank" / "sources.tsv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file, delimiter="\t"))
+    assert {source["licence"] for source in table} <= PERMISSIVE
+    names = [source["name"].lower() for source in table]
+    assert len(set(names)) == len(names)
+    assert set(names).isdisjoint(MEASURED_REPOSITORIES)
 
 
 @pytest.mark.slow
 def test_training_brings_sentences_nearer_to_their_code(tmp_path: Path) -> None:
     # Here, because torch takes seconds to import, and tests are collected by every process.
-    from bench.low_rank.train import BATCH, RANK, train
+    from bench.low_rank.train import BATCH, RANK, Pair, read_pairs, train
     from groundwire_index.embedding.sentence_transformer import load_model
 
     folder = str(write_tiny_bert(tmp_path))
     draw = random.Random(3)
-    pairs = []
+    lines = []
     for number in range(2 * BATCH):
         word = "".join(draw.choices("abcdefgh", k=6))
-        pairs.append(Pair(f"p{number % 2}", "a.py", "", "", f"count {word}", f"{word[::-1]} 9 8"))
+        pair = Pair(f"p{number % 2}", "", "", f"count {word}", f"{word[::-1]} 9 8")
+        lines.append(json.dumps({**asdict(pair), "path": "a.py"}) + "\n")
+    (tmp_path / "pairs.jsonl").write_text("".join(lines), encoding="utf-8")
+    pairs = read_pairs(tmp_path / "pairs.jsonl")
     losses: list[float] = []
     model = load_model(folder)
     adapter = train(model, pairs, 30, lambda _, loss: losses.append(loss))

@@ -1,4 +1,4 @@
-"""From measures to figures, tables, JSON and a picture."""
+"""From measures to figures, tables and JSON."""
 
 import json
 from dataclasses import asdict
@@ -10,7 +10,6 @@ from rich.console import Console
 
 from bench.quality.evaluation import Evaluation, ModeRun
 from bench.quality.metrics import Measures
-from bench.quality.plot import write_plot
 from bench.quality.report import Summary, grids, summarise
 from bench.quality.sets import JudgedQuery
 from bench.shared.results import markdown, write_results
@@ -75,19 +74,3 @@ def test_results_are_printed_and_written_with_what_they_were_made_with(
     assert content["parts"][1]["modes"][1]["differences"]["hit_3"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
     assert set(content["environment"]) == {"date", "processor", "cores", "system", "versions"}
     assert {"python", "groundwire", "numpy"} <= set(content["environment"]["versions"])
-
-
-def test_the_plot_is_a_small_png_and_the_same_each_time(summary: Summary, tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        write_plot(tmp_path / name, summary, "ndcg_10")
-    content = (tmp_path / "first").read_bytes()
-    assert content.startswith(b"\x89PNG\r\n")
-    assert len(content) < 150_000
-    assert content == (tmp_path / "second").read_bytes()
-
-
-def test_nothing_found_by_any_mode_can_be_drawn(tmp_path: Path) -> None:
-    nothing = Measures(0.0, 0.0, 0.0, 0.0, 0.0)
-    evaluation = Evaluation("none", 1, (JudgedQuery("one", ("a",)),), (ModeRun("rrf", (nothing,), 1.0),))
-    write_plot(tmp_path / "plot", summarise(evaluation, "rrf"), "ndcg_10")
-    assert (tmp_path / "plot").stat().st_size > 0

@@ -1,8 +1,6 @@
 """Tables of questions and relations, what answers a place, and the figures that follow."""
 
-import io
 import json
-import tarfile
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import create_autospec
@@ -11,14 +9,12 @@ import pytest
 
 import bench.repositories
 from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
-from bench.repositories.check import check_set
 from bench.repositories.commits import MOST_FILES, is_source
 from bench.repositories.declarations import declares
 from bench.repositories.figures import Evidence, Found, FoundFiles, evidence_of, files_found_by, found_by
-from bench.repositories.graphify import read_graph
 from bench.repositories.indexing import read_export
 from bench.repositories.places import Piece, answers, lies_in_file
-from bench.repositories.relations import Reached, ahead_in_table, ahead_on_server, ids_of, measure_relations
+from bench.repositories.relations import Reached, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import (
     Change,
@@ -210,25 +206,6 @@ def test_a_declaration_is_told_by_the_look_of_its_line(path: str, text: str, is_
     assert declares(f"first line\n{text}\nlast line\n", path, "name") is is_declared
 
 
-def test_every_place_of_a_set_is_looked_up_in_its_sources(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "source.tar.gz", "w:gz") as archive:
-        for name in ("shop/basket.py", "shop/tests/basket.py"):
-            archive.addfile(tarfile.TarInfo(name))
-        text = b"def add(): ..."
-        member = tarfile.TarInfo("shop/cart.py")
-        member.size = len(text)
-        archive.addfile(member, io.BytesIO(text))
-    (tmp_path / "questions.tsv").write_text("1\tWho adds?\tcart.py#add;cart.py#put\n2\tWhere?\tbasket.py#\n")
-    (tmp_path / "relations.tsv").write_text("shop/basket.py#\torder.py#\timport\tat the top\n")
-    (tmp_path / "commits.tsv").write_text("1\tPut into the cart\tshop/cart.py;cart.py\n")
-    assert check_set(tmp_path) == [
-        "question 1: cart.py#put: the file has no line that declares the symbol",
-        "question 2: basket.py#: 2 files have a path that ends so: write more of it, as in shop/basket.py",
-        "relation 1: order.py#: no file has a path that ends so",
-        "subject 1: cart.py: no file has this path",
-    ]
-
-
 @pytest.mark.parametrize("folder", sorted(SETS.iterdir()), ids=lambda folder: folder.name)
 def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
     revision, tables = read_revision(folder / "REVISION"), read_tables(folder)
@@ -278,13 +255,15 @@ def test_a_class_that_holds_a_method_does_not_stand_for_it() -> None:
 def test_relations_are_found_by_one_edge_or_by_two_ahead() -> None:
     nodes = {"add": ADD, "other": OTHER, "order": ORDERS}
     there, back = Relation((BASKET,), (ORDER,), "call"), Relation((ORDER,), (BASKET,), "call")
-    near = ahead_in_table({"add": ["order", "add"]})
-    assert measure_relations(near, nodes, [there, back]) == [
+    near = {"add": {"order": 1}}
+    assert measure_relations(lambda start: near.get(start, {}), nodes, [there, back]) == [
         Reached("call", by_one=True, by_two=True),
         Reached("call", by_one=False, by_two=False),
     ]
-    far = ahead_in_table({"add": ["other"], "other": ["order"]})
-    assert measure_relations(far, nodes, [there]) == [Reached("call", by_one=False, by_two=True)]
+    far = {"add": {"other": 1, "order": 2}}
+    assert measure_relations(lambda start: far.get(start, {}), nodes, [there]) == [
+        Reached("call", by_one=False, by_two=True)
+    ]
 
 
 def test_the_server_says_what_lies_ahead_of_a_node() -> None:
@@ -331,15 +310,6 @@ def test_an_export_gives_the_nodes_by_canonical_id(tmp_path: Path) -> None:
     assert read_export(exported, "shop") == (nodes, 1)
 
 
-def test_a_graph_of_graphify_gives_symbols_and_edges(tmp_path: Path) -> None:
-    file = tmp_path / "graph.json"
-    nodes = [{"id": "x", "label": ".add()", "source_file": "a.py"}, {"id": "y", "label": "Order", "source_file": None}]
-    file.write_text(json.dumps({"nodes": nodes, "links": [{"source": "x", "target": "y", "relation": "calls"}]}))
-    graph = read_graph(file)
-    assert graph.nodes == {"x": Piece("a.py", "add", ""), "y": Piece("", "Order", "")}
-    assert graph.targets == {"x": ["y"]}
-
-
 def test_the_baseline_ranks_chunks_of_files(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "basket.py").write_text("# apples\n" * LINES + "# pears\n")
@@ -365,7 +335,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         rankings={"Query": [good, good], BASELINE: [poor, poor]},
         changes={"Query": [], BASELINE: []},
         evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
-        relations={"Groundwire": [Reached("call", True, True), Reached("use", False, True)]},
+        relations=[Reached("call", True, True), Reached("use", False, True)],
     )
     index, questions, differences, evidence, relations = grids([figures], 4_000)
     assert index.rows == [["shop", "1,234", "5", "1.2", "3", "7"]]
@@ -383,7 +353,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
 def test_subjects_of_commits_are_counted_together_as_well_and_what_nobody_asked_has_no_table() -> None:
     good, poor = FoundFiles(1.0, 1.0, 0.5), FoundFiles(0.0, 1.0, 0.0)
     nothing: dict[str, list[Found]] = {"Query": [], BASELINE: []}
-    shop = SetFigures("shop", 12, 5, 1.0, 1, 7, nothing, {"Query": [good], BASELINE: [poor]}, {}, {"Groundwire": []})
+    shop = SetFigures("shop", 12, 5, 1.0, 1, 7, nothing, {"Query": [good], BASELINE: [poor]}, {}, [])
     till = replace(shop, name="till", changes={"Query": [poor] * 3, BASELINE: [poor] * 3})
     _, of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
     assert of_shop.title == "shop: 1 subjects of commits, 12 nodes"

@@ -1,0 +1,106 @@
+"""The speed of single calls, asked by h2load, a compiled client that needs less CPU than one in Python."""
+
+import random
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from statistics import median
+
+from rich.progress import Progress
+
+from bench.load.calls import OfferedCall
+from bench.shared.programs import RunningProgram, cpu_seconds, process_tree
+from bench.shared.results import Grid
+from bench.shared.statistics import times
+
+_MOST_CONNECTIONS = 4
+_WARMING_SECONDS = 1
+_OK = "200"
+_PREFIX_BYTES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """One call repeated, `streams` at a time, in one round; milliseconds. `server_cpu` is per call."""
+
+    server: str
+    kind: str
+    streams: int
+    calls_per_second: float
+    p50: float
+    p99: float
+    server_cpu: float
+
+
+def repeat_calls(
+    servers: Mapping[str, RunningProgram],
+    calls: Mapping[str, OfferedCall],
+    streams: Sequence[int],
+    rounds: int,
+    seconds: int,
+    work: Path,
+    progress: Progress,
+) -> list[Repeated]:
+    """Asks the servers in turn, in each round in another order. Raises RuntimeError if h2load or a call fails."""
+    found = []
+    cases = list(product(range(rounds), calls.items(), streams))
+    for _, (kind, call), number in progress.track(cases, description="h2load"):
+        for name, server in random.sample(sorted(servers.items()), len(servers)):
+            found.append(_repeat(name, server, kind, call, number, seconds, work))
+    return found
+
+
+def h2load_grid(found: Sequence[Repeated], title: str) -> Grid:
+    """Medians over the rounds; ratios compare with the first server, and are medians of the ratios of a round."""
+    rounds: dict[tuple[str, int], dict[str, list[Repeated]]] = {}
+    for one in found:
+        rounds.setdefault((one.kind, one.streams), {}).setdefault(one.server, []).append(one)
+    servers = sorted({one.server for one in found})  # "the other tree" before "this tree"
+    rows = []
+    for (kind, streams), by_server in rounds.items():
+        base = by_server[servers[0]]
+        for name in servers:
+            own = by_server[name]
+            figures = [
+                f"{median(one.calls_per_second for one in own):,.0f}",
+                *(f"{median(getattr(one, field) for one in own):.2f}" for field in ("p50", "p99", "server_cpu")),
+                f"{median(one.p50 / other.p50 for one, other in zip(own, base, strict=True)):.2f}",
+                f"{median(one.server_cpu / other.server_cpu for one, other in zip(own, base, strict=True)):.2f}",
+            ]
+            rows.append([f"{kind}, {streams} at a time, {name}", *figures])
+    return Grid(title, ["load", "calls/s", "p50 ms", "p99 ms", "server CPU ms", "p50 ratio", "CPU ratio"], rows)
+
+
+def _repeat(
+    name: str, server: RunningProgram, kind: str, call: OfferedCall, streams: int, seconds: int, work: Path
+) -> Repeated:
+    program = shutil.which("h2load")
+    if program is None:
+        raise RuntimeError("h2load is not installed; Debian's package nghttp2-client has it")
+    body, log = work / "body", work / "h2load.log"
+    body.write_bytes(b"\0" + len(call.content).to_bytes(_PREFIX_BYTES - 1, "big") + call.content)
+    log.unlink(missing_ok=True)
+    connections = min(streams, _MOST_CONNECTIONS)
+    command = [
+        program, f"--clients={connections}", f"--max-concurrent-streams={streams // connections}",
+        f"--duration={seconds}", f"--warm-up-time={_WARMING_SECONDS}", f"--data={body}", f"--log-file={log}",
+        "--header=content-type: application/grpc", "--header=te: trailers", f"http://{server.address}{call.method}",
+    ]  # fmt: skip
+    processes = process_tree(server.process)
+    before = cpu_seconds(processes)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    spent = cpu_seconds(processes) - before
+    if done.returncode:
+        raise RuntimeError(f"h2load failed: {done.stderr.strip()[-2_000:]}")
+    # A line has the call's start in microseconds, its HTTP status, and its microseconds.
+    rows = [line.split("\t") for line in log.read_text(encoding="ascii").splitlines()]
+    failed = [row for row in rows if row[1] != _OK]
+    if failed or not rows:
+        raise RuntimeError(f"h2load: {len(failed)} of {len(rows)} calls were not answered")
+    told = times([[int(row[2]) / 1_000.0 for row in rows]])
+    # Calls before the measured time cost the server the same, but are not in the log.
+    cpu = 1_000.0 * spent * seconds / (seconds + _WARMING_SECONDS) / len(rows)
+    return Repeated(name, kind, streams, len(rows) / seconds, told.median, told.p99, cpu)
