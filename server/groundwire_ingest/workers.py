@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
+from multiprocessing.reduction import ForkingPickler
 from threading import Lock
 from typing import TypeVar
 
@@ -95,11 +96,14 @@ class Workers:
         except IndexError:
             worker = self._start()
         reply = worker.ask(function, task, seconds)
-        if reply is None and self._exit_code(worker) != -signal.SIGPROF:
+        if reply is None:
+            exit_code = self._end(worker)
+            if exit_code == -signal.SIGPROF:
+                return GivenUp(_why(exit_code, seconds))
             worker = self._start()
             reply = worker.ask(function, task, seconds)
         if reply is None:
-            return GivenUp(_why(self._exit_code(worker), seconds))
+            return GivenUp(_why(self._end(worker), seconds))
         self._idle.append(worker)
         result, error = reply
         if error is not None:
@@ -114,10 +118,11 @@ class Workers:
             self._started.append(worker)
         return worker
 
-    def _exit_code(self, worker: "_Worker") -> int | None:
+    def _end(self, worker: "_Worker") -> int | None:
+        """Waits for the end of a worker's process and closes its files; returns the exit code."""
         with self._lock:
-            worker.process.join()
-            return worker.process.exitcode
+            self._started.remove(worker)
+            return worker.end()
 
 
 class _Worker:
@@ -138,10 +143,13 @@ class _Worker:
             return None
         return reply
 
-    def end(self) -> None:
-        """Waits for the end of the process, which has been killed."""
+    def end(self) -> int | None:
+        """Waits for the end of the process and closes its files; returns the exit code."""
         self.process.join()
+        exit_code = self.process.exitcode
+        self.process.close()
         self._connection.close()
+        return exit_code
 
 
 def _why(exit_code: int | None, seconds: int) -> str:
@@ -161,10 +169,11 @@ def _work(connection: Connection) -> None:
             function, task, seconds = connection.recv()
             signal.setitimer(signal.ITIMER_PROF, seconds)
             try:
-                connection.send(_reply(function, task))
+                reply = ForkingPickler.dumps(_reply(function, task))
             except MemoryError:
                 os._exit(1)
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)  # not after the reply: the next task would pay for this one
+            connection.send_bytes(reply)
 
 
 def _limit(what: int, most: int) -> None:

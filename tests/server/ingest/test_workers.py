@@ -55,6 +55,18 @@ def test_a_worker_that_ended_by_chance_does_not_decide_what_is_read(tmp_path: Pa
     assert (tmp_path / "died").exists()
 
 
+def test_workers_that_ended_leave_no_open_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS", 0)
+
+    def open_files(tasks: int) -> int:
+        results = workers.map(do, ["search for ever"] * tasks, lambda _: 1)
+        assert all(isinstance(result, GivenUp) for result in results)
+        return len(list(Path("/dev/fd").iterdir()))
+
+    with Workers("groundwire_ingest.tree.single_file") as workers:
+        assert open_files(3) == open_files(1)
+
+
 def test_no_worker_is_left_when_results_are_not_awaited() -> None:
     with Workers("groundwire_ingest.tree.single_file") as workers:
         (worker,) = workers.map(process_id, [""], len)
