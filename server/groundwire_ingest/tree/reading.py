@@ -29,7 +29,7 @@ from groundwire_ingest.tree.literals import (
 )
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.migrations import migration_edges
-from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.layout import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
@@ -130,8 +130,12 @@ class TreeReading:
 
         `may_read` says of a file which others its nodes may follow from.
         """
+
+        def size(file: SourceFile) -> int:
+            return len(file.text)
+
         reader = ComponentReader(self._components, self._root_namespaces, may_read)
-        for code in reader.read(partial(workers.map, read_code, size=lambda file: len(file.text))):
+        for code in reader.read(partial(workers.map, read_code, size=size)):
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)
