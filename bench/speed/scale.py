@@ -62,13 +62,14 @@ def measure_size(
     data = ensure_index(corpus)
     size = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
     lite = corpus.folder / "milvus-lite"
+    published = None
     if with_milvus:
         # Another process than that which serves, so that publishing does not count as memory of serving.
         with nullcontext(milvus) if milvus else milvus_lite(lite) as writing:
             published = ensure_published(corpus, writing)
     with ExitStack() as stack:
         servers = {EMBEDDED: stack.enter_context(running(serve_command(data), work / "embedded.log"))}
-        if not with_milvus:
+        if published is None:
             return Size(compare(servers, corpus, plan, progress), size, build_seconds(corpus), None)
         serving = milvus or stack.enter_context(milvus_lite(lite))
         idle, address = serving.memory, address_of(corpus, serving)
