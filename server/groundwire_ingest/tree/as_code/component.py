@@ -1,15 +1,18 @@
 """A file of markup with code: what is kept of it until its code is read, and how that is put into its nodes."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import CodeFacts
-from groundwire_ingest.tree.files.facts import ComponentFacts
+from groundwire_ingest.tree.facts import CodeFacts, Reference
+from groundwire_ingest.tree.files.facts import Attribute, ComponentFacts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+
+_NAME = re.compile(r"@?\(?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +118,33 @@ def _rekeyed(facts: CodeFacts, component: Component, kept: Mapping[str, str]) ->
         mappings=(),
         table_changes=(),
     )
+
+
+class VirtualText:
+    """Code in pieces of another file, put together as one text with every piece on its line.
+
+    Pieces come in the order of their lines; the first line is 1.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._line = 1
+
+    def put(self, line: int, text: str) -> None:
+        """Adds a piece that starts on a line; after the text of earlier pieces that reach this line."""
+        self._pieces.append("\n" * (line - self._line) or " ")
+        self._pieces.append(text)
+        self._line = max(line, self._line) + text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._pieces)
+
+
+def references_of(attributes: Iterable[Attribute], key: str, scope: int) -> Iterator[Reference]:
+    """The members of a component that the attributes of an element name."""
+    for attribute in attributes:
+        match = _NAME.fullmatch(attribute.value)
+        if match is not None:
+            yield Reference(key, scope, match[1], attribute.line, "value")

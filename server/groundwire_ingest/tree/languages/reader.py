@@ -4,16 +4,29 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import TypeVar
 
 from tree_sitter import Node, Parser
 
+from groundwire_ingest.frameworks.framework import Finding
+from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
-from groundwire_ingest.tree.facts import Call, CodeAnalysis, CodeFacts, Mount, Reference, Route
+from groundwire_ingest.tree.facts import (
+    Call,
+    CodeAnalysis,
+    CodeFacts,
+    Import,
+    Mount,
+    Reference,
+    Registration,
+    Route,
+    TableChange,
+    TableMapping,
+    Topic,
+)
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
-from groundwire_ingest.tree.languages.messages import topics
-from groundwire_ingest.tree.languages.migrations import table_changes
 from groundwire_ingest.tree.languages.nodes import Nodes, collect
 from groundwire_ingest.tree.languages.notices import notice_rows
 from groundwire_ingest.tree.languages.outline import Declared, outline
@@ -21,8 +34,9 @@ from groundwire_ingest.tree.languages.places import assign_places
 from groundwire_ingest.tree.languages.strings import string_literals
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import requests
-from groundwire_ingest.tree.languages.views import views
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral
+
+FindingT = TypeVar("FindingT", bound=Finding)
 
 MAX_ERROR_SHARE = 0.5
 BYTES_A_STEP = 4
@@ -43,7 +57,9 @@ class CodeReader:
     def __init__(self, syntax: Syntax) -> None:
         self._syntax = syntax
         self._parser = Parser(syntax.grammar)
-        self._wanted = syntax.facts | syntax.strings | frozenset(syntax.calls)
+        self._frameworks = frameworks_of(syntax.language)
+        looks_at = (node_type for framework in self._frameworks for node_type in framework.looks_at.split())
+        self._wanted = syntax.facts | syntax.strings | frozenset((*syntax.calls, *looks_at))
 
     def read(self, file: SourceFile) -> CodeAnalysis:
         """The analysis of a file that is not blank; without nodes or facts when most of it cannot be parsed.
@@ -68,26 +84,28 @@ class CodeReader:
         nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
         found = collect(root, self._wanted)
-        routes = tuple(syntax.routes(found, places))
+        finders = (find for framework in self._frameworks for find in framework.finders)
+        findings = [finding for find in finders for finding in find(syntax, found, places)]
+        routes, mounts = _of(Route, findings), _of(Mount, findings)
         facts = CodeFacts(
             path=file.path,
             language=file.language,
             definitions=places.definitions,
-            imports=tuple(syntax.imports(found)),
+            imports=(*syntax.imports(found), *_of(Import, findings)),
             bindings=tuple(syntax.bindings(found, places)),
             calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
             references=_distinct(syntax.references(found, places)),
-            routes=tuple(item for item in routes if isinstance(item, Route)),
-            mounts=tuple(item for item in routes if isinstance(item, Mount)),
-            requests=tuple(requests(syntax, found, places, routes)),
-            registrations=tuple(syntax.registrations(found, places)),
-            topics=tuple(topics(syntax, found, places)),
-            mappings=tuple(syntax.mappings(found, places)),
-            table_changes=tuple(table_changes(syntax, found, places)),
+            routes=routes,
+            mounts=mounts,
+            requests=tuple(requests(syntax, found, places, (*routes, *mounts))),
+            registrations=_of(Registration, findings),
+            topics=_of(Topic, findings),
+            mappings=_of(TableMapping, findings),
+            table_changes=_of(TableChange, findings),
         )
         literals = tuple(string_literals(syntax, found, source, places))
         analysis = FileAnalysis(nodes, edges, _syntax_notes(file, errors))
-        return CodeAnalysis(analysis, facts, literals, tuple(views(syntax, found, places, facts.calls)))
+        return CodeAnalysis(analysis, facts, literals, _of(StringLiteral, findings))
 
     def _root(self, source: bytes) -> Node | None:
         """The syntax tree of a source; None where it takes too many steps."""
@@ -106,6 +124,10 @@ class CodeReader:
             # It would go on with this source otherwise.
             self._parser.reset()
             return None
+
+
+def _of(kind: type[FindingT], findings: Iterable[Finding]) -> tuple[FindingT, ...]:
+    return tuple(finding for finding in findings if isinstance(finding, kind))
 
 
 def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:

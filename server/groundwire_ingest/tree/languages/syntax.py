@@ -15,18 +15,13 @@ from groundwire_ingest.tree.facts import (
     Construct,
     Definition,
     Import,
-    Mount,
     Parameter,
     Reference,
-    Registration,
     Role,
-    Route,
-    TableMapping,
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
-from groundwire_ingest.tree.model import StringLiteral
 
 _MAX_ACCESSOR_BYTES = 200
 # A field returned, or set; without white space.
@@ -147,7 +142,7 @@ class Syntax(Expressions, ABC):
     assignments: ClassVar[frozenset[str]] = frozenset()
     # How a string starts, its prefix and quote, in which backslashes are ordinary characters.
     raw: ClassVar[re.Pattern[str] | None] = None
-    # Other node types that `imports`, `bindings` and `mappings` want to see.
+    # Other node types that `imports`, `bindings` and `references` want to see.
     facts: ClassVar[frozenset[str]]
 
     def shape(self, node: Node) -> Shape | None:
@@ -254,26 +249,6 @@ class Syntax(Expressions, ABC):
 
     def references(self, nodes: Nodes, places: Places, /) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk only the first is listed."""
-        return iter(())
-
-    def routes(self, nodes: Nodes, places: Places, /) -> Iterator[Route | Mount]:
-        """Which URLs the file answers, and the prefixes that it gives to routers."""
-        return iter(())
-
-    def views(self, nodes: Nodes, places: Places, /) -> Iterator[StringLiteral]:
-        """The names of templates that code returns to a framework, apart from calls that render them."""
-        return iter(())
-
-    def registrations(self, nodes: Nodes, places: Places, /) -> Iterator[Registration]:
-        """Registrations at containers under a name, apart from calls that name an interface and a type."""
-        return iter(())
-
-    def table_of_model(self, key: str, model: str) -> str:
-        """The table of a model that a migration in node `key` names."""
-        return model
-
-    def mappings(self, nodes: Nodes, places: Places, /) -> Iterator[TableMapping]:
-        """The tables that the file describes to an ORM."""
         return iter(())
 
     def prepared(self, source: bytes) -> bytes:

@@ -9,6 +9,8 @@ from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child,
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in, value_type
 
+TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration", "record_declaration")
+
 _MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})
 _ITEM_METHODS = frozenset({"Add", "Insert", "Push", "Enqueue", "AddLast", "AddFirst", "Append", "Prepend", "TryAdd"})
 _MAX_STEPS = 6
@@ -120,6 +122,14 @@ def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Bi
     path = syntax.value_path(field_of(function, "expression"))
     if path:
         yield Binding(places.scope(node), text_of(parameters), "", False, path, True)
+
+
+def base_types(node: Node) -> Iterator[Node]:
+    """The nodes of the types that a type declaration lists as its bases."""
+    for child in node.named_children:
+        if child.type == "base_list":
+            for base in child.named_children:
+                yield base.child_by_field_name("type") or base
 
 
 def attribute_names(node: Node) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""C#: namespaces, types with their members, and the tables that Entity Framework maps."""
+"""C#: namespaces, types with their members."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,19 +13,15 @@ from groundwire_ingest.tree.facts import (
     Parameter,
     Trait,
 )
-from groundwire_ingest.tree.languages.csharp.entity_framework import (
-    TYPE_NODES,
-    base_types,
-    entity_framework_mappings,
-)
 from groundwire_ingest.tree.languages.csharp.names import (
     REFERENCING,
+    TYPE_NODES,
     attribute_names,
+    base_types,
     csharp_bindings,
     csharp_references,
     target_of,
 )
-from groundwire_ingest.tree.languages.csharp.routes import csharp_routes
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
@@ -211,5 +207,3 @@ class CSharpSyntax(Syntax):
 
     bindings = csharp_bindings
     references = csharp_references
-    routes = csharp_routes
-    mappings = entity_framework_mappings

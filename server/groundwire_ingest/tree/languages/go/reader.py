@@ -15,11 +15,9 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.references import REFERENCING, go_references
-from groundwire_ingest.tree.languages.go.routes import go_routes
 from groundwire_ingest.tree.languages.go.types import (
     SPECS,
     embedded,
-    go_mappings,
     go_parameters,
     go_type,
     is_variadic,
@@ -147,8 +145,6 @@ class GoSyntax(Syntax):
 
     bindings = go_bindings
     references = go_references
-    routes = go_routes
-    mappings = go_mappings
 
 
 def _is_of_values(node: Node) -> bool:

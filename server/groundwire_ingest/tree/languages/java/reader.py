@@ -13,7 +13,7 @@ from groundwire_ingest.tree.facts import (
     Trait,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.java.annotations import annotations, java_mappings, java_routes, java_views
+from groundwire_ingest.tree.languages.java.annotations import annotations
 from groundwire_ingest.tree.languages.java.names import REFERENCING, VALUED, java_bindings, java_references
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
@@ -140,6 +140,3 @@ class JavaSyntax(Syntax):
 
     bindings = java_bindings
     references = java_references
-    routes = java_routes
-    mappings = java_mappings
-    views = java_views

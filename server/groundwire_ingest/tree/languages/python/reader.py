@@ -26,9 +26,7 @@ from groundwire_ingest.tree.languages.python.declarations import (
     traits_of,
     variable_name,
 )
-from groundwire_ingest.tree.languages.python.models import django_application, python_mappings
 from groundwire_ingest.tree.languages.python.references import REFERENCING, python_calls, python_references
-from groundwire_ingest.tree.languages.python.routes import ROUTING, imports_of_routes, python_routes
 from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
@@ -65,7 +63,6 @@ class PythonSyntax(Syntax):
         {
             *VALUED,
             *REFERENCING,
-            *ROUTING,
             *"""import_statement import_from_statement class_definition function_definition decorated_definition
         expression_statement""".split(),
         }
@@ -156,19 +153,11 @@ class PythonSyntax(Syntax):
                 yield Import(module, name, text_of(child.child_by_field_name("alias")) or name, line)
             if any(child.type == "wildcard_import" for child in node.named_children):
                 yield Import(module, "*", "", line)
-        yield from imports_of_routes(self, nodes)
 
     bindings = python_bindings
 
     implied_calls = python_calls
     references = python_references
-    routes = python_routes
-
-    def table_of_model(self, key: str, model: str) -> str:
-        """As Django names it, after the application and the model."""
-        return f"{django_application(key)}_{model.lower()}"
-
-    mappings = python_mappings
 
 
 def _plain_import(node: Node, line: int) -> Iterator[Import]:

@@ -1,6 +1,6 @@
 """TypeScript and JavaScript, JSX included: ES modules, CommonJS, classes, functions and objects of functions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import tree_sitter_javascript
@@ -9,12 +9,10 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import (
     Construct,
-    Mount,
-    Route,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of
-from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
+from groundwire_ingest.tree.languages.nodes import first_child, text_of
+from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.typescript.bindings import BINDING, script_bindings
 from groundwire_ingest.tree.languages.typescript.imports import script_imports
 from groundwire_ingest.tree.languages.typescript.members import (
@@ -28,9 +26,7 @@ from groundwire_ingest.tree.languages.typescript.members import (
     script_traits,
     script_type,
 )
-from groundwire_ingest.tree.languages.typescript.pages import script_pages
 from groundwire_ingest.tree.languages.typescript.references import REFERENCING, script_references
-from groundwire_ingest.tree.languages.typescript.routes import script_routes
 from groundwire_ingest.tree.languages.typescript.shapes import (
     CLASS_NODES,
     assigned_shape,
@@ -41,7 +37,6 @@ from groundwire_ingest.tree.languages.typescript.shapes import (
     shape_of_value,
     variable_shape,
 )
-from groundwire_ingest.tree.languages.typescript.wiring import script_registrations, script_tables
 
 _TYPES = ("interface_declaration", "type_alias_declaration", "enum_declaration", "internal_module", "module")
 _PATTERNS = frozenset({"object_pattern", "array_pattern"})
@@ -163,13 +158,6 @@ class TypeScriptSyntax(Syntax):
     imports = script_imports
     bindings = script_bindings
 
-    def routes(self, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-        """Routes of servers and of pages."""
-        yield from script_routes(self, nodes, places)
-        yield from script_pages(self, nodes, places)
-
-    registrations = script_registrations
-    mappings = script_tables
     references = script_references
 
 

@@ -27,7 +27,7 @@ _MAX_NESTING = 12
 _MAX_WRAPPERS = 4
 
 
-def go_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
     """Routes of calls such as `r.Get("/x", h)`, and the prefixes of groups, subrouters and what they are handed to."""
     imports = [text_of(node.child_by_field_name("path")) for node in nodes["import_spec"]]
     handler_first = any("labstack/echo" in path for path in imports)

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import TableChange
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, given_in, last_child, text_of
+from groundwire_ingest.tree.languages.python.conventions import application
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _CREATES = re.compile(r"create_?(?:table|model)", re.IGNORECASE)
@@ -40,13 +41,18 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
             creates = _CREATES.fullmatch(callee[1]) is not None
             table = _table(node.child_by_field_name(form.arguments), creates)
             if table:
-                table = syntax.table_of_model(places.key(node), table) if _OF_MODEL.search(callee[1]) else table
+                table = _table_of_model(syntax, places.key(node), table) if _OF_MODEL.search(callee[1]) else table
                 yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
     for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
         match = _STATEMENT.match(node.text or b"")
         if match is not None:
             creates = match["verb"].upper() == b"CREATE"
             yield TableChange(places.key(node), match["table"].decode(), node.start_point.row + 1, creates)
+
+
+def _table_of_model(syntax: Syntax, key: str, model: str) -> str:
+    """The table of a model that a migration in node `key` names, as Django calls it."""
+    return f"{application(key)}_{model.lower()}" if syntax.language == "python" else model
 
 
 def _table(arguments: Node | None, creates: bool) -> str:

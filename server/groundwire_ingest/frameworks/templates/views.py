@@ -1,8 +1,7 @@
 """The templates that code renders, by the names that it gives them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from groundwire_ingest.tree.facts import Call
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, line_of, part_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -13,21 +12,14 @@ _RENDERS = frozenset("render renderview rendertemplate renderpartial view partia
 _MAX_PLACE = 2
 
 
-def views(syntax: Syntax, nodes: Nodes, places: Places, calls: Iterable[Call]) -> Iterator[StringLiteral]:
-    """The names of templates in `calls` that render them, and what else the language's frameworks take for one."""
-    rendering = {call.from_key for call in calls if _renders(call.name)}
+def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLiteral]:
+    """The names of templates in calls that render them."""
     for kind, form in syntax.calls.items():
-        for node in nodes[kind] if rendering else ():
-            callee = syntax.callee(node) if places.key(node) in rendering else None
-            if callee is not None and _renders(callee[1]):
-                given = part_of(node, form.arguments) if form.arguments else None
-                for argument in children_of(given)[:_MAX_PLACE]:
+        for node in nodes[kind] if form.arguments else ():
+            callee = syntax.callee(node)
+            if callee is not None and callee[1].lower().replace("_", "") in _RENDERS:
+                for argument in children_of(part_of(node, form.arguments))[:_MAX_PLACE]:
                     # Some grammars put each argument into a node of its own.
                     for part in (argument, *argument.named_children):
                         if part.type in syntax.strings:
                             yield StringLiteral(places.key(node), string_value(syntax, part), line_of(part))
-    yield from syntax.views(nodes, places)
-
-
-def _renders(name: str) -> bool:
-    return name.lower().replace("_", "") in _RENDERS

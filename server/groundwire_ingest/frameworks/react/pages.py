@@ -1,4 +1,4 @@
-"""Which URLs pages in TypeScript and JavaScript answer: routers in browsers, and routes by the names of files."""
+"""Which URLs pages answer: routers in browsers, and routes by the names of files."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child,
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
-from groundwire_ingest.tree.languages.typescript.routes import route_pattern
+from groundwire_ingest.tree.languages.typescript.patterns import route_pattern
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS
 from groundwire_ingest.tree.languages.urls import url_path
 
@@ -23,7 +23,7 @@ _SHOWN = ("component", "Component", "element", "lazy", "loadComponent", "page")
 _MAX_STEPS = 8
 
 
-def script_pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
+def pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
     """Routes that the file's own path makes, then `{ path, component }` and `<Route path element>`."""
     folder = _folder(places.path)
     if folder is not None:

@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"\[(\w+)\]")
 _MAX_CHAIN = 10
 
 
-def csharp_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
     """Routes of `MapGet` and its like with the groups that they are in, then those of controllers' attributes."""
     for node in nodes["invocation_expression"]:
         yield from _mapped(syntax, node, places)

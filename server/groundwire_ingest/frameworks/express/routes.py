@@ -1,4 +1,4 @@
-"""Which URLs servers in TypeScript and JavaScript answer: Express and its like, and controllers with decorators."""
+"""Which URLs servers answer whose code registers handlers at routers."""
 
 import re
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
+from groundwire_ingest.tree.languages.typescript.patterns import route_pattern, string_under
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, called_name
-from groundwire_ingest.tree.languages.urls import url_path
 
 _ROUTER_NAME = re.compile(r"(?:app|router|server|fastify|api|routes?|\w*(?:Router|Routes|App|Server))")
 _MAKES_ROUTER = re.compile(
@@ -19,16 +19,12 @@ _MAKES_ROUTER = re.compile(
 )
 _MOCKS = "msw"
 _MOUNTING = frozenset({"use", "register", "route"})
-_CONTROLLERS = frozenset({"Controller", "JsonController", "RestController", "Route"})
 _OF_ROUTER = frozenset({"routes()", "middleware()", "allowedMethods()", "router"})
-# `:id`, `:id(\d+)`, `:id?`, `[id]`; `*` and other forms for the rest of a path.
-_VARYING = re.compile(r":(\w+)(?:\([^()/]*\))?(\*|\+)?\??|\{\*(\w+)\}|\*(\w*)")
-_BASE = re.compile(r"^(?:\$\{[^{}]*\}|https?://[^/]*)(?=/)")
 _MAX_CHAIN = 10
 
 
-def script_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-    """Routes and mounts of routers that the file makes or is handed, then those of controllers."""
+def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
+    """Routes and mounts of routers that the file makes or is handed."""
     routers = frozenset(_routers(syntax, nodes))
     for node in nodes["call_expression"]:
         name = called_name(node)
@@ -37,8 +33,6 @@ def script_routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Rout
             yield from _route(syntax, node, path, places, routers)
         elif len(path) > 1:
             yield from _mounts(syntax, node, path, places, routers)
-    for node in nodes["class_declaration"]:
-        yield from _controller(syntax, node, places)
 
 
 def _routers(syntax: Syntax, nodes: Nodes) -> Iterator[str]:
@@ -130,7 +124,7 @@ def _mounts(
     given = arguments[1:] if arguments[0].type in syntax.strings else arguments
     for argument in given:
         if argument.type == "object":
-            prefix = prefix or _string_under(syntax, argument, ("prefix",))
+            prefix = prefix or string_under(syntax, argument, ("prefix",))
     for argument in given:
         mounted = imported_path(argument) or _without_tail(syntax.path(argument))
         if mounted and argument.type != "object":
@@ -141,63 +135,3 @@ def _without_tail(path: tuple[str, ...]) -> str:
     while len(path) > 1 and path[-1] in _OF_ROUTER:
         path = path[:-1]
     return "" if path and path[-1].endswith("()") else ".".join(path)
-
-
-def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
-    """Methods with `@Get("...")` of a class with `@Controller("...")`."""
-    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
-    decorators = [child for child in (*around.children, *node.children) if child.type == "decorator"]
-    prefixes = [prefix for name, prefix in (_decoration(syntax, item) for item in decorators) if name in _CONTROLLERS]
-    body = node.child_by_field_name("body")
-    if not prefixes or prefixes[0] is None or body is None:
-        return
-    held: list[Node] = []
-    for member in body.named_children:
-        if member.type == "decorator":
-            held.append(member)
-        elif member.type == "method_definition":
-            for name, written in (_decoration(syntax, item) for item in held):
-                verb = name.lower()
-                if verb in HTTP_VERBS and written is not None:
-                    pattern = route_pattern(f"{prefixes[0]}/{written}")
-                    method, line = "" if verb == "all" else verb.upper(), member.start_point.row + 1
-                    yield Route(places.key(member), places.declared(member), pattern, "", line, "", method)
-            held = []
-        elif not member.is_extra:
-            held = []
-
-
-def _decoration(syntax: Syntax, decorator: Node) -> tuple[str, str | None]:
-    """The name of a decorator and the path that it states: empty for none, None for one that is not written out."""
-    value = first_child(decorator)
-    if value is None or value.type != "call_expression":
-        return text_of(value), ""
-    name, arguments = text_of(value.child_by_field_name("function")), arguments_of(value)
-    first = arguments[0] if arguments else None
-    if first is not None and first.type == "array":
-        first = first_child(first)
-    if first is None:
-        return name, ""
-    if first.type == "object":
-        return name, _string_under(syntax, first, ("path", "prefix"))
-    return name, string_value(syntax, first) if first.type in syntax.strings else None
-
-
-def route_pattern(written: str) -> str:
-    """A pattern as Express writes it in the form of `facts.Route`, less a base that is put before it at run time."""
-    varying = _VARYING.sub(_varying, _BASE.sub("", written))
-    return url_path(re.sub("/{2,}", "/", varying))
-
-
-def _varying(match: re.Match[str]) -> str:
-    name, repeated, rest, star = match.groups()
-    return f"{{{name}{'*' if repeated else ''}}}" if name else f"{{{rest or star or 'rest'}*}}"
-
-
-def _string_under(syntax: Syntax, node: Node, keys: tuple[str, ...]) -> str:
-    """The string that an object has under one of some keys."""
-    for pair in node.named_children:
-        value = pair.child_by_field_name("value")
-        if value is not None and text_of(pair.child_by_field_name("key")) in keys and value.type in syntax.strings:
-            return string_value(syntax, value)
-    return ""

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import TableMapping
+from groundwire_ingest.tree.languages.csharp.names import TYPE_NODES, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 DB_SET_CONFIDENCE = 0.8
 """Entity Framework names the table of a `DbSet<Entity> Name` property after the property by default."""
 
-TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration", "record_declaration")
-
 _MAX_STEPS = 10
 
 
-def entity_framework_mappings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
+def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
     """`[Table]` attributes, `DbSet<Entity>` properties and `ToTable` calls, with the entity that each is about."""
     configured: dict[int, str] = {}
     for node in (node for node_type in TYPE_NODES for node in nodes[node_type]):
@@ -35,14 +34,6 @@ def entity_framework_mappings(syntax: Syntax, nodes: Nodes, places: Places) -> I
         if table:
             entity = _entity_around(node) or configured.get(places.type_scope(node), "")
             yield TableMapping(places.key(node), places.scope(node), entity, table, 1.0)
-
-
-def base_types(node: Node) -> Iterator[Node]:
-    """The nodes of the types that a type declaration lists as its bases."""
-    for child in node.named_children:
-        if child.type == "base_list":
-            for base in child.named_children:
-                yield base.child_by_field_name("type") or base
 
 
 def _to_table(syntax: Syntax, node: Node) -> str:

@@ -1,0 +1,12 @@
+"""ASP.NET Core, with Razor."""
+
+from groundwire_ingest.frameworks.aspnet.razor import SHARED, razor_code, razor_file
+from groundwire_ingest.frameworks.aspnet.routes import routes
+from groundwire_ingest.frameworks.framework import ComponentForm, Framework
+
+ASPNET = Framework(
+    languages="csharp",
+    finders=(routes,),
+    looks_at="class_declaration variable_declaration",
+    components=ComponentForm(".razor .cshtml", razor_file, razor_code, SHARED),
+)

@@ -1,0 +1,60 @@
+"""What a framework tells the readers of code: finders, which find in one file what its conventions say."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from groundwire_ingest.tree.as_code.component import Component, ComponentCode
+from groundwire_ingest.tree.facts import (
+    CodeAnalysis,
+    Import,
+    Mount,
+    Registration,
+    Route,
+    TableChange,
+    TableMapping,
+    Topic,
+)
+from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.model import SourceFile, StringLiteral
+
+Finding: TypeAlias = Import | Route | Mount | Registration | Topic | TableMapping | TableChange | StringLiteral
+"""A fact about a file. A StringLiteral is the name of a template that the code renders."""
+
+Finder: TypeAlias = Callable[[Syntax, Nodes, Places], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentForm:
+    """Files of markup with code, and how their code is read.
+
+    Attributes:
+        suffixes: Of the files, with spaces between them.
+        file: The code as a file of a language, each piece on its line; None where there is none. Given the component,
+            those of `shared` in the folders above, the outermost first, and the root namespaces of .NET by folder.
+        code: The nodes and facts of a component, given the analysis of that file.
+        shared: The names of files whose directives hold for the components in their folder and below.
+    """
+
+    suffixes: str
+    file: Callable[[Component, Sequence[Component], Mapping[str, str]], SourceFile | None]
+    code: Callable[[Component, CodeAnalysis], ComponentCode]
+    shared: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """A framework, or a group of frameworks with the same conventions.
+
+    Attributes:
+        finders: Run on each file, in this order.
+        languages: The languages that it is used in, with spaces between them; empty for all.
+        looks_at: The types of grammar nodes that its finders look at. They always get those of calls and strings.
+        components: Its files of markup with code, if it has any.
+    """
+
+    finders: tuple[Finder, ...] = ()
+    languages: str = ""
+    looks_at: str = ""
+    components: ComponentForm | None = None

@@ -1,0 +1,63 @@
+"""The frameworks whose conventions are known. To add one is to add its record here."""
+
+from pathlib import PurePosixPath
+
+from groundwire_ingest.frameworks.aspnet import ASPNET
+from groundwire_ingest.frameworks.django import DJANGO
+from groundwire_ingest.frameworks.entity_framework import ENTITY_FRAMEWORK
+from groundwire_ingest.frameworks.express import EXPRESS
+from groundwire_ingest.frameworks.flask import FLASK
+from groundwire_ingest.frameworks.framework import ComponentForm, Framework
+from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
+from groundwire_ingest.frameworks.gorm import GORM
+from groundwire_ingest.frameworks.jpa import JPA
+from groundwire_ingest.frameworks.messages import MESSAGES
+from groundwire_ingest.frameworks.migrations import MIGRATIONS
+from groundwire_ingest.frameworks.nest import NEST
+from groundwire_ingest.frameworks.react import REACT
+from groundwire_ingest.frameworks.spring import SPRING
+from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
+from groundwire_ingest.frameworks.templates import TEMPLATES
+from groundwire_ingest.frameworks.tornado import TORNADO
+from groundwire_ingest.frameworks.typeorm import TYPEORM
+from groundwire_ingest.frameworks.vue import VUE
+
+FRAMEWORKS = (
+    TEMPLATES,
+    MESSAGES,
+    MIGRATIONS,
+    ASPNET,
+    ENTITY_FRAMEWORK,
+    SPRING,
+    JPA,
+    GO_ROUTERS,
+    GORM,
+    FLASK,
+    TORNADO,
+    SQLALCHEMY,
+    DJANGO,
+    EXPRESS,
+    NEST,
+    REACT,
+    TYPEORM,
+    VUE,
+)
+"""In the order in which a file's facts are listed."""
+
+
+def frameworks_of(language: str) -> tuple[Framework, ...]:
+    """The frameworks that a language is used with."""
+    return tuple(item for item in FRAMEWORKS if not item.languages or language in item.languages.split())
+
+
+def form_of(path: str) -> ComponentForm:
+    """How the code in a file of markup is read."""
+    return _FORMS[PurePosixPath(path).suffix.lower()]
+
+
+_FORMS = {
+    suffix: framework.components
+    for framework in FRAMEWORKS
+    if framework.components is not None
+    for suffix in framework.components.suffixes.split()
+}

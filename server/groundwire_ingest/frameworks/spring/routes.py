@@ -1,0 +1,72 @@
+"""Which URLs controllers in Java answer, by the annotations of Spring and JAX-RS."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Route
+from groundwire_ingest.tree.languages.java.annotations import annotations, strings, values
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, text_of
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.urls import url_path
+
+_MAPPING = re.compile(r"(Get|Post|Put|Delete|Patch|Request)Mapping")
+_VERBS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
+_CLIENTS = frozenset({"FeignClient", "HttpExchange", "RegisterRestClient"})
+# `{id:[0-9]+}`, `{*rest}`, `**`.
+_VARYING = re.compile(r"\{(\*?)\s*(\w+)(?::(?:[^{}]|\{[^{}]*\})*)?\}|\*\*|\*")
+
+
+def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
+    """The methods with `@GetMapping("...")` or `@GET @Path("...")`, below what their class says.
+
+    The interfaces of HTTP clients are none: they ask for what others answer.
+    """
+    for kind in ("class_declaration", "interface_declaration", "record_declaration"):
+        for node in nodes[kind]:
+            found = dict(annotations(node))
+            if _CLIENTS.isdisjoint(found):
+                yield from _of_type(syntax, node, places, _patterns(syntax, node))
+
+
+def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> Iterator[Route]:
+    body = node.child_by_field_name("body")
+    for method in children_of(body):
+        if method.type != "method_declaration":
+            continue
+        for verbs, inner in _mapped(syntax, method):
+            name = method.child_by_field_name("name") or method
+            for pattern in dict.fromkeys(f"{url_path(one)}{url_path(two)}" for one in outer or [""] for two in inner):
+                for verb in verbs:
+                    line, key = name.start_point.row + 1, places.key(name)
+                    yield Route(key, places.scope(name), route_pattern(pattern), "", line, "", verb)
+
+
+def _patterns(syntax: Syntax, node: Node) -> list[str]:
+    """The patterns that a class or a method states by `@RequestMapping` or `@Path`."""
+    found = (item for name, item in annotations(node) if name in ("RequestMapping", "Path"))
+    return [pattern for item in found for pattern in strings(syntax, item, "value", "path") or [""]]
+
+
+def _mapped(syntax: Syntax, method: Node) -> Iterator[tuple[list[str], list[str]]]:
+    """The methods of HTTP, an empty one for any, and the patterns that a method states."""
+    for name, item in annotations(method):
+        match = _MAPPING.fullmatch(name)
+        if match is not None:
+            stated = [text_of(value).rpartition(".")[2] for value in values(item, "method")]
+            verbs = [match[1].upper()] if match[1] != "Request" else stated or [""]
+            yield verbs, strings(syntax, item, "value", "path") or [""]
+        elif name in _VERBS:
+            yield [name], _patterns(syntax, method) or [""]
+
+
+def route_pattern(template: str) -> str:
+    """A pattern as `facts.Route` has it: `{id}` for `{id:[0-9]+}`, `{rest*}` for `{*rest}` and `**`."""
+
+    def varying(match: re.Match[str]) -> str:
+        if match[2]:
+            return f"{{{match[2]}{match[1]}}}"
+        return "{rest*}" if match[0] == "**" else "{part}"
+
+    return url_path(re.sub("/{2,}", "/", _VARYING.sub(varying, template)))

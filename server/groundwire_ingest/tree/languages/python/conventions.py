@@ -1,0 +1,100 @@
+"""What frameworks read of calls and classes in Python: arguments, strings, routes, and the values of a class."""
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from groundwire_ingest.tree.facts import Mount, MountRole, Route
+from groundwire_ingest.tree.languages.nodes import arguments_of, children_of, first_child, text_of
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.urls import url_path
+
+_MAX_STEPS_TO_VARIABLE = 8
+_PLAIN_STRING = re.compile(r"""[rRuU]?(["'])([^"'\\]+)\1""")
+
+
+def keyword(call: Node, name: str) -> Node | None:
+    """The value of an argument that is given by its name."""
+    for child in arguments_of(call):
+        if child.type == "keyword_argument" and text_of(child.child_by_field_name("name")) == name:
+            return child.child_by_field_name("value")
+    return None
+
+
+def text(syntax: Syntax, node: Node | None) -> str:
+    """The value of a string; empty for anything else."""
+    return string_value(syntax, node) if node is not None and node.type == "string" else ""
+
+
+def variable_around(node: Node) -> str:
+    """The variable that is set to the list with a call in it; empty when there is none."""
+    current = node.parent
+    for _ in range(_MAX_STEPS_TO_VARIABLE):
+        if current is None or current.type in ("function_definition", "class_definition", "module"):
+            return ""
+        if current.type in ("assignment", "augmented_assignment"):
+            left = current.child_by_field_name("left")
+            return text_of(left) if left is not None and left.type == "identifier" else ""
+        current = current.parent
+    return ""
+
+
+def view_path(syntax: Syntax, node: Node) -> str:
+    """The path of a view, what wraps it or makes it of a class left out."""
+    path = syntax.value_path(node)
+    for _ in range(_MAX_STEPS_TO_VARIABLE):
+        if node.type != "call" or path.endswith(".as_view()"):
+            break
+        wrapped = next((child for child in reversed(arguments_of(node)) if syntax.value_path(child)), None)
+        if wrapped is None:
+            break
+        node, path = wrapped, syntax.value_path(wrapped)
+    return path.removesuffix(".as_view()").removesuffix("()")
+
+
+def route_at(
+    places: Places, written: Node, pattern: str, handler: str, prefix_of: str, method: str, place: Node | None = None
+) -> Route:
+    """The route whose pattern is in node `written`; it belongs to the node at `place`, there unless given."""
+    at = place or written
+    line = written.start_point.row + 1
+    return Route(places.key(at), places.scope(at), url_path(pattern), handler, line, prefix_of, method)
+
+
+def mount_at(places: Places, written: Node, router: str, prefix: str, within: str, role: MountRole) -> Mount:
+    """The mount whose prefix is in node `written`."""
+    line = written.start_point.row + 1
+    return Mount(places.scope(written), router, url_path(prefix).rstrip("/"), line, within, role)
+
+
+def application(key: str) -> str:
+    """`shop` of a node in `src/shop/models.py`, `src/shop/models/order.py` or `src/shop/migrations/0001_initial.py`."""
+    folders = key.partition("::")[2].partition("#")[0].split("/")[:-1]
+    for inner in ("models", "migrations"):
+        if inner in folders:
+            folders = folders[: folders.index(inner)]
+    return folders[-1] if folders else ""
+
+
+def class_statements(class_node: Node, statement_type: str) -> Iterator[Node]:
+    """The statements of a type in the body of a class."""
+    body = class_node.child_by_field_name("body")
+    return (child for child in (children_of(body)) if child.type == statement_type)
+
+
+def class_values(class_node: Node) -> dict[str, Node | None]:
+    """The values of the plain assignments in a class body, by name."""
+    assignments = (first_child(child) for child in class_statements(class_node, "expression_statement"))
+    return {
+        text_of(node.child_by_field_name("left")): node.child_by_field_name("right")
+        for node in assignments
+        if node is not None and node.type == "assignment"
+    }
+
+
+def plain_string(node: Node | None) -> str:
+    """The value of a string without escapes; empty for anything else."""
+    match = _PLAIN_STRING.fullmatch(text_of(node))
+    return match[2] if match else ""
