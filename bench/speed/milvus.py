@@ -18,12 +18,13 @@ import yaml
 from bench.shared.programs import Memory, memory
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, ensure_index
-from groundwire_index.commands.versions import catalogue_at
 from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.client import connect
 from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.storage import MilvusStorage
+from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.milvus.destination import MilvusDestination
 
 SECONDS = 100.0
 """For one request: a small machine is slow, and what is slow is to be measured."""
@@ -77,7 +78,7 @@ def _free_port() -> int:
 
 
 def _wait_for(milvus: Milvus, lives: Callable[[], bool], log: Path) -> None:
-    store = catalogue_at(MilvusAddress(milvus.uri, seconds=1.0)).store
+    store = MilvusStore(MilvusAddress(milvus.uri, seconds=1.0))
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
@@ -105,14 +106,14 @@ def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
     name = "lite" if milvus.files else urlsplit(milvus.uri).netloc.replace(":", "-")
     notes, address = corpus.folder / f"published-{name}.json", address_of(corpus, milvus)
     _make_database(address)
-    catalogue = catalogue_at(address)
+    catalogue = Catalogue(MilvusStore(address))
     if catalogue.active(SCOPE) != SCOPE.active_index:
         stages = Stages()
-        destination = MilvusDestination(corpus.folder / "staging", catalogue, stages)
+        storage = MilvusStorage(corpus.folder / "staging", catalogue)
         built = IndexStore(ensure_index(corpus)).directory(SCOPE)
-        with destination.build(SCOPE) as directory:
+        with storage.build(SCOPE, stages) as directory:
             shutil.copytree(built, directory, dirs_exist_ok=True, copy_function=os.link)
-        destination.activate(SCOPE)
+        storage.activate(SCOPE)
         notes.write_text(json.dumps(stages.seconds), encoding="utf-8")
     catalogue.store.close()
     seconds: dict[str, float] = json.loads(notes.read_text(encoding="utf-8"))

@@ -1,19 +1,20 @@
 """`groundwire serve`: answer calls until a signal to stop."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from groundwire_index.commands.options import EXIT_USAGE, fail, reporting_failures
+from groundwire_index.commands.storage import with_storage_flags
 
 # None throughout: a flag that was not given leaves the setting to the environment, the file or its default.
 
 
+@with_storage_flags
 def serve(
     data: Annotated[Path | None, typer.Option(help="The folder that holds the indexes.")] = None,
-    backend: Annotated[str | None, typer.Option(help="The storage of the indexes: embedded, or milvus.")] = None,
-    milvus_uri: Annotated[str | None, typer.Option(help="Where Milvus is: http(s)://HOST:PORT.")] = None,
     listen: Annotated[str | None, typer.Option(help="HOST:PORT to answer calls at; port 0 takes a free one.")] = None,
     health_listen: Annotated[str | None, typer.Option(help="A second HOST:PORT, which answers only health.")] = None,
     metrics_listen: Annotated[str | None, typer.Option(help="HOST:PORT that shows metrics to Prometheus.")] = None,
@@ -36,6 +37,8 @@ def serve(
     ] = None,
     log_format: Annotated[str | None, typer.Option(help="json or console.")] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.")] = None,
+    *,
+    storage: Mapping[str, object],
 ) -> None:
     """Answer calls over the indexes of a data folder. SIGTERM drains: running calls end, new ones go elsewhere."""
     with reporting_failures():
@@ -45,8 +48,7 @@ def serve(
         settings = load_settings(
             config,
             data=data,
-            backend=backend,
-            milvus_uri=milvus_uri,
+            **storage,
             listen=listen,
             health_listen=health_listen,
             metrics_listen=metrics_listen,

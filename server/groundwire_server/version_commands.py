@@ -14,8 +14,7 @@ from groundwire.v1.index_pb2 import IndexVersion
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client.cli import AccessOptions, ConnectionOptions, printable, with_options
 from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
-from groundwire_index.commands.storage import STORAGE_OPTIONS, Storage, with_storage
-from groundwire_index.commands.versions import activated, delete_version, listed
+from groundwire_index.commands.storage import STORAGE_OPTIONS, Place, with_storage
 from groundwire_index.scope import Scope
 from groundwire_index.store.version_entry import VersionEntry
 
@@ -79,7 +78,7 @@ def indexes(
     caller: AccessOptions,
     at: ServerOptions,
     context: typer.Context,
-    storage: Storage,
+    place: Place,
     repository: Annotated[str, typer.Option("--repository", "-r", help="List those of this repository alone.")] = "",
     branch: Annotated[str, typer.Option("--branch", "-b", help="List those of this branch alone.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")] = False,
@@ -94,7 +93,7 @@ def indexes(
         with reporting_failures():
             entries = [
                 entry
-                for entry in listed(storage)
+                for entry in place.open().listed()
                 if repository in ("", entry.repository) and branch in ("", entry.branch)
             ]
     if as_json:
@@ -105,7 +104,7 @@ def indexes(
 
 @with_storage
 @with_options(_VersionOptions)
-def activate(of: _VersionOptions, context: typer.Context, storage: Storage) -> None:
+def activate(of: _VersionOptions, context: typer.Context, place: Place) -> None:
     """Let VERSION answer calls that pin none. It is checked first: its files, or in Milvus its counts of rows.
 
     A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
@@ -116,13 +115,13 @@ def activate(of: _VersionOptions, context: typer.Context, storage: Storage) -> N
         previous = told.previous_version
     else:
         with reporting_failures():
-            previous = activated(storage, scope)
+            previous = place.open().activate(scope)
     print(f"{of.version} is active" + (f"; before it was {previous}" if previous not in ("", of.version) else ""))
 
 
 @with_storage
 @with_options(_VersionOptions)
-def delete(of: _VersionOptions, context: typer.Context, storage: Storage) -> None:
+def delete(of: _VersionOptions, context: typer.Context, place: Place) -> None:
     """Delete VERSION, which must not be active. Its name is not used again.
 
     A server must allow it (`allow_admin`), and grant it to your identity if it asks for one.
@@ -132,7 +131,7 @@ def delete(of: _VersionOptions, context: typer.Context, storage: Storage) -> Non
         of.called(lambda client: client.delete_index(IndexScope(**scope.names)), timeout=of.timeout)
     else:
         with reporting_failures():
-            delete_version(storage, scope)
+            place.open().delete(scope)
     print(f"{of.version} is deleted")
 
 

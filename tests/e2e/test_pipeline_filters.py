@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import AsyncGroundwireClient, NodeFilter
+from groundwire_index.progress import ProgressCallback
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.build.progress import ProgressCallback
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_pipelines import ModelEndpoint, OpenAIModel, Pipeline, PipelineResult, StepEnded, StepError
 from support.openai_server import Reply, scripted_server

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.publishing.claim import claimed
+from groundwire_index.milvus.publishing.publish import publish
+from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
-from groundwire_ingest.milvus.claim import claimed
-from groundwire_ingest.milvus.destination import MilvusDestination
-from groundwire_ingest.milvus.publish import publish
 from groundwire_ingest.records import SourceRecord
 from support.builds import V1, HashEmbedder, Records, Stages
 from support.milvus_server import MilvusServer
@@ -42,8 +42,8 @@ def build_in_milvus(
     """Builds a version whose vectors are drawn from its texts; `data` is the local folder."""
     progress = stages or Stages()
     options = BuildOptions(data, scope, embedder, activate)
-    destination = MilvusDestination(data, catalogue, progress, QUICK_BEATS)
-    return build_index(Records(records, fails), options, progress, destination)
+    storage = MilvusStorage(data, catalogue, seconds_between_beats=QUICK_BEATS)
+    return build_index(Records(records, fails), options, progress, storage)
 
 
 def copy_to_milvus(

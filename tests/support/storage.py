@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.milvus.destination import MilvusDestination
 from groundwire_ingest.records import Source
 from support.builds import Stages
 from support.milvus_builds import copy_to_milvus
@@ -46,8 +46,8 @@ class Storage:
 
     def build(self, source: Source, scope: Scope, embedder: Embedder | None = None) -> None:
         """Builds and activates a version in this process; without `embedder` with no vectors but the source's own."""
-        destination = None if self.catalogue is None else MilvusDestination(self.data, self.catalogue, Stages())
-        build_index(source, BuildOptions(self.data, scope, embedder), Stages(), destination)
+        storage = None if self.catalogue is None else MilvusStorage(self.data, self.catalogue)
+        build_index(source, BuildOptions(self.data, scope, embedder), Stages(), storage)
 
     def restart(self) -> None:
         """Lets a Milvus start again; a folder has nothing that could."""

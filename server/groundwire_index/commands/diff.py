@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from groundwire_index.commands.options import EXIT_USAGE, Branch, Repository, checked_scope, fail, reporting_failures
-from groundwire_index.commands.storage import Storage, with_storage
-from groundwire_index.commands.versions import opened, pinned_scope
+from groundwire_index.commands.storage import Place, with_storage
+from groundwire_index.commands.versions import pinned_scope
 
 if TYPE_CHECKING:
     from groundwire_index.difference.difference import ChangeName, Difference
@@ -34,17 +34,18 @@ def diff(
         bool, typer.Option("--json", help="Print a line of JSON for each change, and one with the counts.")
     ] = False,
     *,
-    storage: Storage,
+    place: Place,
 ) -> None:
     """Compare two index versions, or two branches: nodes and edges, whatever their access."""
     scopes = checked_scope(repository, branch, old), checked_scope(repository, to_branch or branch, new)
     with reporting_failures():
         from groundwire_index.difference.difference import Difference
 
+        storage = place.open()
         older, newer = (pinned_scope(storage, scope) for scope in scopes)
         if older == newer:
             fail(f"both are {older.active_index} of {repository} {branch}; name another OLD", EXIT_USAGE)
-        with opened(storage, older) as before, opened(storage, newer) as after:
+        with storage.opened(older) as before, storage.opened(newer) as after:
             difference = Difference(before, after)
             if as_json:
                 _print_json(difference)

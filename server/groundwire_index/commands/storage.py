@@ -1,107 +1,88 @@
-"""Where the commands find indexes: in a data folder or in Milvus, by options that they share with the settings."""
+"""Where the commands find indexes: options that they share with the settings, made from the records of the backends."""
 
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from functools import partial
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
 import typer
 
+from groundwire_index.backends import BACKENDS, DEFAULT_BACKEND, SETTINGS, checked
 from groundwire_index.commands.options import DEFAULT_DATA, EXIT_USAGE, Data, fail
-from groundwire_index.milvus.address import SECONDS, MilvusAddress, check_ca, check_uri, token_in
+from groundwire_index.storage import OptionError, Setting, Storage, Values
 
-Value = TypeVar("Value", str, Path)
-
-TOKEN_VARIABLE = "GROUNDWIRE_MILVUS_TOKEN"
-
-
-class Backend(Enum):
-    """What holds indexes."""
-
-    EMBEDDED = "embedded"
-    MILVUS = "milvus"
+_BACKEND = Setting("backend", str, DEFAULT_BACKEND, f"The storage of indexes: {' or '.join(BACKENDS)}.")
+_OPTIONS = [_BACKEND, *(setting for setting in SETTINGS.values() if not setting.secret)]
+_SERVED = [setting for setting in _OPTIONS if not setting.builds]
+STORAGE_OPTIONS = ("data", *(setting.name for setting in _OPTIONS))
+"""The names of the options that say where indexes are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
-    """A data folder, and the Milvus that holds the indexes; without one they lie in the folder."""
+class Place:
+    """The data folder, and the backend that holds the indexes, with the values of its settings."""
 
     data: Path
-    milvus: MilvusAddress | None
+    backend: str
+    values: Values
+
+    def open(self) -> Storage:
+        """The storage, which is asked nothing yet; ends the command where an option cannot be used."""
+        try:
+            return BACKENDS[self.backend].storage(self.data, self.values)
+        except OptionError as error:
+            fail(str(error), EXIT_USAGE)
 
 
-def with_storage(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command, in place of its argument `storage`, the options that say where indexes are."""
+def with_storage(command: Callable[..., None], *, builds: bool = False) -> Callable[..., None]:
+    """Gives a command, in place of its argument `place`, the options that say where indexes are.
+
+    With `builds` also those that shape a build.
+    """
+    options = [_option(setting, setting.default, _variable(setting)) for setting in (_OPTIONS if builds else _SERVED)]
+    data = Parameter("data", Parameter.KEYWORD_ONLY, default=DEFAULT_DATA, annotation=Data)
+    return _in_place_of("place", command, [data, *options], _place)
+
+
+def with_storage_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command, in place of its argument `storage`, flags of these settings: the values that are given."""
+    return _in_place_of("storage", command, [_option(setting, None) for setting in _SERVED], dict)
+
+
+def _option(setting: Setting, default: object, variable: str | None = None) -> Parameter:
+    shown = typer.Option(envvar=variable, help=setting.meaning)
+    annotation: object = Annotated[setting.type | None if default is None else setting.type, shown]
+    return Parameter(setting.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _in_place_of(
+    argument: str, command: Callable[..., None], options: Sequence[Parameter], made: Callable[..., object]
+) -> Callable[..., None]:
+    """The command with options in place of an argument, which is made of their values."""
     signature = inspect.signature(command, eval_str=True)
-    options = inspect.signature(_storage, eval_str=True).parameters
-    own = [parameter for name, parameter in signature.parameters.items() if name != "storage"]
+    own = [parameter for name, parameter in signature.parameters.items() if name != argument]
 
     @functools.wraps(command)
     def run(**values: object) -> None:
-        storage = _storage(**{name: values.pop(name) for name in options})  # type: ignore[arg-type]
-        command(**values, storage=storage)
+        of_options = {option.name: values.pop(option.name) for option in options}
+        command(**values, **{argument: made(**of_options)})
 
-    run.__signature__ = signature.replace(parameters=[*own, *options.values()])  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
     return run
 
 
-def _storage(
-    *,
-    data: Data = DEFAULT_DATA,
-    backend: Annotated[
-        Backend,
-        typer.Option(envvar="GROUNDWIRE_BACKEND", help="The storage of indexes: the data folder, or Milvus."),
-    ] = Backend.EMBEDDED,
-    milvus_uri: Annotated[
-        str,
-        typer.Option(envvar="GROUNDWIRE_MILVUS_URI", help="Where Milvus is: http://HOST:PORT or https://HOST:PORT."),
-    ] = "",
-    milvus_database: Annotated[
-        str, typer.Option(envvar="GROUNDWIRE_MILVUS_DATABASE", help="The database of Milvus that holds the indexes.")
-    ] = "default",
-    milvus_token_file: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="GROUNDWIRE_MILVUS_TOKEN_FILE",
-            help=f"File of `user:password` or an API key; or set the variable {TOKEN_VARIABLE}.",
-        ),
-    ] = None,
-    milvus_ca: Annotated[
-        Path | None, typer.Option(envvar="GROUNDWIRE_MILVUS_CA", help="PEM file of the CAs that https trusts.")
-    ] = None,
-    milvus_seconds: Annotated[
-        float,
-        typer.Option(envvar="GROUNDWIRE_MILVUS_SECONDS", min=0.001, help="How long one request that reads may take."),
-    ] = SECONDS,
-) -> Storage:
-    if backend is Backend.EMBEDDED:
-        return Storage(data, None)
-    if not milvus_uri:
-        fail("--milvus-uri must be given with --backend milvus", EXIT_USAGE)
-    token = os.environ.get(TOKEN_VARIABLE, "")
-    if token and milvus_token_file is not None:
-        fail(f"{TOKEN_VARIABLE} must not be set together with --milvus-token-file", EXIT_USAGE)
-    address = MilvusAddress(
-        uri=_checked("--milvus-uri", check_uri, milvus_uri),
-        database=milvus_database,
-        token=token if milvus_token_file is None else _checked("--milvus-token-file", token_in, milvus_token_file),
-        ca=None if milvus_ca is None else _checked("--milvus-ca", partial(check_ca, milvus_uri), milvus_ca),
-        seconds=milvus_seconds,
-    )
-    return Storage(data, address)
-
-
-def _checked(option: str, rule: Callable[[Value], str], value: Value) -> str:
+def _place(data: Path, backend: str, **values: Any) -> Place:  # noqa: ANN401 - each has the type of its setting
+    """The place; ends the command for values that break a rule."""
+    secrets = {name: os.environ.get(_variable(own), own.default) for name, own in SETTINGS.items() if own.secret}
     try:
-        return rule(value)
-    except ValueError as error:
-        fail(f"{option} {error}", EXIT_USAGE)
+        return Place(data, backend, checked(backend, values | secrets, others=True))
+    except OptionError as error:
+        fail(str(error), EXIT_USAGE)
 
 
-STORAGE_OPTIONS = tuple(inspect.signature(_storage).parameters)
-"""The names of the options that say where indexes are."""
+def _variable(setting: Setting) -> str:
+    return f"GROUNDWIRE_{setting.name.upper()}"

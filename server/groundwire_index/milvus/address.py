@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from groundwire_index.storage import OptionError
+
 SECONDS = 5.0
 """How long one request that reads may take."""
 WRITING_SECONDS = 120.0
 """How long one request that writes, indexes or loads may take."""
 _MOST_TOKEN_BYTES = 16_384
-_TOKEN = re.compile(rb"[\x21-\x7e]+")
+_MOST_SECONDS = 3_600.0
+_TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class MilvusAddress:
     writing_seconds: float = WRITING_SECONDS
 
 
-def check_uri(uri: str) -> str:
+def check_uri(uri: str) -> None:
     """`http://HOST:PORT` or `https://HOST:PORT`. Raises ValueError."""
     try:
         parts = urlsplit(uri)
@@ -42,29 +45,42 @@ def check_uri(uri: str) -> str:
         raise ValueError("must hold no user name and no password; they belong in milvus_token_file")
     if parts.scheme not in ("http", "https") or not parts.hostname or not port or uri.count("/") != len("//"):
         raise ValueError("must be http://HOST:PORT or https://HOST:PORT")
-    return uri
 
 
 def token_in(file: Path) -> str:
-    """The token that a file holds, without white space around it. Raises ValueError, also for a file of no token."""
+    """The token that a file holds, without white space around it. Raises OptionError."""
     try:
         with file.open("rb") as opened:
-            content = opened.read(_MOST_TOKEN_BYTES).strip()
+            token = opened.read(_MOST_TOKEN_BYTES).strip().decode("latin-1")
+        check_token(token)
     except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror}") from None
-    if not _TOKEN.fullmatch(content):
+        raise OptionError(f"milvus_token_file: {file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise OptionError(f"milvus_token_file: {file}: {error}") from None
+    return token
+
+
+def check_token(token: str) -> None:
+    """One word of printable ASCII. Raises ValueError."""
+    if not _TOKEN.fullmatch(token):
         raise ValueError("must hold one word of printable ASCII")
-    return content.decode("ascii")
+
+
+def check_seconds(seconds: float) -> None:
+    """A time limit. Raises ValueError."""
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise ValueError(f"must be greater than 0 and at most {_MOST_SECONDS:,.0f}")
 
 
 def check_ca(uri: str, file: Path) -> str:
-    """The path of a file of certificates, which are for https alone. Raises ValueError."""
-    if not uri.startswith("https:"):
-        raise ValueError("has no use with http://: milvus_uri must begin with https://, or leave it out")
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
-    except ssl.SSLError:
-        raise ValueError("must hold certificates in PEM") from None
-    except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror}") from None
-    return str(file)
+    """The path of a file of certificates, which are for https alone. Raises OptionError."""
+    rule = "has no use with http://: milvus_uri must begin with https://, or leave it out"
+    if uri.startswith("https:"):
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+            return str(file)
+        except ssl.SSLError:
+            rule = "must hold certificates in PEM"
+        except OSError as error:
+            rule = f"cannot be read: {error.strerror}"
+    raise OptionError(f"milvus_ca: {file}: {rule}")

@@ -9,7 +9,6 @@ from groundwire_index.milvus.schema import building_alias
 from groundwire_index.milvus.verification import check_counts
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
-from groundwire_index.store.listing import described
 from groundwire_index.store.version_entry import VersionEntry
 
 SECONDS_BETWEEN_BEATS = 5.0
@@ -84,4 +83,4 @@ def _listed(catalogue: Catalogue, entry: Entry) -> VersionEntry:
         check_counts(catalogue.store, entry.collections, document)
     except IndexDamagedError as error:
         return replace(bare, damage=str(error))
-    return described(bare, document.manifest)
+    return bare.described(document.manifest)

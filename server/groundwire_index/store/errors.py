@@ -20,4 +20,4 @@ class VersionActiveError(OperatorError):
 
 
 class BuildRefusedError(OperatorError):
-    """A version cannot be built: its name is taken, or another build of the scope is running."""
+    """A version cannot be built: its name is taken, another build is running, or the storage cannot hold it."""

@@ -13,9 +13,11 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from groundwire_index.nodes.policies import POLICIES_FILE
@@ -29,6 +31,11 @@ from groundwire_index.store.errors import (
 )
 from groundwire_index.store.files import make_durable, replace_durably
 from groundwire_index.store.manifest import Manifest, check_sizes
+from groundwire_index.store.version_entry import VersionEntry
+
+if TYPE_CHECKING:
+    from groundwire_index.progress import Progress
+    from groundwire_index.store.loaded import LoadedIndex
 
 MOST_BRANCHES = 4_096
 _SETTLED_NANOSECONDS = 1_000_000_000
@@ -39,10 +46,16 @@ _REMOVED = ".removed-"
 
 
 class IndexStore:
-    """The data directory. Reading needs no lock; writers of one scope exclude each other by file locks."""
+    """The data directory; implements `storage.Storage`.
+
+    Reading needs no lock; writers of one scope exclude each other by file locks.
+    """
+
+    build_parameters = ""
 
     def __init__(self, data: Path) -> None:
         self.data = data
+        self.place = str(data)
         self._active: dict[str, tuple[tuple[int, int], str]] = {}
         # Making a path takes longer than asking the system for it. Names come from callers, so not all are kept.
         self._branch_of = lru_cache(MOST_BRANCHES)(lambda *names: self.data.joinpath(*map(escaped, names)))
@@ -61,6 +74,14 @@ class IndexStore:
     def versions(self, scope: Scope) -> list[str]:
         """The versions of a scope, sorted."""
         return sorted(directory.name for directory in _visible_directories(self._branch(scope)))
+
+    def listed(self) -> list[VersionEntry]:
+        """See `Storage.listed`."""
+        return [
+            self._entry(replace(scope, active_index=version), version == self.active(scope))
+            for scope in self.scopes()
+            for version in self.versions(scope)
+        ]
 
     def active(self, scope: Scope) -> str:
         """The active version of a scope, "" when there is none."""
@@ -92,12 +113,21 @@ class IndexStore:
         return self._branch(scope) / _TOMBSTONES / scope.active_index
 
     @contextmanager
-    def build(self, scope: Scope) -> Iterator[Path]:
-        """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
+    def opened(self, scope: Scope) -> "Iterator[LoadedIndex]":
+        """See `Storage.opened`."""
+        from groundwire_index.store.loaded import open_version
 
-        Raises BuildRefusedError when the name is taken or another build of the scope is running. When the body raises,
-        nothing is left.
-        """
+        yield open_version(self.require(scope), scope)
+
+    def skipped_file(self, scope: Scope) -> Path:
+        """See `Storage.skipped_file`."""
+        from groundwire_index.store.writer import SKIPPED_FILE
+
+        return self.directory(scope) / SKIPPED_FILE
+
+    @contextmanager
+    def build(self, scope: Scope, progress: "Progress | None" = None) -> Iterator[Path]:
+        """See `Storage.build`; publishing takes no time that `progress` could show."""
         with self.staging(scope) as building:
             self.check_free(scope)
             yield building
@@ -210,6 +240,16 @@ class IndexStore:
     def _writing(self, scope: Scope) -> Iterator[None]:
         with _locked(self._branch(scope) / ".write.lock"):
             yield
+
+    def _entry(self, scope: Scope, active: bool) -> VersionEntry:
+        bare = VersionEntry(scope.repository, scope.branch, scope.active_index, active)
+        directory = self.directory(scope)
+        try:
+            manifest = Manifest.read(directory)
+            check_sizes(directory, manifest)
+        except IndexDamagedError as error:
+            return replace(bare, damage=str(error))
+        return bare.described(manifest)
 
     def _branch(self, scope: Scope) -> Path:
         return self._branch_of(scope.repository, scope.branch)

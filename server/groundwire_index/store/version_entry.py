@@ -1,6 +1,10 @@
 """An index version as its operator lists it. Needs no library, as what lists the versions of a server has none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from groundwire_index.store.manifest import Manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +23,17 @@ class VersionEntry:
     created: str = ""
     source: str = ""
     damage: str = ""
+
+    def described(self, manifest: "Manifest") -> "VersionEntry":
+        """The entry with the facts of a manifest."""
+        space = manifest.vector_space
+        return replace(
+            self,
+            node_count=manifest.node_count,
+            edge_count=manifest.edge_count,
+            embedder=space.embedder if space else "",
+            dimension=space.dimension if space else 0,
+            lexical=manifest.code is not None,
+            created=manifest.created.isoformat(),
+            source=manifest.source,
+        )

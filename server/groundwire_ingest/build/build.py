@@ -5,13 +5,11 @@ except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +17,16 @@ from numpy.typing import NDArray
 from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.nodes.categories import open_categories
+from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import Manifest, VectorSpace
+from groundwire_index.storage import Storage
+from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.segment import Segment
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.tables import Job as TableJob
 from groundwire_index.store.tables import LexicalSize, write_tables
 from groundwire_index.store.writer import Origin, seal_index
 from groundwire_ingest.build.collect import Collected, collect
-from groundwire_ingest.build.progress import Progress, ProgressCallback
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
@@ -39,42 +38,6 @@ EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
 BYTES_A_SEGMENT = 16 << 20
 _RECORDS_BETWEEN_REPORTS = 256
-
-
-class Destination(Protocol):
-    """The storage of index versions for a build; `IndexStore` is one."""
-
-    def check_free(self, scope: Scope) -> None:
-        """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
-        ...
-
-    def build(self, scope: Scope) -> AbstractContextManager[Path]:
-        """Yields an empty directory to fill; on success it becomes the version `scope.active_index`, not yet active.
-
-        Raises BuildRefusedError when the name is taken or another build is running. When the body raises, nothing is
-        left.
-        """
-        ...
-
-    def activate(self, scope: Scope) -> str:
-        """Makes a version the active one; returns the one before, or ""."""
-        ...
-
-    def active(self, scope: Scope) -> str:
-        """The active version, "" when there is none."""
-        ...
-
-    def versions(self, scope: Scope) -> list[str]:
-        """The versions of the scope, sorted."""
-        ...
-
-    def manifest(self, scope: Scope) -> Manifest:
-        """The manifest of a version. Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError."""
-        ...
-
-    def delete(self, scope: Scope) -> None:
-        """Removes a version. Raises VersionNotFoundError, VersionDeletedError, VersionActiveError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +88,16 @@ class BuildReport:
 
 
 def build_index(
-    source: Source, options: BuildOptions, progress: Progress, destination: Destination | None = None
+    source: Source, options: BuildOptions, progress: Progress, storage: Storage | None = None
 ) -> BuildReport:
-    """Builds and publishes a version in `destination`, which is the data folder unless given.
+    """Builds and publishes a version in `storage`, which is the data folder unless given.
 
     Raises IngestError and BuildRefusedError; then, and when interrupted, nothing was published.
     """
-    destination = destination or IndexStore(options.data)
-    destination.check_free(options.scope)
+    storage = storage or IndexStore(options.data)
+    storage.check_free(options.scope)
     counter = TokenCounter()
-    with destination.build(options.scope) as directory:
+    with storage.build(options.scope, progress) as directory:
         with TemporaryDirectory(prefix=".", dir=directory) as name:
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
@@ -155,7 +118,7 @@ def build_index(
         seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
         report = _report(directory, source, options, collected, vectors)
     if options.activate:
-        destination.activate(options.scope)
+        storage.activate(options.scope)
     return report
 
 

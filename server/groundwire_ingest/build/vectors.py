@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_index.embedding.embedder import TextEmbedder
+from groundwire_index.progress import Progress
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.identifiers import identifiers, words_within
 from groundwire_index.vectors.vector_file import VectorFile
-from groundwire_ingest.build.progress import Progress
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.embed import put_known, put_missing
 from groundwire_ingest.errors import IngestError

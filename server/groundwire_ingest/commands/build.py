@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,20 +19,18 @@ from groundwire_index.commands.options import (
     message_of,
     reporting_failures,
 )
-from groundwire_index.commands.storage import Storage, with_storage
-from groundwire_index.commands.versions import catalogue_at, opened, pinned_scope
+from groundwire_index.commands.storage import Place, with_storage
+from groundwire_index.commands.versions import pinned_scope
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.errors import OperatorError
-from groundwire_index.milvus.dense_index import DenseIndex, dense_index
+from groundwire_index.storage import Storage
 
 if TYPE_CHECKING:
-    from groundwire_ingest.build.build import Destination
-    from groundwire_ingest.build.progress import Progress
     from groundwire_ingest.repositories.indexing import Indexer
     from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
 
-@with_storage
+@partial(with_storage, builds=True)
 def index(
     source: Annotated[
         Path,
@@ -39,7 +38,7 @@ def index(
             help="A source tree, RoslynIndexer bundle, SCIP index, Slack export or JSONL; or a YAML file of several."
         ),
     ],
-    storage: Storage,
+    place: Place,
     repository: Annotated[
         str, typer.Option("--repository", "-r", help="The repository the index belongs to; a YAML file says it itself.")
     ] = "",
@@ -63,15 +62,6 @@ def index(
     skip_dangling_edges: Annotated[
         bool, typer.Option("--skip-dangling-edges", help="Count and drop edges to nodes that are not there.")
     ] = False,
-    milvus_index: Annotated[
-        str,
-        typer.Option(
-            envvar="GROUNDWIRE_MILVUS_INDEX",
-            help="How Milvus searches dense vectors. FLAT is exact. HNSW and IVF_FLAT, also with parameters "
-            "(HNSW:M=32,efConstruction=360,ef=400 or IVF_FLAT:nlist=1024,nprobe=64), miss some nodes, and hidden nodes "
-            "shape which.",
-        ),
-    ] = "FLAT",
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep running, and index again whenever files change.")
     ] = False,
@@ -84,7 +74,6 @@ def index(
     """
     if watch and (version or not activate):
         fail("--watch names and activates what it builds; leave out --version and --no-activate", EXIT_USAGE)
-    dense = _checked_index(milvus_index, storage)
     with reporting_failures("index"):
         from groundwire_ingest.commands.progress import TerminalProgress
         from groundwire_ingest.repositories.indexing import Indexer
@@ -107,12 +96,12 @@ def index(
             )
             repositories = (one,)
         progress = TerminalProgress()
-        destination = _destination(storage, dense, progress)
-        indexer = Indexer(storage.data, destination, progress, dense_index=str(dense))
+        storage = place.open()
+        indexer = Indexer(place.data, storage, progress)
         if watch:
             from groundwire_ingest.commands.watch import watch_repositories
 
-            watch_repositories(repositories, indexer, destination, storage.data)
+            watch_repositories(repositories, indexer, storage, place.data)
         else:
             _index_all(repositories, indexer, storage, version, activate=activate)
 
@@ -130,26 +119,6 @@ def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
         for problem in error.problems[:-1]:
             print(f"error: {file}: {problem}", file=sys.stderr)
         fail(f"{file}: {error.problems[-1]}", EXIT_USAGE)
-
-
-def _checked_index(asked: str, storage: Storage) -> DenseIndex:
-    try:
-        index = dense_index(asked)
-    except ValueError as error:
-        fail(f"--milvus-index: {error}", EXIT_USAGE)
-    if storage.milvus is None and not index.is_exact:
-        fail("--milvus-index must be FLAT without --backend milvus", EXIT_USAGE)
-    return index
-
-
-def _destination(storage: Storage, dense: DenseIndex, progress: "Progress") -> "Destination":
-    if storage.milvus is None:
-        from groundwire_index.store.store import IndexStore
-
-        return IndexStore(storage.data)
-    from groundwire_ingest.milvus.destination import MilvusDestination
-
-    return MilvusDestination(storage.data, catalogue_at(storage.milvus), progress, dense_index=dense)
 
 
 def _index_all(
@@ -182,13 +151,14 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - for standard output.")],
     version: Annotated[str, typer.Option(help="The version; the active one unless given.")] = "",
     *,
-    storage: Storage,
+    place: Place,
 ) -> None:
     """Write an index as JSONL, which `groundwire index` reads back. Includes everything, whatever its access."""
     scope = checked_scope(repository, branch, version)
     with reporting_failures("index"):
         from groundwire_ingest.jsonl.export import export_index
 
-        with opened(storage, pinned_scope(storage, scope)) as exported:
+        storage = place.open()
+        with storage.opened(pinned_scope(storage, scope)) as exported:
             count = export_index(exported, output)
     Console(stderr=True).print(f"{count:,} lines written to {output}")

@@ -7,26 +7,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from groundwire_index.storage import Storage
 from groundwire_ingest.repositories.indexing import Unchanged
 
 if TYPE_CHECKING:
-    from groundwire_index.commands.storage import Storage
     from groundwire_ingest.build.build import BuildReport
 
 _PATHS_SHOWN = 3
 
 
-def print_outcome(outcome: "BuildReport | Unchanged", storage: "Storage") -> None:
+def print_outcome(outcome: "BuildReport | Unchanged", storage: Storage) -> None:
     """Prints what was built, or that nothing was."""
     if isinstance(outcome, Unchanged):
         print(unchanged_line(outcome))
-        return
-    from groundwire_index.store.store import IndexStore
-    from groundwire_index.store.writer import SKIPPED_FILE
-
-    # In Milvus there is no such file, so what this prints is the only list.
-    in_folder = storage.milvus is None
-    _print_report(outcome, IndexStore(storage.data).directory(outcome.scope) / SKIPPED_FILE if in_folder else None)
+    else:
+        _print_report(outcome, storage.skipped_file(outcome.scope))
 
 
 def unchanged_line(outcome: Unchanged) -> str:
@@ -61,6 +56,7 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     for skipped in report.skipped:
         by_reason.setdefault(skipped.why, []).append(skipped.path)
     for why, paths in sorted(by_reason.items()):
+        # Where there is no such file, this is the only list.
         shown = len(paths) if skipped_file is None else _PATHS_SHOWN
         named = ", ".join(paths[:shown]) + (", ..." if len(paths) > shown else "")
         console.print(f"skipped {len(paths):,}: {why}: {named}", highlight=False, soft_wrap=True)

@@ -10,6 +10,7 @@ from watchfiles import Change, watch
 
 from groundwire_index.commands.options import message_of
 from groundwire_index.errors import OperatorError
+from groundwire_index.storage import Storage
 from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged
@@ -18,7 +19,7 @@ from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
 
 if TYPE_CHECKING:
-    from groundwire_ingest.build.build import BuildReport, Destination
+    from groundwire_ingest.build.build import BuildReport
 
 _QUIET_MILLISECONDS = 300
 """Changes are indexed once there was none for so long, so that a checkout or a save in many files is one change."""
@@ -27,9 +28,7 @@ _MOST_MILLISECONDS = 3_000
 _LOOK_MILLISECONDS = 1_000
 
 
-def watch_repositories(
-    repositories: Sequence[Repository], indexer: Indexer, destination: "Destination", data: Path
-) -> None:
+def watch_repositories(repositories: Sequence[Repository], indexer: Indexer, storage: Storage, data: Path) -> None:
     """Indexes the repositories, and those that change again, until Ctrl-C.
 
     A failure is reported, and the repository is tried again at the next change. Older versions that no operator has
@@ -42,7 +41,7 @@ def watch_repositories(
         if not each.path.is_dir():
             raise IngestError(f"{each.path}: is no folder; --watch needs folders")
     roots = {each: each.path.resolve() for each in repositories}
-    watching = _Watching(indexer, destination)
+    watching = _Watching(indexer, storage)
     try:
         for each in repositories:
             watching.index(each)
@@ -58,8 +57,8 @@ def watch_repositories(
 class _Watching:
     """Indexes what has changed, and removes older versions."""
 
-    def __init__(self, indexer: Indexer, destination: "Destination") -> None:
-        self._indexer, self._destination = indexer, destination
+    def __init__(self, indexer: Indexer, storage: Storage) -> None:
+        self._indexer, self._storage = indexer, storage
         self._well: set[Repository] = set()
 
     def index(self, repository: Repository) -> None:
@@ -69,7 +68,7 @@ class _Watching:
             outcome = self._indexer.index(repository, own_version_name())
             if not isinstance(outcome, Unchanged):
                 print(_line(outcome, time.monotonic() - began), flush=True)
-                remove_older(self._destination, repository.scope)
+                remove_older(self._storage, repository.scope)
             elif repository not in self._well:
                 print(unchanged_line(outcome), flush=True)
             self._well.add(repository)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire_index.embedding.model_names import NO_EMBEDDER, PACKAGED_MODELS
+from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
+from groundwire_index.storage import Storage
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.repositories.inputs import inputs_of
@@ -14,8 +16,7 @@ from groundwire_ingest.repositories.repositories_file import Repository
 
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
-    from groundwire_ingest.build.build import BuildReport, Destination
-    from groundwire_ingest.build.progress import Progress
+    from groundwire_ingest.build.build import BuildReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,11 @@ class Unchanged:
 
 
 class Indexer:
-    """Indexes repositories into one destination; each embedding model is loaded once, and only for a build."""
+    """Indexes repositories into one storage; each embedding model is loaded once, and only for a build."""
 
-    def __init__(self, data: Path, destination: "Destination", progress: "Progress", *, dense_index: str = "") -> None:
-        """`data` is the folder of the embeddings and encoders; `dense_index` is Milvus's index of vectors."""
-        self._data, self._destination, self._progress = data, destination, progress
-        self._dense_index = dense_index
+    def __init__(self, data: Path, storage: Storage, progress: Progress) -> None:
+        """`data` is the folder of the embeddings and encoders."""
+        self._data, self._storage, self._progress = data, storage, progress
         self._models: dict[str, Embedder] = {}
 
     def index(
@@ -41,9 +41,9 @@ class Indexer:
 
         Raises OperatorError and OSError; then, and when interrupted, nothing was published.
         """
-        inputs = partial(inputs_of, repository, self._model_id(repository.embedder), self._dense_index)
+        inputs = partial(inputs_of, repository, self._model_id(repository.embedder), self._storage.build_parameters)
         found = inputs()
-        active = replace(repository.scope, active_index=self._destination.active(repository.scope))
+        active = replace(repository.scope, active_index=self._storage.active(repository.scope))
         if found and not always and active.active_index and self._inputs_of_version(active) == found:
             return Unchanged(active)
         # Modules that only a build needs take longer to load than the check that nothing has changed.
@@ -59,11 +59,11 @@ class Indexer:
             # A file that changed while it was read may have been read before or after the change.
             inputs=lambda: found if inputs() == found else "",
         )
-        return build_index(source, options, self._progress, self._destination)
+        return build_index(source, options, self._progress, self._storage)
 
     def _inputs_of_version(self, scope: Scope) -> str:
         try:
-            return self._destination.manifest(scope).inputs
+            return self._storage.manifest(scope).inputs
         except IndexDamagedError:
             return ""
 

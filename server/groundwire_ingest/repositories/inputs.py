@@ -24,18 +24,18 @@ _EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|minilm|local-models)['"]""")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-def inputs_of(repository: Repository, model: str, dense_index: str = "") -> str:
+def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
     """The hash of a source's content, of the settings that matter to its index, of its model, and of this software.
 
-    `model` identifies the embedding model, `dense_index` Milvus's index of vectors. Of a tree only what is read
-    counts: neither what is ignored or excluded, nor when a file was written. Hexadecimal; "" when the source cannot be
-    read. Raises IngestError as `recognise` does.
+    `model` identifies the embedding model, `storage` the parameters of the storage that shape a version. Of a tree only
+    what is read counts: neither what is ignored or excluded, nor when a file was written. Hexadecimal; "" when the
+    source cannot be read. Raises IngestError as `recognise` does.
     """
     path = repository.path
     settings = {
         "name": path.resolve().name,
         "model": model,
-        "dense_index": dense_index,
+        "storage": storage,
         "exclude": repository.exclude,
         "access": [asdict(rule) for rule in repository.access],
         "skip_dangling_edges": repository.skip_dangling_edges,

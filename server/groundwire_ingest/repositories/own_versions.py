@@ -2,13 +2,10 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from groundwire_index.scope import Scope
+from groundwire_index.storage import Storage
 from groundwire_index.store.errors import VersionActiveError
-
-if TYPE_CHECKING:
-    from groundwire_ingest.build.build import Destination
 
 VERSIONS_KEPT = 3
 """How many own versions a branch has: the active one, and two for calls that have pinned one before."""
@@ -26,14 +23,14 @@ def own_version_name() -> str:
     return f"{_PREFIX}{version_name()}"
 
 
-def remove_older(destination: "Destination", scope: Scope) -> None:
+def remove_older(storage: Storage, scope: Scope) -> None:
     """Deletes the own versions of a branch but the newest VERSIONS_KEPT, and but one that is active.
 
     Raises OperatorError and OSError.
     """
-    own = sorted(name for name in destination.versions(scope) if name.startswith(_PREFIX))
+    own = sorted(name for name in storage.versions(scope) if name.startswith(_PREFIX))
     for version in own[:-VERSIONS_KEPT]:
         try:
-            destination.delete(replace(scope, active_index=version))
+            storage.delete(replace(scope, active_index=version))
         except VersionActiveError:
             continue  # an operator has gone back to it

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
+from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import Direction, Expansion
@@ -172,3 +173,7 @@ class Backend(Protocol):
     ) -> Snapshot | None:
         """As `open`, if that needs no wait for a disk or for another thread; else None."""
         ...
+
+
+class ServedBackend(Backend, IndexDirectory, Protocol):
+    """A backend as a server has it."""

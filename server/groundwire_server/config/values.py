@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
-from groundwire_index.milvus.address import check_uri
-
 NO_NAMES = "none"
 _NO_TOKEN = re.compile(r"[^\x21-\x7e]")
 _ADDRESS = re.compile(r"(?:\[([^\[\]\s]+)\]|([^\[\]:\s/]+)):([0-9]{1,5})")
@@ -52,11 +50,6 @@ def check_source(source: str) -> str:
     return source
 
 
-def check_optional_milvus_uri(uri: str) -> str:
-    """`http://HOST:PORT` or `https://HOST:PORT`, or nothing."""
-    return check_uri(uri) if uri else uri
-
-
 def is_url(source: str) -> bool:
     """True if a setting that may be a path or a URL is a URL."""
     return "://" in source
@@ -72,7 +65,6 @@ def check_token(token: SecretStr) -> SecretStr:
 SigningAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 Address = Annotated[str, AfterValidator(check_address)]
 OptionalAddress = Annotated[str, AfterValidator(check_optional_address)]
-OptionalMilvusUri = Annotated[str, AfterValidator(check_optional_milvus_uri)]
 PathOrUrl = Annotated[str, AfterValidator(check_source)]
 Token = Annotated[SecretStr, AfterValidator(check_token)]
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.progress import ProgressCallback
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.build.progress import ProgressCallback
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.mcp_calls import Agent, http_server
 from support.program import Server, write_jsonl

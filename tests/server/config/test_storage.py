@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.milvus.address import MilvusAddress
-from groundwire_server.config import SettingsError, load_settings
+from groundwire_index.milvus.backend import address_of
+from groundwire_index.storage import OptionError
+from groundwire_server.config import Settings, SettingsError, load_settings
 from support.certificates import Authority
 
 MILVUS = {
@@ -21,11 +23,8 @@ MILVUS = {
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
+        ({"backend": "other"}, "backend: 'other': must be one of embedded, milvus"),
         ({"backend": "milvus"}, "milvus_uri: must be given with the backend milvus"),
-        (
-            {**MILVUS, "backend": "milvus"},
-            "milvus_token: must not be given together with milvus_token_file",
-        ),
         *(
             ({setting: value}, f"{setting}: has no use with the backend embedded; set backend")
             for setting, value in MILVUS.items()
@@ -47,21 +46,27 @@ def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> No
     assert str(caught.value) == message
 
 
+def _address(settings: Settings) -> MilvusAddress:
+    return address_of(settings.backend_values())
+
+
 def test_the_address_of_milvus_comes_from_its_settings(tmp_path: Path) -> None:
     token, ca = tmp_path / "token", Authority.create(tmp_path).folder / "authority.crt"
     token.write_text("root:secret\n")
     uri = "https://milvus:19530"
     own = {**MILVUS, "backend": "milvus", "milvus_token_file": token, "milvus_token": None, "milvus_ca": ca}
     settings = load_settings(None, **{**own, "milvus_uri": uri})
-    assert settings.milvus_address() == MilvusAddress(uri, "code", "root:secret", str(ca), 3)
-    with pytest.raises(SettingsError, match=r"milvus_ca: .* has no use with http://: milvus_uri must begin with https"):
-        load_settings(None, **own).milvus_address()
-    with pytest.raises(SettingsError, match=r"milvus_ca: .* must hold certificates in PEM"):
-        load_settings(None, **{**own, "milvus_uri": uri, "milvus_ca": token}).milvus_address()
-    assert "secret" not in repr(settings.milvus_address())
+    assert _address(settings) == MilvusAddress(uri, "code", "root:secret", str(ca), 3)
+    with pytest.raises(OptionError, match=r"milvus_ca: .* has no use with http://: milvus_uri must begin with https"):
+        _address(load_settings(None, **own))
+    with pytest.raises(OptionError, match=r"milvus_ca: .* must hold certificates in PEM"):
+        _address(load_settings(None, **{**own, "milvus_uri": uri, "milvus_ca": token}))
+    assert "secret" not in repr(_address(settings))
+    with pytest.raises(OptionError, match=r"^milvus_token: must not be given together with milvus_token_file$"):
+        _address(load_settings(None, **{**own, "milvus_token": "t"}))
     token.write_text("two words")
-    with pytest.raises(SettingsError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):
-        settings.milvus_address()
+    with pytest.raises(OptionError, match=r"milvus_token_file: .* must hold one word of printable ASCII"):
+        _address(settings)
     token.unlink()
-    with pytest.raises(SettingsError, match=r"milvus_token_file: .* cannot be read: No such file"):
-        settings.milvus_address()
+    with pytest.raises(OptionError, match=r"milvus_token_file: .* cannot be read: No such file"):
+        _address(settings)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from groundwire_index.scope import Scope
+from groundwire_index.storage import OptionError, Values
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
@@ -92,6 +93,13 @@ class EmbeddedBackend:
         """See `IndexDirectory.delete`."""
         with refusals_of(scope):
             self._store.delete(scope)
+
+
+def open_backend(data: Path, values: Values) -> EmbeddedBackend:
+    """See `Backend.serving`."""
+    if not data.is_dir():
+        raise OptionError(f"data: {data}: is no folder; build an index into it with `groundwire index`")
+    return EmbeddedBackend(data)
 
 
 def _snapshot(view: View, filter_: Filter) -> EmbeddedSnapshot:

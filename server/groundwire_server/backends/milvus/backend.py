@@ -3,12 +3,16 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 
 from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import address_of
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
+from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.milvus.pool import VersionPool, View
 from groundwire_server.backends.milvus.refusals import outages_told
 from groundwire_server.backends.milvus.snapshot import MilvusSnapshot
@@ -106,6 +110,13 @@ class MilvusBackend:
         with outages_told(), refusals_of(scope):
             self._catalogue.delete(scope)
         self._pool.forget(scope)
+
+
+def open_backend(data: Path, values: Values) -> MilvusBackend:
+    """See `Backend.serving`."""
+    if find_spec("pymilvus") is None:
+        raise OptionError("backend: milvus: needs pymilvus, which is not installed: pip install groundwire[milvus]")
+    return MilvusBackend(address_of(values))
 
 
 def _snapshot(view: View, lifecycle: Lifecycle, filter_: Filter) -> MilvusSnapshot:

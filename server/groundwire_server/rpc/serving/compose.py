@@ -1,13 +1,16 @@
 """Puts the server's parts together from its settings: embedders, backend, rerankers, engine."""
 
-from importlib.util import find_spec
+from collections.abc import Callable
+from pathlib import Path
+from pkgutil import resolve_name
 
+from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import PACKAGED_MODELS
-from groundwire_server.backends.embedded.backend import EmbeddedBackend
+from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.index_directory import IndexDirectory
-from groundwire_server.backends.milvus.backend import MilvusBackend
+from groundwire_server.backends.interface import ServedBackend
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.config.values import is_url
 from groundwire_server.domain.errors import RerankerUnavailableError
@@ -31,7 +34,7 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
 
     Raises SettingsError when the backend cannot be had or a model cannot be loaded.
     """
-    backend = _make_backend(settings)
+    backend = _open_backend(settings)
     query_vectors = QueryVectors(
         QueryEncoders(_load_embedders(settings), EncoderStore(settings.data), settings.embedders)
     )
@@ -46,17 +49,13 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
     return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
 
 
-def _make_backend(settings: Settings) -> EmbeddedBackend | MilvusBackend:
-    """The backend; of Milvus nothing is asked yet."""
-    if settings.backend == "milvus":
-        if find_spec("pymilvus") is None:
-            raise SettingsError(
-                "backend: milvus: needs pymilvus, which is not installed: pip install groundwire[milvus]"
-            )
-        return MilvusBackend(settings.milvus_address())
-    if not settings.data.is_dir():
-        raise SettingsError(f"data: {settings.data}: is no folder; build an index into it with `groundwire index`")
-    return EmbeddedBackend(settings.data)
+def _open_backend(settings: Settings) -> ServedBackend:
+    """The backend; nothing is asked of it yet."""
+    open_backend: Callable[[Path, Values], ServedBackend] = resolve_name(BACKENDS[settings.backend].serving)
+    try:
+        return open_backend(settings.data, settings.backend_values())
+    except OptionError as error:
+        raise SettingsError(str(error)) from error
 
 
 def _load_boosts(settings: Settings) -> CorpusBoosts:

@@ -7,6 +7,7 @@ import grpc.aio
 from grpc_health.v1 import health_pb2
 
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire_index.backends import BACKENDS
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.admission.call_memory import CallMemory
@@ -31,12 +32,6 @@ SERVICES = (
     query_pb2.DESCRIPTOR.services_by_name["QueryService"].full_name,
     index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
 )
-
-_THREADS = {
-    "embedded": 1,  # its parts compute, so they would gain nothing by running in parallel
-    "milvus": 16,  # its parts wait for Milvus; of those that compute one at a time has the interpreter all the same
-}
-"""How many threads calls share, by backend."""
 
 
 class Engine(RetrievalActions, QueryActions, Protocol):
@@ -66,7 +61,7 @@ class GroundwireServer:
                 settings.max_waiting_calls,
                 default_seconds=settings.default_deadline_seconds,
                 max_seconds=settings.max_deadline_seconds,
-                threads=_THREADS[settings.backend],
+                threads=BACKENDS[settings.backend].threads,
             )
         )
         self._authenticator = authenticator or make_authenticator(settings)

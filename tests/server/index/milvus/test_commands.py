@@ -120,27 +120,29 @@ def test_a_milvus_that_is_away_is_one_line(source: Path, environment: dict[str, 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ((), "--milvus-uri must be given with --backend milvus"),
-        (("--milvus-uri", "milvus"), "--milvus-uri must be http://HOST:PORT or https://HOST:PORT"),
+        (("--backend", "other"), "backend: 'other': must be one of embedded, milvus"),
+        ((), "milvus_uri: must be given with the backend milvus"),
+        (("--milvus-uri", "milvus"), "milvus_uri: 'milvus': must be http://HOST:PORT or https://HOST:PORT"),
         (
             ("--milvus-uri", "http://me:SECRET@milvus:19530"),
-            "--milvus-uri must hold no user name and no password; they belong in milvus_token_file",
+            "milvus_uri: 'http://...@milvus:19530': must hold no user name and no password; they belong in "
+            "milvus_token_file",
         ),
         (
             ("--milvus-uri", "http://milvus:19530", "--milvus-token-file", "nowhere"),
-            "--milvus-token-file cannot be read: No such file or directory",
+            "milvus_token_file: nowhere: cannot be read: No such file or directory",
         ),
         (
             ("--milvus-uri", "https://milvus:19530", "--milvus-ca", "nowhere"),
-            "--milvus-ca cannot be read: No such file or directory",
+            "milvus_ca: nowhere: cannot be read: No such file or directory",
         ),
         (
             ("--milvus-uri", "https://milvus:19530", "--milvus-ca", __file__),
-            "--milvus-ca must hold certificates in PEM",
+            f"milvus_ca: {__file__}: must hold certificates in PEM",
         ),
         (
             ("--milvus-uri", "http://milvus:19530", "--milvus-ca", "ca.pem"),
-            "--milvus-ca has no use with http://: milvus_uri must begin with https://, or leave it out",
+            "milvus_ca: ca.pem: has no use with http://: milvus_uri must begin with https://, or leave it out",
         ),
     ],
 )
@@ -152,8 +154,8 @@ def test_options_that_cannot_be_used_are_told(flags: tuple[str, ...], message: s
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--milvus-index", "BEST"), "--milvus-index: 'BEST' must be one of FLAT, HNSW, IVF_FLAT"),
-        (("--milvus-index", "HNSW"), "--milvus-index must be FLAT without --backend milvus"),
+        (("--milvus-index", "BEST"), "milvus_index: 'BEST': 'BEST' must be one of FLAT, HNSW, IVF_FLAT"),
+        (("--milvus-index", "HNSW"), "milvus_index: has no use with the backend embedded; set backend"),
     ],
 )
 def test_an_index_that_cannot_be_made_is_told(source: Path, flags: tuple[str, ...], message: str) -> None:

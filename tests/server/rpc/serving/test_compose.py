@@ -30,9 +30,8 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
 
 
 def test_a_server_of_milvus_needs_no_data_folder_and_asks_milvus_nothing_yet(tmp_path: Path) -> None:
-    settings = Settings(
-        backend="milvus", milvus_uri="http://127.0.0.1:1", milvus_seconds=0.2, data=tmp_path / "absent", embedders=()
-    )
+    milvus = {"backend": "milvus", "milvus_uri": "http://127.0.0.1:1", "milvus_seconds": 0.2}
+    settings = Settings.model_validate({**milvus, "data": tmp_path / "absent", "embedders": ()})
     _, indexes = compose(settings)
     with pytest.raises(OSError, match="Milvus"):
         indexes.check_readable()

@@ -7,6 +7,11 @@ from typing import TypeVar
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.facts import fact_rows
+from groundwire_index.milvus.publishing.classes import Classes, lengths_of, reference_length
+from groundwire_index.milvus.publishing.edge_rows import edge_rows
+from groundwire_index.milvus.publishing.fact_contents import facts
+from groundwire_index.milvus.publishing.node_rows import NodeRows
+from groundwire_index.milvus.publishing.writer import CollectionWriter
 from groundwire_index.milvus.schema import (
     EDGES_SCHEMA,
     FACTS_SCHEMA,
@@ -15,14 +20,9 @@ from groundwire_index.milvus.schema import (
     nodes_schema,
 )
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.progress import Progress, ProgressCallback
+from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_ingest.build.progress import Progress, ProgressCallback
-from groundwire_ingest.errors import IngestError
-from groundwire_ingest.milvus.classes import Classes, lengths_of, reference_length
-from groundwire_ingest.milvus.edge_rows import edge_rows
-from groundwire_ingest.milvus.fact_contents import facts
-from groundwire_ingest.milvus.node_rows import NodeRows
-from groundwire_ingest.milvus.writer import CollectionWriter
 
 Value = TypeVar("Value")
 
@@ -41,13 +41,15 @@ def publish(
     """Copies an index into the collection of facts, which is empty, and the others, which are not there yet.
 
     `dense_index` is that of the vectors, FLAT unless given.
-    Returns what the catalogue is to hold of it. Raises IngestError for an index that Milvus cannot hold, and
+    Returns what the catalogue is to hold of it. Raises BuildRefusedError for an index that Milvus cannot hold, and
     StorageUnavailableError; then some of it is left.
     """
     space, count = index.manifest.vector_space, index.manifest.node_count
     dimension = None if space is None else space.dimension
     if dimension is not None and dimension < LEAST_DIMENSION:
-        raise IngestError(f"Milvus holds vectors of at least {LEAST_DIMENSION} dimensions; these have {dimension}")
+        raise BuildRefusedError(
+            f"Milvus holds vectors of at least {LEAST_DIMENSION} dimensions; these have {dimension}"
+        )
     dense_index = dense_index or DenseIndex()
     classes = Classes(index)
     fact_writer = CollectionWriter(store, FACTS_SCHEMA, collections.facts)

@@ -35,11 +35,10 @@ from groundwire_index.milvus.schema import (
 from groundwire_index.milvus.store import among
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import node_names, trigrams
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceRecord, StatedAccess
 from support.builds import V1, HashEmbedder, Records, Stages, edge, index_of, node
 from support.milvus_builds import build_in_milvus, new_catalogue
@@ -323,7 +322,7 @@ def test_a_document_of_another_format_is_refused_for_it(published: Published) ->
 
 def test_a_node_that_milvus_cannot_hold_is_refused_and_nothing_is_left(milvus: MilvusServer, tmp_path: Path) -> None:
     catalogue = new_catalogue(milvus)
-    with pytest.raises(IngestError, match="metadata has 4,097 values"):
+    with pytest.raises(BuildRefusedError, match="metadata has 4,097 values"):
         build_in_milvus(tmp_path, catalogue, [node("a", metadata={"k": list(range(4_097))})])
     assert catalogue.entry(V1) is None
     assert catalogue.store.collections() == ["groundwire_catalogue"]

@@ -23,6 +23,7 @@ from groundwire_index.milvus.packing import (
     packed_workflows,
     pieces,
 )
+from groundwire_index.milvus.publishing.classes import Classes, lengths_of, reference_length
 from groundwire_index.milvus.schema import (
     FILTERED_STRINGS,
     MOST_METADATA_TERMS,
@@ -34,10 +35,9 @@ from groundwire_index.milvus.schema import (
 )
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.node import WORKFLOW_KEY, Node
+from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import trigrams
-from groundwire_ingest.errors import IngestError
-from groundwire_ingest.milvus.classes import Classes, lengths_of, reference_length
 
 ROWS_A_BLOCK = 1 << 15
 """Rows whose terms are gathered at once, for which all postings are read."""
@@ -67,7 +67,7 @@ class NodeRows:
         self._trigrams = {index.names.trigrams[place]: place for place in range(len(index.names.trigrams))}
 
     def __iter__(self) -> Iterator[Row]:
-        """The rows in order. Raises IngestError for a node that no row can hold."""
+        """The rows in order. Raises BuildRefusedError for a node that no row can hold."""
         count = self._index.manifest.node_count
         code_reference, prose_reference = map(reference_length, (self._code_lengths, self._prose_lengths))
         for first in range(0, count, ROWS_A_BLOCK):
@@ -184,7 +184,7 @@ def _workflows(node: Node) -> list[str]:
 def _metadata(node: Node) -> list[str]:
     found = sorted(map(digest, metadata_terms(node.metadata)))
     if len(found) > MOST_METADATA_TERMS:
-        raise IngestError(
+        raise BuildRefusedError(
             f"node {node.id}: its metadata has {len(found):,} values; Milvus holds at most {MOST_METADATA_TERMS:,} for "
             "a node: give it fewer, or use the embedded backend"
         )
@@ -197,7 +197,7 @@ def _hexed(node: Node, field: str, value: str) -> str:
 
 def _checked(node: Node, field: str, value: str) -> str:
     if len(value) > MOST_STRING_BYTES:
-        raise IngestError(
+        raise BuildRefusedError(
             f"node {node.id[:200]}: its {field} takes {len(value):,} bytes in Milvus, at most {MOST_STRING_BYTES:,} "
             "are allowed: shorten it, or use the embedded backend"
         )

@@ -10,12 +10,12 @@ from groundwire_index.milvus.address import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State, build_entry
 from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.publishing.claim import check_held, claimed
 from groundwire_index.milvus.schema import CATALOGUE, EDGES_SCHEMA, FACTS_SCHEMA, building_alias
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.milvus.upkeep import delete_version
 from groundwire_index.store.errors import BuildRefusedError, VersionNotFoundError
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.milvus.claim import check_held, claimed
 from support.builds import RECORDS, V1, V2, Stages, node
 from support.milvus_builds import QUICK_BEATS, build_in_milvus, new_catalogue
 from support.milvus_server import MilvusServer, milvus_server

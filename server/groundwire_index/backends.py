@@ -1,0 +1,42 @@
+"""The registry of the backends: each record by its name."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from groundwire_index.milvus.backend import MILVUS
+from groundwire_index.storage import Backend, OptionError, Values
+from groundwire_index.store.backend import EMBEDDED
+
+BACKENDS: Mapping[str, Backend] = MappingProxyType({"embedded": EMBEDDED, "milvus": MILVUS})
+SETTINGS = {setting.name: setting for backend in BACKENDS.values() for setting in backend.settings}
+"""The settings of all backends, by name."""
+DEFAULT_BACKEND = "embedded"
+_USER = re.compile(r"//[^/]*@")
+
+
+def checked(backend: str, values: Values, *, others: bool = False) -> Values:
+    """The values of a backend's own settings: the given ones, or the defaults.
+
+    Raises OptionError for a value that breaks its rule or has no use with the backend, and for one that is missing.
+    With `others`, values of other backends have no effect, unless they shape builds.
+    """
+    if backend not in BACKENDS:
+        raise OptionError(f"backend: {backend!r}: must be one of {', '.join(BACKENDS)}")
+    own = {setting.name: setting for setting in BACKENDS[backend].settings}
+    for name, value in values.items():
+        setting = SETTINGS[name]
+        if others and name not in own and not setting.builds:
+            continue
+        if value == setting.default:
+            if setting.required and name in own:
+                raise OptionError(f"{name}: must be given with the backend {backend}")
+            continue
+        try:
+            setting.check(value)
+        except ValueError as error:
+            shown = "" if setting.secret else f"{_USER.sub('//...@', repr(value))}: "
+            raise OptionError(f"{name}: {shown}{error}") from None
+        if name not in own:
+            raise OptionError(f"{name}: has no use with the backend {backend}; set backend")
+    return {name: values.get(name, setting.default) for name, setting in own.items()}

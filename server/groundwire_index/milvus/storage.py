@@ -1,0 +1,86 @@
+"""Index versions in Milvus: built in a local folder first, then published, verified and made ready."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.local_copy import local_copy
+from groundwire_index.milvus.publishing.claim import check_held, claimed
+from groundwire_index.milvus.publishing.publish import publish
+from groundwire_index.milvus.upkeep import SECONDS_BETWEEN_BEATS, delete_version, list_versions
+from groundwire_index.milvus.verification import check_contents
+from groundwire_index.progress import Progress
+from groundwire_index.scope import Scope
+from groundwire_index.store.loaded import LoadedIndex, verify
+from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.store import IndexStore
+from groundwire_index.store.version_entry import VersionEntry
+
+
+class MilvusStorage:
+    """Implements `storage.Storage`; every method raises StorageUnavailableError as well."""
+
+    def __init__(
+        self,
+        data: Path,
+        catalogue: Catalogue,
+        dense_index: DenseIndex | None = None,
+        seconds_between_beats: float = SECONDS_BETWEEN_BEATS,
+    ) -> None:
+        """`data` is the local folder in which indexes are built before they are published.
+
+        `dense_index` is that of their vectors, FLAT unless given.
+        """
+        self._staging = IndexStore(data)
+        self._catalogue = catalogue
+        self._dense_index = dense_index or DenseIndex()
+        self._seconds_between_beats = seconds_between_beats
+        self.place = catalogue.store.address.uri
+        self.build_parameters = str(self._dense_index)
+        self.check_free = catalogue.check_free
+        self.activate = catalogue.activate
+        self.active = catalogue.active_now
+        self.verify = catalogue.verify
+
+    @contextmanager
+    def build(self, scope: Scope, progress: Progress) -> Iterator[Path]:
+        """See `Storage.build`; what lies in the directory is published."""
+        catalogue, store = self._catalogue, self._catalogue.store
+        with (
+            self._staging.staging(scope) as directory,
+            claimed(catalogue, scope, self._seconds_between_beats) as build,
+        ):
+            yield directory
+            document = publish(verify(directory), store, build.collections, progress, self._dense_index)
+            with progress.stage("Verifying") as report:
+                check_contents(store, build.collections, document, report)
+            check_held(catalogue, build)
+            catalogue.make_ready(build, document)
+
+    def listed(self) -> list[VersionEntry]:
+        """See `Storage.listed`."""
+        return list_versions(self._catalogue)
+
+    def versions(self, scope: Scope) -> list[str]:
+        """See `Storage.versions`."""
+        return [entry.scope.active_index for entry in self._catalogue.versions(scope)]
+
+    def manifest(self, scope: Scope) -> Manifest:
+        """See `Storage.manifest`; of the files it has none."""
+        return self._catalogue.document(self._catalogue.require(scope)).manifest
+
+    @contextmanager
+    def opened(self, scope: Scope) -> Iterator[LoadedIndex]:
+        """See `Storage.opened`: a copy in a temporary folder, as `local_copy` says."""
+        with TemporaryDirectory(prefix="groundwire-") as folder:
+            yield local_copy(self._catalogue, scope, Path(folder))
+
+    def skipped_file(self, scope: Scope) -> None:
+        """See `Storage.skipped_file`."""
+
+    def delete(self, scope: Scope) -> None:
+        """See `Storage.delete`; also removes what a build that died has left of the version."""
+        delete_version(self._catalogue, scope)
