@@ -28,6 +28,7 @@ from support.storage import Storage
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
 TAGS, LABELS, TENANTS = ("fin", "sec"), ("pii", "gdpr"), ("acme", "umbrella")
 EDGE_TYPES = ("Calls", "Zips", "Reads")
+NAMES = ("Shop.Class1", "Class2", "class3", "public Class1", "src/1.cs", "0.cs:3", "1.cs:2-5")
 RETRIEVAL = "/groundwire.v1.RetrievalService/"
 INDEX = "/groundwire.v1.IndexService/"
 _branch_numbers = count()
@@ -128,9 +129,11 @@ def _node(scope: Scope, name: str, text: str, access: NodeAccess, collection: st
         local_id=name,
         text=text,
         token_count=len(text.split()),
-        location=Location(f"{name}.cs", 1, 1, content_hash(text)),
+        # Few distinct symbols and files, so that names are often ambiguous.
+        location=Location(f"src/{name[-1]}.cs", int(name[1:]) % 3, 5, content_hash(text)),
         access=access,
-        symbol=f"Shop.{name}",
+        symbol=f"Shop.Class{int(name[1:]) % 4}",
+        signature=f"{'public' if int(name[1:]) % 2 else 'internal'} class Class{int(name[1:]) % 4}",
         collection_id=collection,
         deleted=deleted,
     )
@@ -188,6 +191,10 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
             explain=draw(st.booleans()),
         )
         yield f"{RETRIEVAL}SearchNodes", search.SerializeToString()
+    named = retrieval_pb2.SearchNodesRequest(
+        **common, search_type="SEARCH_TYPE_NAME", query=draw(st.sampled_from((*NAMES, *ids))), top_k=8
+    )
+    yield f"{RETRIEVAL}SearchNodes", named.SerializeToString()
     seeds = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4))
     expand = retrieval_pb2.ExpandDependencyTreeRequest(
         **common,

@@ -36,6 +36,11 @@ class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType
     """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
     SEARCH_TYPE_HYBRID: _SearchType.ValueType  # 3
     """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
+    SEARCH_TYPE_NAME: _SearchType.ValueType  # 4
+    """By name: exactly the nodes that `query` names. See NameMatch for the forms of a name. A name is read without
+    spaces at its ends. The readings are tried in the order of NameMatch, and the first that has a node answers. A
+    node that the caller may not see, or that does not pass the filter, is no candidate and changes no reading.
+    """
 
 class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
     """How SearchNodes looks for nodes."""
@@ -50,7 +55,68 @@ SEARCH_TYPE_BM25: SearchType.ValueType  # 2
 """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
 SEARCH_TYPE_HYBRID: SearchType.ValueType  # 3
 """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
+SEARCH_TYPE_NAME: SearchType.ValueType  # 4
+"""By name: exactly the nodes that `query` names. See NameMatch for the forms of a name. A name is read without
+spaces at its ends. The readings are tried in the order of NameMatch, and the first that has a node answers. A
+node that the caller may not see, or that does not pass the filter, is no candidate and changes no reading.
+"""
 Global___SearchType: _TypeAlias = SearchType  # noqa: Y015
+
+class _NameMatch:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _NameMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NameMatch.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    NAME_MATCH_UNSPECIFIED: _NameMatch.ValueType  # 0
+    """Nothing is named so, or the search was of another type."""
+    NAME_MATCH_ID: _NameMatch.ValueType  # 1
+    """The query is the node's canonical id."""
+    NAME_MATCH_PLACE: _NameMatch.ValueType  # 2
+    """The query is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
+    lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
+    file. A whole path comes before any symbol, the last parts of one after all symbols.
+    """
+    NAME_MATCH_SYMBOL: _NameMatch.ValueType  # 3
+    """The query is the symbol, such as `Shop.TodoItem.Done`."""
+    NAME_MATCH_SYMBOL_END: _NameMatch.ValueType  # 4
+    """The query is the last parts of the symbol, such as `TodoItem.Done`."""
+    NAME_MATCH_FOLDED: _NameMatch.ValueType  # 5
+    """As SYMBOL, else SYMBOL_END, without regard to case."""
+    NAME_MATCH_SIGNATURE: _NameMatch.ValueType  # 6
+    """The first or the last word is a symbol, as in one of the three ways above. Every other word is the node's kind or a
+    word of its signature before the symbol, without regard to case; `the`, `a` and `an` are left out. Such as
+    `orders table` or `class TodoItem`.
+    """
+
+class NameMatch(_NameMatch, metaclass=_NameMatchEnumTypeWrapper):
+    """How a search by name found its hits.
+
+    A qualified name has parts, separated by `.`, `::`, `->`, `#`, `/`, `\\` or ` > `. Parameters in brackets may be left
+    out.
+    """
+
+NAME_MATCH_UNSPECIFIED: NameMatch.ValueType  # 0
+"""Nothing is named so, or the search was of another type."""
+NAME_MATCH_ID: NameMatch.ValueType  # 1
+"""The query is the node's canonical id."""
+NAME_MATCH_PLACE: NameMatch.ValueType  # 2
+"""The query is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
+lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
+file. A whole path comes before any symbol, the last parts of one after all symbols.
+"""
+NAME_MATCH_SYMBOL: NameMatch.ValueType  # 3
+"""The query is the symbol, such as `Shop.TodoItem.Done`."""
+NAME_MATCH_SYMBOL_END: NameMatch.ValueType  # 4
+"""The query is the last parts of the symbol, such as `TodoItem.Done`."""
+NAME_MATCH_FOLDED: NameMatch.ValueType  # 5
+"""As SYMBOL, else SYMBOL_END, without regard to case."""
+NAME_MATCH_SIGNATURE: NameMatch.ValueType  # 6
+"""The first or the last word is a symbol, as in one of the three ways above. Every other word is the node's kind or a
+word of its signature before the symbol, without regard to case; `the`, `a` and `an` are left out. Such as
+`orders table` or `class TodoItem`.
+"""
+Global___NameMatch: _TypeAlias = NameMatch  # noqa: Y015
 
 class _Rerank:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -270,8 +336,8 @@ class SearchNodesRequest(_message.Message):
     search_type: Global___SearchType.ValueType
     """How to search. Unspecified: as the index version allows; see SEARCH_TYPE_UNSPECIFIED."""
     query: _builtins.str
-    """The text to search for: natural language, code or identifiers; at most 8,192 characters. Required and not blank,
-    except for a semantic search with `query_vector` and without rerank.
+    """The text to search for: natural language, code or identifiers; at most 8,192 characters. For a search by name the
+    name. Required and not blank, except for a semantic search with `query_vector` and without rerank.
     """
     top_k: _builtins.int
     """The most hits to return: 1 to the server's maximum (1,000 unless configured). Required."""
@@ -284,7 +350,7 @@ class SearchNodesRequest(_message.Message):
     candidates (the server's setting `widen_factor`). Unspecified: none.
     """
     explain: _builtins.bool
-    """Fills `debug`, and each hit's `retrievers` and `matched_tokens`."""
+    """Fills `debug`, and each hit's `retrievers` and `matched_tokens`. No effect on a search by name."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
@@ -301,8 +367,8 @@ class SearchNodesRequest(_message.Message):
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25. At most
-        16,384 finite components, not all zero; it need not be of unit length. Empty: the server embeds `query`.
+        """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25 and NAME.
+        At most 16,384 finite components, not all zero; it need not be of unit length. Empty: the server embeds `query`.
         """
 
     def __init__(
@@ -380,11 +446,13 @@ class SearchHit(_message.Message):
     SYMBOL_FIELD_NUMBER: _builtins.int
     LOCATION_FIELD_NUMBER: _builtins.int
     CITATION_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
     """Higher is better. Cosine similarity, BM25, reciprocal rank or the reranker's score, by search type; comparable only
-    within one response.
+    within one response. 1 for every hit of a search by name.
     """
     rank: _builtins.int
     """1 for the best."""
@@ -399,6 +467,10 @@ class SearchHit(_message.Message):
     `id` where the path is unknown. Then come `:` and the first line, if it is known, and `-` and the last line, if
     that is a later one. Nothing in the path is escaped: programs read `location`.
     """
+    kind: _builtins.str
+    """The language or corpus, such as `cs`, `sql`, `md`. Filled only by a search by name."""
+    signature: _builtins.str
+    """The symbol's signature; empty when unknown. Filled only by a search by name."""
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
         """The hit's rank and score in the list of each retriever that found it; a rerank changes the hit's `score` and
@@ -428,10 +500,12 @@ class SearchHit(_message.Message):
         symbol: _builtins.str = ...,
         location: Global___SourceLocation | None = ...,
         citation: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        signature: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "signature", b"signature", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -528,12 +602,20 @@ class SearchNodesResponse(_message.Message):
     EXACT_FIELD_NUMBER: _builtins.int
     DEBUG_FIELD_NUMBER: _builtins.int
     SEARCH_TYPE_FIELD_NUMBER: _builtins.int
+    NAME_MATCH_FIELD_NUMBER: _builtins.int
+    AMBIGUOUS_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index version that answered."""
     exact: _builtins.bool
     """False when the dense retriever may have missed a hit: see SEARCH_PATH_APPROXIMATE."""
     search_type: Global___SearchType.ValueType
     """The search type that was used: that of the request, or what UNSPECIFIED meant for this index version."""
+    name_match: Global___NameMatch.ValueType
+    """How a search by name found the hits, which are ordered by id."""
+    ambiguous: _builtins.bool
+    """True when a search by name found nodes that differ in symbol or path, or with NAME_MATCH_PLACE in path: choose one
+    of the hits. Nodes of one symbol in one file, such as overloads, are meant together.
+    """
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchHit]:
         """At most `top_k`; fewer when fewer match, or when more would make the response larger than 4 MiB. Ordered by score
@@ -553,10 +635,12 @@ class SearchNodesResponse(_message.Message):
         exact: _builtins.bool = ...,
         debug: Global___SearchDebug | None = ...,
         search_type: Global___SearchType.ValueType = ...,
+        name_match: Global___NameMatch.ValueType = ...,
+        ambiguous: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "search_type", b"search_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguous", b"ambiguous", "debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "name_match", b"name_match", "search_type", b"search_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

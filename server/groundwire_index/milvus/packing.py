@@ -238,6 +238,12 @@ def packed_rest(node: Node) -> str:
     return json.dumps(values)
 
 
+def unpacked_declaration(rest: str) -> tuple[str, str]:
+    """Kind and signature of a node, of what `packed_rest` packed."""
+    values = json.loads(rest)
+    return values["kind"], values["signature"]
+
+
 def unpacked_node(label: str, rest: str, text: str, access: NodeAccess, *, deleted: bool) -> Node:
     """The node with these packed fields; its class gives `access` and `deleted`."""
     id_, symbol, location, is_test, is_generated = unpacked_label(label)

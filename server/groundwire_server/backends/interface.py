@@ -23,7 +23,7 @@ from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
+from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
 
@@ -118,6 +118,10 @@ class Snapshot(Protocol):
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """The facts about rows [m] that hits state."""
+        ...
+
+    def declarations(self, rows: Positions) -> list[Declaration]:
+        """What rows [m] are; reads no text."""
         ...
 
     def nodes(self, rows: Positions) -> list[Node]:

@@ -24,6 +24,7 @@ from groundwire_server.domain.search.search import (
 )
 from groundwire_server.domain.search.search_validation import check_search
 from groundwire_server.engine.indexes import Indexes
+from groundwire_server.engine.name_search import search_by_name
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
 from groundwire_server.engine.retrieval import check_held, vector_of
 from groundwire_server.execution.call import Call, Checkpoint
@@ -66,6 +67,8 @@ async def search_nodes(
     check_search(request, limits)
     snapshot = await indexes.open(request, call)
     search_type = _search_type(request, snapshot)
+    if search_type is SearchType.NAME:
+        return await call.compute(lambda: search_by_name(request, snapshot, call.checkpoint))
     retrievers = _RETRIEVERS[search_type]
     reranker = _reranker(request.rerank, rerankers)
     check_held(snapshot, retrievers, _ADVICE)

@@ -163,8 +163,8 @@ def test_one_step_searches_as_the_router_chose(
     assert outcome.detail["mode"] == mode
 
 
-def test_a_step_can_search_every_way_of_the_server() -> None:
-    assert set(get_args(SearchBy)) == set(choices(SearchType)) | {"from_router"}
+def test_a_step_can_search_every_way_of_the_server_that_ranks() -> None:
+    assert set(get_args(SearchBy)) == set(choices(SearchType)) - {"name"} | {"from_router"}
 
 
 def test_the_step_decides_top_k_before_the_settings() -> None:

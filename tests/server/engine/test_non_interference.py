@@ -167,7 +167,7 @@ def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
         query=draw(st.sampled_from(["tax", "get user secret", "id tax tax", "the", "invoice"])),
         top_k=draw(st.integers(1, 8)),
         filter=draw(filters),
-        query_vector=() if search_type is SearchType.BM25 else draw(st.sampled_from(VECTORS)),
+        query_vector=() if search_type in (SearchType.BM25, SearchType.NAME) else draw(st.sampled_from(VECTORS)),
         rrf_k=draw(st.sampled_from([1, 60])),
         rerank=rerank,
         explain=draw(st.booleans()),

@@ -71,7 +71,7 @@ searches = st.builds(
     SearchRequest,
     scope=st.just(SCOPE),
     access=st.just(PUBLIC),
-    search_type=st.sampled_from(SearchType),
+    search_type=st.sampled_from([SearchType.SEMANTIC, SearchType.BM25, SearchType.HYBRID]),
     query=st.sampled_from(["tax", "get user", "id tax tax", "the", "absent", "invoice"]),
     query_vector=st.sampled_from(VECTORS),
     top_k=st.integers(1, 30),

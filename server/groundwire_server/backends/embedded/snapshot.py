@@ -27,7 +27,7 @@ from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import NodeLabel, Retriever
+from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
 
@@ -112,6 +112,12 @@ class EmbeddedSnapshot:
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
         return self.selection.labels(rows.tolist())
+
+    def declarations(self, rows: Positions) -> list[Declaration]:
+        """See `Snapshot.declarations`."""
+        self.selection.visibility.check(rows)
+        nodes = self.view.index.nodes
+        return [Declaration(nodes.categories["kind"][row], nodes.signatures[row]) for row in rows.tolist()]
 
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""

@@ -9,7 +9,7 @@ from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.packing import unhexed
 from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_index.text.names import query_names, trigrams
+from groundwire_index.text.names import trigrams
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.milvus.bm25 import Words
 from groundwire_server.backends.milvus.dense import Dense
@@ -47,7 +47,7 @@ class Retrievers:
             for retriever, table in _TABLES.items()
             if retriever in search.limits
         }
-        named = query_names(search.query) if Retriever.TRIGRAM in search.limits else ()
+        named = search.compared_names if Retriever.TRIGRAM in search.limits else ()
         self._wanted = list(map(trigrams, named))
 
     def read_words(self) -> None:

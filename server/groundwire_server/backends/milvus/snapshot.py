@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE
-from groundwire_index.milvus.packing import unpacked_label, unpacked_node, unpacked_text
+from groundwire_index.milvus.packing import unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
@@ -39,7 +39,7 @@ from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Filter, NodeLabel, Retriever
+from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
 
@@ -151,6 +151,11 @@ class MilvusSnapshot:
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
         return [NodeLabel(*unpacked_label(packed)) for packed in self._nodes.read(rows, ("label",)).strings("label")]
+
+    @told_as_refusals
+    def declarations(self, rows: Positions) -> list[Declaration]:
+        """See `Snapshot.declarations`."""
+        return [Declaration(*unpacked_declaration(rest)) for rest in self._nodes.read(rows, ("rest",)).strings("rest")]
 
     @told_as_refusals
     def nodes(self, rows: Positions) -> list[Node]:

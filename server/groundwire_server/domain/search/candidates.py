@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.text.names import query_names
 from groundwire_server.domain.search.search import Retriever
 
 NO_FILE = -1
@@ -26,6 +27,7 @@ class Retrieval:
     DENSE is not asked. DENSE lists nodes of at least `min_similarity`, of any for None, TRIGRAM of at least
     `trigram_threshold`. Candidates bring their columns with `with_columns`, the BM25 scores of their files with
     `scores_files`, where BM25_CODE is asked, and with `counts_deleted` how many deleted nodes are not among them.
+    TRIGRAM compares `names`, which are normalised; where there are none, those that the query mentions.
     """
 
     query: str
@@ -36,6 +38,12 @@ class Retrieval:
     with_columns: bool = False
     scores_files: bool = False
     counts_deleted: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def compared_names(self) -> tuple[str, ...]:
+        """The normalised names that TRIGRAM compares."""
+        return self.names or query_names(self.query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

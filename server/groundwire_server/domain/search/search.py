@@ -20,6 +20,7 @@ class SearchType(Enum):
     SEMANTIC = "semantic"
     BM25 = "bm25"
     HYBRID = "hybrid"
+    NAME = "name"
 
 
 class Rerank(Enum):
@@ -157,11 +158,30 @@ class NodeLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a node is: its kind, and the signature of its symbol; see `Node`."""
+
+    kind: str
+    signature: str
+
+
+class NameMatch(Enum):
+    """How a text names a node, the surest first; see `groundwire.v1.NameMatch`."""
+
+    ID = "id"
+    PLACE = "place"
+    SYMBOL = "symbol"
+    SYMBOL_END = "symbol_end"
+    FOLDED = "folded"
+    SIGNATURE = "signature"
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 
     `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `retrievers` and `matched_tokens` are filled
-    only for a search that asked to be explained.
+    only for a search that asked to be explained, `kind` and `signature` only for a search by name.
     """
 
     id: str
@@ -173,6 +193,8 @@ class SearchHit:
     is_generated: bool = False
     retrievers: tuple[RetrieverScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
+    kind: str = ""
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +212,15 @@ class SearchDebug:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact."""
+    """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact.
+
+    Of a search by name that found something, `name_match` is how, and `is_ambiguous` says if it names several nodes.
+    """
 
     hits: tuple[SearchHit, ...]
     index: str
     search_type: SearchType
     exact: bool = True
     debug: SearchDebug | None = None
+    name_match: NameMatch | None = None
+    is_ambiguous: bool = False

@@ -33,6 +33,7 @@ def _check_query(request: SearchRequest, bounds: Limits, violations: Violations)
 
 
 def _check_query_vector(request: SearchRequest, violations: Violations) -> None:
-    if request.query_vector and request.search_type is SearchType.BM25:
-        violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use in a BM25 search; drop it")
+    if request.query_vector and request.search_type in (SearchType.BM25, SearchType.NAME):
+        reading = f"has no use in a {request.search_type.name} search; drop it"
+        violations.add("query_vector", Reason.FIELDS_CONFLICT, reading)
     violations.need_direction("query_vector", request.query_vector)

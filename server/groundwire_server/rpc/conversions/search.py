@@ -7,6 +7,7 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
     DEFAULT_RRF_K,
+    NameMatch,
     Rerank,
     Retriever,
     RetrieverScore,
@@ -28,6 +29,7 @@ _WIRE_SEARCH_TYPES: Mapping[SearchType, retrieval_pb2.SearchType.ValueType] = {
     SearchType.SEMANTIC: retrieval_pb2.SEARCH_TYPE_SEMANTIC,
     SearchType.BM25: retrieval_pb2.SEARCH_TYPE_BM25,
     SearchType.HYBRID: retrieval_pb2.SEARCH_TYPE_HYBRID,
+    SearchType.NAME: retrieval_pb2.SEARCH_TYPE_NAME,
 }
 _SEARCH_TYPES: Mapping[int, SearchType | None] = {
     retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
@@ -44,6 +46,15 @@ RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
     Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
     Retriever.BM25_PROSE: retrieval_pb2.RETRIEVER_BM25_PROSE,
     Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
+}
+_NAME_MATCHES: Mapping[NameMatch | None, retrieval_pb2.NameMatch.ValueType] = {
+    None: retrieval_pb2.NAME_MATCH_UNSPECIFIED,
+    NameMatch.ID: retrieval_pb2.NAME_MATCH_ID,
+    NameMatch.PLACE: retrieval_pb2.NAME_MATCH_PLACE,
+    NameMatch.SYMBOL: retrieval_pb2.NAME_MATCH_SYMBOL,
+    NameMatch.SYMBOL_END: retrieval_pb2.NAME_MATCH_SYMBOL_END,
+    NameMatch.FOLDED: retrieval_pb2.NAME_MATCH_FOLDED,
+    NameMatch.SIGNATURE: retrieval_pb2.NAME_MATCH_SIGNATURE,
 }
 _PATHS = {
     None: retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
@@ -81,6 +92,8 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
         search_type=_WIRE_SEARCH_TYPES[result.search_type],
+        name_match=_NAME_MATCHES[result.name_match],
+        ambiguous=result.is_ambiguous,
     )
     response.hits.extend(_fitting(map(_encode_hit, result.hits), RESPONSE_BYTES - response.ByteSize()))
     return response
@@ -107,6 +120,8 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         symbol=hit.symbol,
         location=encode_location(hit.location),
         citation=citation(hit.id, hit.location),
+        kind=hit.kind,
+        signature=hit.signature,
     )
 
 

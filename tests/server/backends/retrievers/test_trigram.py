@@ -18,6 +18,7 @@ from groundwire_index.lexical.postings import Postings
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.segment import HeldSegment
+from groundwire_index.text.names import query_names
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import Filter, Retriever
@@ -90,7 +91,9 @@ def test_the_list_equals_that_of_every_pair_of_names(
     allowed = np.asarray([*(not hidden for _, _, hidden in names), True])
     with scratch() as directory:
         index = cast(LoadedIndex, SimpleNamespace(names=name_table(directory, nodes, names_a_holder)))
-        trigrams = Trigrams(index, search.query, search.lexical_limit, search.trigram_threshold, gather_rows)
+        trigrams = Trigrams(
+            index, query_names(search.query), search.lexical_limit, search.trigram_threshold, gather_rows
+        )
         ranked = listed(trigrams.rank(allowed))
     told = [(nodes[hit.row].id, hit.score) for hit in ranked]
     assert told == expected([node for node, may in zip(nodes, allowed, strict=True) if may], search)

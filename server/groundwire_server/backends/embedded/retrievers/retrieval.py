@@ -33,7 +33,7 @@ class Retrievers:
         self._checkpoint = checkpoint
         check_tokenizers(index.manifest, search)
         limit = search.limits.get(Retriever.TRIGRAM, 0)
-        self._trigrams = Trigrams(index, search.query, limit, search.trigram_threshold)
+        self._trigrams = Trigrams(index, search.compared_names, limit, search.trigram_threshold)
 
     def lists(self, visibility: Visibility, allowed: Mask) -> dict[Retriever, CandidateList]:
         """The lists of the asked retrievers among the allowed rows, a mask [n] within the visible ones."""

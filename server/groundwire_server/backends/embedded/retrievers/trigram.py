@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.text.names import query_names, trigrams
+from groundwire_index.text.names import trigrams
 from groundwire_server.backends.shared.scoring import RankedRows, name_similarity, top_rows
 
 GATHER_ROWS = 4_096
@@ -24,14 +24,14 @@ Rows = NDArray[np.int64]
 
 
 class Trigrams:
-    """The names of an index against those of a query."""
+    """The names of an index against some normalised ones."""
 
     def __init__(
-        self, index: LoadedIndex, query: str, limit: int, threshold: float, gather_rows: int = GATHER_ROWS
+        self, index: LoadedIndex, names: tuple[str, ...], limit: int, threshold: float, gather_rows: int = GATHER_ROWS
     ) -> None:
         """The list holds at most `limit` rows, of a similarity above 0 and of at least `threshold`."""
         self._index = index
-        self._query = query
+        self._wanted = names
         self._limit = limit
         self._threshold = threshold
         self._gather_rows = gather_rows
@@ -50,7 +50,7 @@ class Trigrams:
     @cached_property
     def _similarities(self) -> "NameSimilarities":
         """A name's similarity depends on that name alone, so hidden ones may be compared with the others."""
-        return NameSimilarities(self._index.names, query_names(self._query))
+        return NameSimilarities(self._index.names, self._wanted)
 
     def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
         """Allowed rows, ascending, with the whole list among them."""

@@ -1,0 +1,123 @@
+"""Searches by name, over the wire: what a text names, and which candidates an ambiguous one has."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+
+from groundwire.v1 import retrieval_pb2 as messages
+from groundwire.v1 import retrieval_pb2_grpc
+from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
+from support.jsonl import node
+from support.program import write_jsonl
+from support.storage import NewStorage
+
+SCOPE = IndexScope(repository="names", branch="main")
+Retrieval = retrieval_pb2_grpc.RetrievalServiceStub
+Match = messages.NameMatch
+
+
+def _declared(
+    name: str, symbol: str, path: str, first: int, last: int, signature: str = "", **more: object
+) -> dict[str, object]:
+    record = node(
+        name, "text", [], path=path, start_line=first, end_line=last, symbol=symbol, signature=signature, **more
+    )
+    return {key: value for key, value in record.items() if key != "vector"}
+
+
+RECORDS = [
+    _declared("Item", "Shop.TodoItem", "src/todo.cs", 2, 9, "public class TodoItem"),
+    _declared("Done", "Shop.TodoItem.Done", "src/todo.cs", 3, 5, "public void Done()"),
+    _declared("Done~2", "Shop.TodoItem.Done", "src/todo.cs", 6, 6, "public void Done(int id)"),
+    _declared("Undo", "Shop.TodoItem.Undo(System.Int32)", "src/todo.cs", 6, 6, "public void Undo(int id)"),
+    _declared("View", "Shop.Views.Order", "src/views/todo.cs", 1, 4, "class Order"),
+    _declared("Model", "Shop.Models.Order", "src/models/order.cs", 1, 4, "class Order"),
+    _declared("Hidden", "Shop.Hidden.Invoice", "src/hidden/tax.cs", 1, 9, "class Invoice", acl_tags=["finance"]),
+    _declared("Invoice", "Shop.Invoice", "src/tax.cs", 1, 9, "class Invoice"),
+    _declared("orders|TABLE", "dbo.orders", "db/schema.sql", 1, 4, "CREATE TABLE dbo.orders (id INT)", kind="sql"),
+    _declared("orders|PROC", "jobs.orders", "db/schema.sql", 6, 9, "CREATE PROCEDURE jobs.orders", kind="sql"),
+    _declared("guide", "Guide > Install", "docs/guide.md", 1, 9, kind="md"),
+]
+
+
+@pytest.fixture(scope="module")
+def named(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
+    folder: Path = tmp_path_factory.mktemp("names")
+    storage = new_storage(folder / "data")
+    records = write_jsonl(folder / "names.jsonl", RECORDS)
+    storage.run_ok("index", records, "-r", "names", "-b", "main", "--version", "v1", "--embedder", "none")
+    with storage.server("--embedder", "none") as server, grpc.insecure_channel(server.address) as channel:
+        yield retrieval_pb2_grpc.RetrievalServiceStub(channel)
+
+
+def _found(stub: Retrieval, name: str, **fields: object) -> messages.SearchNodesResponse:
+    request = messages.SearchNodesRequest(
+        scope=SCOPE, search_type=messages.SEARCH_TYPE_NAME, query=name, top_k=10, **fields
+    )
+    return stub.SearchNodes(request, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("name", "ids", "match"),
+    [
+        ("names::main::cs::Item", "Item", Match.NAME_MATCH_ID),
+        ("src/todo.cs:4", "Done", Match.NAME_MATCH_PLACE),
+        ("./src/todo.cs:8", "Item", Match.NAME_MATCH_PLACE),
+        ("src/todo.cs:2-9", "Item", Match.NAME_MATCH_PLACE),
+        ("src/todo.cs:3-6", "Item", Match.NAME_MATCH_PLACE),
+        ("src/todo.cs:6", "Done~2 Undo", Match.NAME_MATCH_PLACE),
+        ("src/todo.cs", "Item", Match.NAME_MATCH_PLACE),
+        ("db/schema.sql", "orders|PROC orders|TABLE", Match.NAME_MATCH_PLACE),
+        ("order.cs:2", "Model", Match.NAME_MATCH_PLACE),
+        ("src/todo.cs:99", "", Match.NAME_MATCH_UNSPECIFIED),
+        (" Shop.TodoItem.Done ", "Done Done~2", Match.NAME_MATCH_SYMBOL),
+        ("Shop.TodoItem.Undo", "Undo", Match.NAME_MATCH_SYMBOL),
+        ("Shop::TodoItem#Undo()", "Undo", Match.NAME_MATCH_SYMBOL),
+        ("TodoItem.Done", "Done Done~2", Match.NAME_MATCH_SYMBOL_END),
+        ("Install", "guide", Match.NAME_MATCH_SYMBOL_END),
+        ("todoitem.done", "Done Done~2", Match.NAME_MATCH_FOLDED),
+        ("orders table", "orders|TABLE", Match.NAME_MATCH_SIGNATURE),
+        ("the class TodoItem", "Item", Match.NAME_MATCH_SIGNATURE),
+        ("orders nowhere", "", Match.NAME_MATCH_UNSPECIFIED),
+        ("Item.Done", "", Match.NAME_MATCH_UNSPECIFIED),
+        ("TodoItm", "", Match.NAME_MATCH_UNSPECIFIED),
+        ("()", "", Match.NAME_MATCH_UNSPECIFIED),
+    ],
+)
+def test_a_name_is_read_as_id_place_or_symbol(
+    name: str, ids: str, match: messages.NameMatch.ValueType, named: Retrieval
+) -> None:
+    found = _found(named, name)
+    assert [hit.id.split("::")[3] for hit in found.hits] == ids.split()
+    assert (found.name_match, found.ambiguous) == (match, False)
+
+
+@pytest.mark.parametrize(("name", "ids"), [("Order", "Model View"), ("todo.cs:3", "Done View")])
+def test_an_ambiguous_name_has_its_candidates(name: str, ids: str, named: Retrieval) -> None:
+    found = _found(named, name)
+    assert found.ambiguous
+    assert [hit.id.split("::")[3] for hit in found.hits] == ids.split()
+    narrowed = _found(named, name, filter=NodeFilter(path_prefixes=["src/views/"]))
+    assert (narrowed.ambiguous, [hit.id for hit in narrowed.hits]) == (False, ["names::main::cs::View"])
+
+
+def test_a_candidate_says_what_it_is_and_where(named: Retrieval) -> None:
+    (hit, _) = _found(named, "Order").hits
+    assert (hit.rank, hit.score, hit.kind, hit.signature) == (1, 1.0, "cs", "class Order")
+    assert (hit.symbol, hit.citation) == ("Shop.Models.Order", "src/models/order.cs:1-4")
+
+
+def test_a_hidden_node_is_no_candidate_and_makes_no_name_ambiguous(named: Retrieval) -> None:
+    public, finance = (_found(named, "tax.cs:1", access=AccessContext(acl_tags_any=tags)) for tags in ([], ["finance"]))
+    assert [hit.id for hit in public.hits] == ["names::main::cs::Invoice"]
+    assert not public.ambiguous
+    assert finance.ambiguous
+    assert not _found(named, "names::main::cs::Hidden").hits
+    assert not _found(named, "Hidden.Invoice").hits
+
+
+def test_a_name_needs_no_vector(named: Retrieval) -> None:
+    with pytest.raises(grpc.RpcError, match="query_vector: has no use in a NAME search"):
+        _found(named, "Order", query_vector=[1.0])
