@@ -12,14 +12,15 @@ INSTALLED := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow toolchains lint format reference stubs clean
+.PHONY: help install demo test test-slow toolchains lint types format reference stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
-	@echo "make test       all tests but the slow ones, linters included"
-	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load, type checkers"
+	@echo "make test       linters, and all tests but the slow ones"
+	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load; type checkers included"
 	@echo "make toolchains what slow tests need besides Python packages; as root on Debian"
-	@echo "make lint       linters and type checkers alone"
+	@echo "make lint       linters alone"
+	@echo "make types      type checkers alone"
 	@echo "make format     sort imports and format the code"
 	@echo "make reference  write docs/pipelines-reference.md from the code"
 	@echo "make stubs      generate the stubs of the protos, their descriptors for Envoy, and the chart's schema"
@@ -37,24 +38,27 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
 
+# The profile of the property tests: `quick` tries each property on 50 examples, `thorough` on 400.
+PROFILE ?= quick
+PYTEST := $(BIN)/python -m pytest --hypothesis-profile $(PROFILE)
+
 # In the order of the folders: otherwise the files of few tests run last, and among them is what takes longest.
-test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder
+test: lint
+	$(PYTEST) -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # The manifests in deploy/ are built with it and with kubectl, which comes along.
 $(BIN)/helm: $(INSTALLED) deploy/install_programs.py
 	$(BIN)/python deploy/install_programs.py $(BIN)
 
-# Where tests name something, type checkers first, which take longest: to collect all tests takes each process 15 s. Not
-# tests/conftest.py, which names it for all; what asks Milvus is slow as well.
+# The files that name something, because collecting all tests takes each process 15 s. Not tests/conftest.py, which names
+# it for all. Tests that use Milvus are slow as well.
 where = $(shell grep -rlE --include='test_*.py' --include=conftest.py '$(1)' tests | sed 's:/conftest.py$$::' | grep -vx tests | sort)
-first = $(filter tests/project/%,$(1)) $(filter-out tests/project/%,$(1))
 
 # One process more than processors, since tests wait for servers and packages.
-test-slow: $(INSTALLED) $(BIN)/helm
-	$(BIN)/python -m pytest $(call first,$(call where,mark\.slow|milvus|new_storage)) -m "slow and not alone" \
+test-slow: types $(BIN)/helm
+	$(PYTEST) $(call where,mark\.slow|milvus|new_storage) -m "slow and not alone" \
 	    --dist loadfile --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
-	$(BIN)/python -m pytest $(call where,mark\.alone) -m alone
+	$(PYTEST) $(call where,mark\.alone) -m alone
 
 # Node with npm is needed as well. Prometheus is not installed, which would start it: only its checker is taken out.
 toolchains:
@@ -68,7 +72,16 @@ toolchains:
 	rm /tmp/prometheus_*.deb
 
 lint: $(INSTALLED)
-	$(BIN)/python -m pytest tests/project/test_lint.py tests/project/test_stubs.py
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/lint-imports --no-cache
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/buf lint
+	$(BIN)/hadolint Dockerfile
+
+# pyright would ask the network for a newer version of itself.
+types: $(INSTALLED)
+	$(BIN)/mypy
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
 
 reference: $(INSTALLED)
 	$(BIN)/python -m groundwire_pipelines.reference > docs/pipelines-reference.md

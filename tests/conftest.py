@@ -8,12 +8,16 @@ import sys
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+import support.properties  # noqa: F401  registers the profiles
 from groundwire_server.rpc.serving.threads import bound_native_threads
 from support.milvus_server import MilvusServer, milvus_server
 from support.storage import NewStorage, Storage, in_database_of
+
+settings.load_profile("quick")  # replaced by `--hypothesis-profile`, which is read later
 
 bound_native_threads()  # before FAISS is loaded: threads of several processes of tests would wait for each other
 

@@ -23,6 +23,7 @@ from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from support.index_writing import IndexContent, Lexicon, Tokens, Vectors, write_index
+from support.properties import costly
 from support.storage import Storage
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
@@ -238,7 +239,7 @@ def test_hidden_nodes_change_no_byte(
     whole_storage, trimmed_storage = whole_and_trimmed
 
     # Over the wire an example takes five times what it takes in tests/server/engine, where the same is tested.
-    @settings(max_examples=whole_storage.examples(80), deadline=None)
+    @settings(max_examples=whole_storage.examples(costly().max_examples))
     @given(corpus=corpora(), caller=callers, data=st.data())
     def check(corpus: Corpus, caller: Caller, data: st.DataObject) -> None:
         scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")

@@ -18,6 +18,7 @@ from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, scope_pb2
 from groundwire_index.scope import Scope
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.program import write_jsonl
+from support.properties import costly
 from support.storage import Storage
 
 WORDS = ("invoice", "Tax", "total_amount", "getUser", "deploy")
@@ -217,7 +218,7 @@ def test_hidden_nodes_change_no_byte(
     whole_storage, trimmed_storage = whole_and_trimmed
 
     # Over the wire an example takes five times what it takes in tests/server/backends, where the same is tested.
-    @settings(max_examples=whole_storage.examples(25), deadline=None)
+    @settings(max_examples=whole_storage.examples(costly().max_examples))
     @given(
         corpus=corpora(),
         caller=callers,
@@ -249,7 +250,7 @@ def test_deleted_nodes_change_nothing_but_their_count(
 ) -> None:
     whole_storage, trimmed_storage = whole_and_trimmed
 
-    @settings(max_examples=whole_storage.examples(15), deadline=None)
+    @settings(max_examples=whole_storage.examples(costly().max_examples))
     @given(corpus=corpora(), requests=st.lists(query_requests(), min_size=4, max_size=4))
     def check(corpus: Corpus, requests: list[query_pb2.QueryRequest]) -> None:
         scope = Scope("shop", f"b{next(_branch_numbers)}", "v1")

@@ -1,4 +1,4 @@
-"""Small indexes for tests, built in milliseconds, and the profile of the property tests in this folder."""
+"""Small indexes for tests, built in milliseconds."""
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope, canonical_id
@@ -21,10 +20,6 @@ from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from support.index_writing import IndexContent, Lexicon, Tokens, Vectors, write_index
-
-# A shared machine stalls; how long an example takes says nothing about its correctness.
-settings.register_profile("groundwire", deadline=None, max_examples=100)
-settings.load_profile("groundwire")
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = NodeAccess()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
@@ -124,7 +124,6 @@ def evidence_table(state: PipelineState) -> list[str]:
     return state.context_table[0].split("\n") if state.context_table else []
 
 
-@settings(deadline=None)
 @given(
     contents=st.lists(st.tuples(hostile, hostile, hostile), max_size=12),
     edges=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), hostile, st.integers(0, 10**9)), max_size=30),

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
@@ -107,7 +107,6 @@ def test_paths_and_texts_fit_the_budget_together() -> None:
 hostile = st.text(max_size=40) | st.text(alphabet="`\n/)[1]} a", max_size=20)
 
 
-@settings(deadline=None)
 @given(
     names=st.lists(st.tuples(hostile, hostile, hostile), min_size=2, max_size=5),
     kind=hostile,

@@ -1,12 +1,13 @@
 """The best rows out of proposals whose scores are rough, however many tie, against all exact scores."""
 
 import numpy as np
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_server.backends.shared.listing import Listing, Proposal
 from groundwire_server.backends.shared.scoring import RankedRows, top_rows
+from support.properties import costly
 
 MOST_ROWS = 16_384
 
@@ -33,7 +34,7 @@ def listed(scores: NDArray[np.float64], propose: Proposer, count: int, least: fl
     return listing.settled(lambda rows: scores[rows])
 
 
-@settings(max_examples=40)
+@costly()
 @given(
     size=st.sampled_from([0, 1, 5, 300, 40_000]),
     distinct=st.sampled_from([1, 3, 50, 100_000]),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
@@ -18,6 +18,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import NotFoundError
 from groundwire_server.domain.query.diversity import cosines
 from support.chunks import SCOPE, MakeNode, OpenBackend, callers, candidate_searches, corpora, serving
+from support.properties import costly
 from support.semantic_paths import PATHS, taking
 from support.told import Asked, Told, find
 
@@ -59,7 +60,7 @@ def alike(found: Told) -> Told:
     return replace(found, items=tuple(items))
 
 
-@settings(max_examples=50)
+@costly()
 @given(data=st.data(), caller=callers, limits=st.sampled_from(PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     data: st.DataObject,
@@ -81,7 +82,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     assert over_the_full_index == over_the_trimmed_index
 
 
-@settings(max_examples=50)
+@costly()
 @given(data=st.data(), caller=callers, lifecycle=st.sampled_from([Lifecycle.ACTIVE, Lifecycle.DELETED]))
 def test_nodes_of_the_other_lifecycle_change_nothing_but_how_many_were_blocked(
     data: st.DataObject, caller: AccessContext, lifecycle: Lifecycle, make_node: MakeNode, shared_backend: OpenBackend

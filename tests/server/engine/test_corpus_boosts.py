@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.text.prose_tokenizer import stems
@@ -139,7 +139,6 @@ def test_a_long_query_of_nothing_but_exceptions_is_read_in_one_pass() -> None:
     check_linear(lambda repeats: names_called("down a " * repeats), 1_000)
 
 
-@settings(max_examples=200)
 @given(query=st.lists(words, max_size=6).map(" ".join), keyword=st.lists(words, min_size=1, max_size=3).map(" ".join))
 def test_a_keyword_is_called_for_when_its_stems_stand_in_a_row(query: str, keyword: str) -> None:
     rule = BoostRule("rule", (keyword,), ("DOC_README",), 2.0)

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -73,7 +73,6 @@ def reranked(candidates: list[tuple[str, float]], scores: list[float], top_k: in
     return [(candidates[place][0], scores[place], rank) for rank, place in enumerate(order, start=1)]
 
 
-@settings(max_examples=100)
 @given(data=st.data(), top_k=st.integers(1, 6), widen_factor=st.integers(1, 4))
 def test_a_keyword_rerank_blends_similarity_and_coverage_over_the_widened_list(
     data: st.DataObject, top_k: int, widen_factor: int, make_node: MakeNode, shared_backend: OpenBackend
@@ -251,7 +250,6 @@ def test_no_response_is_larger_than_a_grpc_client_accepts() -> None:
     assert RESPONSE_BYTES == 4 * 1024 * 1024
 
 
-@settings(max_examples=100)
 @given(
     lengths=st.lists(st.integers(0, 400), min_size=1, max_size=12),
     names=st.lists(st.text(alphabet="aü\U0001f600", min_size=1, max_size=40), min_size=12, max_size=12),

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, Node, NodeAccess
@@ -31,6 +31,7 @@ from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
 from support import bound_oracle
 from support.calls import PlainEngine, never_stop
 from support.engines import engine_over
+from support.properties import costly
 from support.semantic_paths import PATHS as SEMANTIC_PATHS
 from support.semantic_paths import taking
 
@@ -293,7 +294,7 @@ def answers(
     return told
 
 
-@settings(max_examples=60)
+@costly()
 @given(data=st.data(), caller=bound_callers, limits=st.sampled_from(SEMANTIC_PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     data: st.DataObject, caller: Caller, limits: PathLimits, make_node: MakeNode, serving: Serving

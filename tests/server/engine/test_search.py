@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -137,7 +137,6 @@ def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, flo
     return [(id_, score(id_), rank) for rank, id_ in enumerate(order, start=1)]
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_an_explanation_changes_no_hit_and_tells_each_lists_rank_and_score(
     data: st.DataObject, make_node: MakeNode, shared_backend: OpenBackend

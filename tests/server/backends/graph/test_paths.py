@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -25,6 +25,7 @@ from groundwire_server.domain.search.search import Filter
 from groundwire_server.rpc.conversions.paths import encode_paths
 from support.calls import never_stop
 from support.path_oracle import AMPLE, Graph, graphs, searches, sorted_paths
+from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
 PUBLIC = AccessContext()
@@ -134,7 +135,7 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     assert found.reached_count <= search.max_nodes
 
 
-@settings(max_examples=50)
+@costly()
 @given(graph=graphs(), data=st.data())
 def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
@@ -148,7 +149,7 @@ def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObje
             check_sound(replace(graph, visible=passing), search, found)
 
 
-@settings(max_examples=15)
+@costly()
 @given(graph=graphs(), data=st.data())
 def test_hidden_nodes_change_nothing(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     trimmed = Graph(
@@ -163,7 +164,7 @@ def test_hidden_nodes_change_nothing(graph: Graph, data: st.DataObject, opened: 
             assert found_in(whole, search) == found_in(rest, search)
 
 
-@settings(max_examples=20)
+@costly()
 @given(graph=graphs(), data=st.data())
 def test_the_byte_limit_keeps_the_first_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:

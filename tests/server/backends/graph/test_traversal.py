@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess
@@ -19,6 +19,7 @@ from groundwire_server.domain.response_size import of_edge, of_expanded_node
 from groundwire_server.domain.search.search import Filter
 from groundwire_server.rpc.conversions.expansion import encode_expansion
 from support.calls import never_stop
+from support.properties import costly
 from support.walk_oracle import AMPLE, Graph, Reached, expected, graphs, oracle_edges, told, walks
 
 SCOPE = Scope("shop", "main", "v1")
@@ -81,7 +82,7 @@ def opened(
 Opened = Callable[[Graph], AbstractContextManager[EmbeddedBackend]]
 
 
-@settings(max_examples=25)
+@costly()
 @given(graph=graphs(), data=st.data())
 def test_a_walk_equals_plain_breadth_first_search(graph: Graph, data: st.DataObject, opened: Opened) -> None:
     with opened(graph) as backend:
@@ -109,7 +110,7 @@ def check_sound(found: Expansion) -> None:
             assert depths[node.parent_id] == node.depth - 1
 
 
-@settings(max_examples=25)
+@costly()
 @given(graph=graphs(), data=st.data())
 def test_the_byte_limit_keeps_a_prefix_of_nodes_and_of_their_edges(
     graph: Graph, data: st.DataObject, opened: Opened

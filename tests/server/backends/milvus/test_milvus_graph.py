@@ -12,7 +12,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -46,6 +46,7 @@ from groundwire_server.domain.search.search import Filter
 from support.calls import never_stop
 from support.milvus_builds import copy_to_milvus
 from support.milvus_server import MilvusServer
+from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
 PREFIX = "shop::main::cs::"
@@ -245,7 +246,7 @@ searches = st.builds(
 )
 
 
-@settings(max_examples=60)
+@costly()
 @given(caller=callers, walk=walks)
 def test_a_walk_is_the_same(both: Both, caller: Caller, walk: Walk) -> None:
     opened = both.opened(*caller)
@@ -254,7 +255,7 @@ def test_a_walk_is_the_same(both: Both, caller: Caller, walk: Walk) -> None:
     assert found == opened.embedded.expand(walk, never_stop)
 
 
-@settings(max_examples=60)
+@costly()
 @given(caller=callers, search=searches)
 def test_paths_are_the_same(both: Both, caller: Caller, search: PathSearch) -> None:
     opened = both.opened(*caller)
@@ -263,7 +264,7 @@ def test_paths_are_the_same(both: Both, caller: Caller, search: PathSearch) -> N
     assert found == opened.embedded.find_paths(search, never_stop)
 
 
-@settings(max_examples=25)
+@costly()
 @given(caller=callers, asked=st.sets(st.integers(0, SMALL + SPOKES - 1), max_size=12), services=st.data())
 def test_what_stands_around_rows_is_the_same(
     both: Both, caller: Caller, asked: set[int], services: st.DataObject

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -29,6 +29,7 @@ from support.calls import never_stop
 from support.chunks import callers, filters
 from support.milvus_builds import copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer
+from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -152,7 +153,7 @@ def assert_same_candidates(expected: Candidates, found: Candidates) -> None:
         assert_same(getattr(expected.columns, column.name), getattr(found.columns, column.name))
 
 
-@settings(max_examples=60)
+@costly()
 @given(access=accesses, lifecycle=lifecycles, filter_=narrowing, search=searches)
 def test_candidates_are_the_same(
     both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter, search: Retrieval
@@ -168,7 +169,7 @@ def test_candidates_are_the_same(
     event("some" if len(candidates) else "none")
 
 
-@settings(max_examples=40)
+@costly()
 @given(access=accesses, lifecycle=lifecycles, filter_=narrowing, data=st.data())
 def test_what_is_read_by_row_is_the_same(
     both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter, data: st.DataObject
@@ -199,7 +200,7 @@ def test_what_is_read_by_row_is_the_same(
     event("some" if len(rows) else "none")
 
 
-@settings(max_examples=30)
+@costly()
 @given(
     access=accesses,
     lifecycle=lifecycles,
@@ -228,7 +229,7 @@ def test_walks_and_paths_are_the_same(
     assert found.find_paths(search, never_stop) == expected.find_paths(search, never_stop)
 
 
-@settings(max_examples=20)
+@costly()
 @given(access=accesses)
 def test_versions_are_told_the_same(both: Both, access: AccessContext) -> None:
     expected = both.embedded.list_indexes("", "", access, UNLIMITED.scopes, never_stop)

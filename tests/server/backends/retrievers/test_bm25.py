@@ -9,7 +9,7 @@ from typing import cast
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundwire_index.lexical.bm25_parameters import K1, B
@@ -110,7 +110,6 @@ def test_scores_equal_those_of_bm25s_over_the_visible_documents(
     check_against(scores, rank(documents, visible, everything, query, len(documents)), everything, len(documents))
 
 
-@settings(max_examples=100)
 @given(corpus=corpora(), query=queries)
 def test_hidden_documents_change_no_bit_of_any_score(
     corpus: tuple[Documents, list[bool], list[bool]], query: list[str]
@@ -123,7 +122,6 @@ def test_hidden_documents_change_no_bit_of_any_score(
     assert [RankedRow(rows[hit.row], hit.score) for hit in alone] == among
 
 
-@settings(max_examples=100)
 @given(corpus=corpora(), query=queries)
 def test_a_filter_narrows_the_hits_and_not_the_statistics(
     corpus: tuple[Documents, list[bool], list[bool]], query: list[str]
@@ -133,7 +131,6 @@ def test_a_filter_narrows_the_hits_and_not_the_statistics(
     assert rank(documents, visible, passing, query, 30) == [hit for hit in everything if passing[hit.row]]
 
 
-@settings(max_examples=100)
 @given(corpus=corpora(), query=queries, data=st.data())
 def test_the_order_of_query_tokens_changes_no_bit(
     corpus: tuple[Documents, list[bool], list[bool]], query: list[str], data: st.DataObject
@@ -177,7 +174,6 @@ def test_the_parameters_are_those_of_the_reference() -> None:
     assert (K1, B) == (1.5, 0.75)
 
 
-@settings(max_examples=100)
 @given(documents=st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=1, max_size=6), query=queries)
 def test_matched_tokens_are_those_that_both_hold(documents: Documents, query: list[str]) -> None:
     lexical = lexical_of(documents)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 import numpy as np
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -80,7 +80,6 @@ def corpora(draw: st.DrawFn) -> tuple[Documents, Mask, Mask]:
     return documents, mask, mask & draw(masks | whole)
 
 
-@settings(max_examples=400)
 @given(
     corpus=corpora(),
     query=st.lists(st.sampled_from([*WORDS, "absent"]), max_size=10),

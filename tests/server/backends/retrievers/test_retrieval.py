@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Node
@@ -21,6 +21,7 @@ from groundwire_server.domain.search.search import Filter, Retriever
 from support.chunks import Corpus, MakeNode, OpenBackend, Vector, callers, candidate_searches, corpora, serving
 from support.filter_oracle import passes
 from support.name_oracle import name_similarity
+from support.properties import costly
 from support.semantic_paths import EXACT_PATHS, taking
 from support.told import Asked, Candidate, Place, Told, find, microseconds
 
@@ -156,7 +157,7 @@ def blocked(search: Asked, corpus: Corpus, lifecycle: Lifecycle) -> int:
     return sum(item.id in deleted for item in recomputed(search, corpus).items)
 
 
-@settings(max_examples=50)
+@costly()
 @given(data=st.data(), caller=callers, lifecycle=st.sampled_from(Lifecycle), limits=st.sampled_from(EXACT_PATHS))
 def test_candidates_equal_those_recomputed_from_the_visible_nodes_alone(
     data: st.DataObject,

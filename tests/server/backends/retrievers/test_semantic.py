@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
@@ -79,7 +79,6 @@ def brute_force(rows: Rows, query: Sequence[float], allowed: Sequence[bool], cou
     return [RankedRow(position, float(-negative)) for negative, position in sorted(scored)[:count]]
 
 
-@settings(max_examples=400)
 @given(way=ways, pool=st.lists(exact_vectors, min_size=1, max_size=5), query=exact_vectors, data=st.data())
 def test_hits_equal_brute_force_with_massive_ties(
     way: str, pool: list[tuple[float, ...]], query: tuple[float, ...], data: st.DataObject
@@ -168,7 +167,6 @@ def test_thousands_of_equal_rows_come_in_the_order_of_their_ids() -> None:
     assert len({hit.score for hit in found}) == 1
 
 
-@settings(max_examples=100)
 @given(
     vector=st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=40).filter(any),
     scale=st.sampled_from([1.0, 2.0**-140, 2.0**140, 2.0**800]),

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -76,7 +76,6 @@ def corpora(draw: st.DrawFn) -> tuple[Rows, Mask, Mask, NDArray[np.float64]]:
     return units, present, allowed, draw(st.sampled_from([1.0, -1.0])) * query
 
 
-@settings(max_examples=400)
 @given(corpus=corpora(), count=st.integers(1, 160))
 def test_both_exact_paths_give_the_same_bytes(corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], count: int) -> None:
     rows, present, allowed, query = corpus
@@ -100,7 +99,6 @@ def defined(keys: Sequence[Key], estimates: Sequence[float], count: int) -> list
     return found[:count]
 
 
-@settings(max_examples=400)
 @given(corpus=corpora(), count=st.integers(1, 160))
 def test_the_approximate_path_is_its_definition_over_the_visible_rows(
     corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], count: int
@@ -117,7 +115,6 @@ def test_the_approximate_path_is_its_definition_over_the_visible_rows(
     assert nearest.exact == (len(visible) == 0)
 
 
-@settings(max_examples=200)
 @given(corpus=corpora(), limits=st.sampled_from(PATHS), count=st.integers(1, 60))
 def test_an_index_without_the_hidden_rows_gives_the_same_bytes(
     corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], limits: PathLimits, count: int
@@ -132,7 +129,6 @@ def test_an_index_without_the_hidden_rows_gives_the_same_bytes(
     assert alone.exact == among.exact
 
 
-@settings(max_examples=200)
 @given(corpus=corpora(), limits=st.sampled_from(PATHS), counts=st.tuples(*[st.integers(1, 160)] * 2))
 def test_fewer_hits_are_a_prefix_of_more(
     corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], limits: PathLimits, counts: tuple[int, int]
@@ -173,7 +169,6 @@ def test_recall_of_the_measured_limits(share: float) -> None:
     assert np.mean(recalls) >= 0.99
 
 
-@settings(max_examples=100)
 @given(corpus=corpora(), limits=st.sampled_from(PATHS), count=st.integers(1, 60))
 def test_every_instruction_set_gives_the_same_bytes(
     corpus: tuple[Rows, Mask, Mask, NDArray[np.float64]], limits: PathLimits, count: int

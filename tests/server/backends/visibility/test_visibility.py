@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, JsonValue, Node, NodeAccess
@@ -50,7 +50,6 @@ def published(publish: Publish, data: Path, nodes: list[Node], edges: tuple[Edge
     return LoadedIndex(IndexStore(data).directory(SCOPE))
 
 
-@settings(max_examples=150)
 @given(
     placed=st.lists(
         st.tuples(*[st.sampled_from(bound_oracle.VALUES)] * 4, bound_oracle.workflows, st.booleans()),
@@ -87,7 +86,6 @@ def test_what_is_out_of_bounds_is_hidden_and_so_is_what_has_no_value(
             assert caller.of(lifecycle).mask.tolist() == seen
 
 
-@settings(max_examples=100)
 @given(
     demands=st.lists(st.tuples(accesses, st.sampled_from([False, False, True])), min_size=1, max_size=12),
     pairs=st.data(),

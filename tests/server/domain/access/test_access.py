@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import NodeAccess
@@ -43,13 +43,11 @@ def oracle(node: NodeAccess, caller: AccessContext) -> bool:
     return not node.clearance_level > caller.clearance_level
 
 
-@settings(max_examples=300)
 @given(node=nodes, caller=callers)
 def test_may_see_equals_the_table(node: NodeAccess, caller: AccessContext) -> None:
     assert may_see(node, caller) is oracle(node, caller)
 
 
-@settings(max_examples=300)
 @given(demands=st.lists(nodes, min_size=1, max_size=30), caller=callers)
 def test_visibility_by_class_equals_visibility_by_node(demands: list[NodeAccess], caller: AccessContext) -> None:
     classes, codes = intern(demands)

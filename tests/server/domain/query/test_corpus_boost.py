@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
@@ -24,7 +24,6 @@ DEPLOYMENT = BoostRule("deployment", ("deploy",), ("CODE_DEPLOY", "DOC_RUNBOOK")
 PROCEDURE = BoostRule("procedure", ("how to",), ("DOC_RUNBOOK", "DOC_README"), 1.2)
 
 
-@settings(max_examples=200)
 @given(rules=rules, corpus_type=corpus_types)
 def test_a_boost_is_the_product_of_the_rules_that_name_the_corpus(rules: list[BoostRule], corpus_type: str) -> None:
     expected = Fraction(1)

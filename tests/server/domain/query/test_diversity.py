@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.query.diversity import diversify as diversify_columns
@@ -49,14 +49,12 @@ def oracle(scores: Sequence[float], table: Sequence[Sequence[float]], strength: 
     return chosen
 
 
-@settings(max_examples=300)
 @given(pool=pools(), strength=strengths, count=st.integers(0, 12))
 def test_choices_equal_the_definition(pool: tuple[list[float], list[list[float]]], strength: float, count: int) -> None:
     scores, table = pool
     assert diversify(scores, table.__getitem__, strength, count) == oracle(scores, table, strength, count)
 
 
-@settings(max_examples=100)
 @given(pool=pools(), strength=strengths, count=st.integers(0, 12))
 def test_similarity_is_asked_once_for_each_item_that_another_is_chosen_after(
     pool: tuple[list[float], list[list[float]]], strength: float, count: int

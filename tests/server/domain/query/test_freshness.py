@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node_table import NO_TIMESTAMP
@@ -47,7 +47,6 @@ def final(corpus_type: str, timestamp: datetime | None, relevance: float, freshn
     return relevance if decay is None else blended(relevance, decay, freshness.weight)
 
 
-@settings(max_examples=200)
 @given(timestamp=times, now=times, half_life=st.floats(0.5, 36_500), weight=st.floats(1e-6, 1), relevance=shares)
 def test_freshness_equals_the_formula(
     timestamp: datetime, now: datetime, half_life: float, weight: float, relevance: float

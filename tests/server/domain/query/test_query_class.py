@@ -1,7 +1,7 @@
 """What queries look like: a table of them, and a few rules that hold for any text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.query.query import QueryClass
@@ -129,13 +129,11 @@ def test_queries_are_classified_by_their_words(query: str, expected: QueryClass)
     assert classify(query) is expected
 
 
-@settings(max_examples=500)
 @given(st.text(max_size=60) | st.text("aB_1 .:#->()/\\\"'`\u201c\u201d\u00ab", max_size=30))
 def test_any_text_has_one_class_whatever_space_surrounds_it(query: str) -> None:
     assert classify(query) is classify(query) is classify(f" {query}\n")
 
 
-@settings(max_examples=100)
 @given(st.lists(st.sampled_from(["sort", "the", "files", "into", "Words"]), min_size=2, max_size=6))
 def test_plain_words_are_natural_language_and_a_name_among_them_makes_it_mixed(words: list[str]) -> None:
     assert classify(" ".join(words)) is QueryClass.NATURAL_LANGUAGE

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.search.fusion import best_first_by_ranks
@@ -67,13 +67,11 @@ def order_of(lists: Sequence[Sequence[int]], rrf_k: int = 60) -> list[int]:
     return [hit.item for hit in reciprocal_rank_fusion(lists, rrf_k)]
 
 
-@settings(max_examples=300)
 @given(lists=ranked_lists, rrf_k=st.integers(1, 1_000_000))
 def test_fusion_equals_the_formula(lists: list[list[int]], rrf_k: int) -> None:
     assert reciprocal_rank_fusion(lists, rrf_k) == oracle(lists, rrf_k)
 
 
-@settings(max_examples=300)
 @given(
     orders=st.lists(st.tuples(st.permutations(range(8)), st.integers(0, 8)), min_size=1, max_size=4),
     rrf_k=st.sampled_from([1, 2, 60, FLAT]),
@@ -113,7 +111,6 @@ def test_which_list_holds_which_rank_does_not_change_the_score() -> None:
     assert len(scores) == 1
 
 
-@settings(max_examples=100)
 @given(ranked=ranked_list, rrf_k=st.integers(1, 1_000))
 def test_single_list(ranked: list[int], rrf_k: int) -> None:
     assert order_of([ranked], rrf_k) == ranked

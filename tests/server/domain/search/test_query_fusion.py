@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.search.fusion import alpha_weights
@@ -63,7 +63,6 @@ def rank_oracle(columns: Mapping[Retriever, Column], rrf_k: int) -> list[FusedCa
     ]
 
 
-@settings(max_examples=200)
 @given(columns=pools(), rrf_k=st.integers(1, 1_000_000))
 def test_fusion_by_rank_equals_the_formula(columns: dict[Retriever, Column], rrf_k: int) -> None:
     assert fuse_by_rank(candidates_of(columns), rrf_k) == rank_oracle(columns, rrf_k)
@@ -89,7 +88,6 @@ def normalised(source: Retriever, scores: list[Fraction | None]) -> list[Fractio
     return shares
 
 
-@settings(max_examples=300)
 @given(columns=pools(), parts=st.lists(st.sampled_from([0, 1, 2, 7]), min_size=4, max_size=4))
 def test_fusion_by_weight_equals_the_formula(columns: dict[Retriever, Column], parts: list[int]) -> None:
     chosen = dict(zip(columns, parts, strict=False))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
@@ -72,7 +72,6 @@ def oracle(
     )
 
 
-@settings(max_examples=300)
 @given(
     wanted=requested,
     available=sizes,
@@ -90,7 +89,6 @@ def test_packing_equals_the_documents_scan(
     assert used <= limit
 
 
-@settings(max_examples=300)
 @given(wanted=requested, available=sizes, limit=st.integers(1, 80), room=st.integers(700, 3_000))
 def test_calls_for_what_did_not_fit_the_response_bring_what_a_larger_one_would_have_held(
     wanted: list[RequestedText], available: dict[str, TextSize], limit: int, room: int
@@ -156,7 +154,6 @@ texts = st.lists(
 )
 
 
-@settings(max_examples=250)
 @given(texts=texts, room=st.integers(0, 2_000))
 def test_the_encoded_response_stays_within_the_byte_limit(
     texts: list[tuple[str, str, str, str, int, int, bool, bool]], room: int

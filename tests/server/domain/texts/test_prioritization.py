@@ -1,7 +1,7 @@
 """The three orders in which nodes compete for a budget, against oracles written from the specification."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.texts.prioritization import RequestedText, prioritize
@@ -75,7 +75,6 @@ ORACLES = {
 
 
 @pytest.mark.parametrize("mode", PrioritizationMode)
-@settings(max_examples=250)
 @given(seed_ids=seeds, nodes=graph_nodes())
 def test_the_order_equals_the_seeds_text(mode: PrioritizationMode, seed_ids: list[str], nodes: list[GraphNode]) -> None:
     requested = prioritize(seed_ids, nodes, mode)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -15,7 +15,6 @@ def _vector(numbers: list[float]) -> NDArray[np.float32]:
     return np.array(numbers, dtype=np.float32)
 
 
-@settings(max_examples=300)
 @given(numbers=st.lists(FLOATS, min_size=1, max_size=400).filter(any))
 def test_the_length_is_one(numbers: list[float]) -> None:
     unit = unit_length(_vector(numbers))
@@ -23,7 +22,6 @@ def test_the_length_is_one(numbers: list[float]) -> None:
     assert np.linalg.norm(unit.astype(np.float64)) == pytest.approx(1, abs=1e-6)
 
 
-@settings(max_examples=200)
 @given(numbers=st.lists(FLOATS, min_size=1, max_size=400).filter(any), row=st.integers(0, 2))
 def test_a_row_of_a_matrix_gives_the_bytes_of_the_vector(numbers: list[float], row: int) -> None:
     matrix = np.ones((3, len(numbers)), dtype=np.float32)

@@ -20,6 +20,7 @@ from groundwire_index.embedding.int8.session import multiplies_exactly
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.packaged_model import PackagedModel
+from support.properties import costly
 
 WORDS = (
     "find the user who paid an invoice getUserById SELECT * FROM dbo.Invoice ünïcödé 日本語 async def ??? 0x1F".split()
@@ -68,7 +69,7 @@ def test_the_bytes_do_not_depend_on_the_batch(converted: Converted, size: int) -
         assert [vector.tobytes() for vector in vectors] == alone(encoder, batch)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(costly(), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.text(max_size=60) | st.sampled_from([*random_texts(17, 34, 30), *random_texts(18, 6, 250)]),

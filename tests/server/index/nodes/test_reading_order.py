@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.graph.service_edges import ServiceEdges, write_service_edges
@@ -46,7 +46,6 @@ def document_of(node: Node) -> tuple[str, str, str] | None:
     return (document, node.repo_name, node.document_version_id) if document else None
 
 
-@settings(max_examples=100)
 @given(rows=st.lists(columns, min_size=1, max_size=10))
 def test_before_and_after_are_the_other_chunks_of_the_document(
     rows: list[dict[str, object]], make_node: Callable[..., Node], scratch: Scratch
@@ -94,7 +93,6 @@ def services_and_edges(draw: st.DrawFn) -> tuple[list[str], list[tuple[int, int,
     return services, draw(st.permutations(sorted(edges)))
 
 
-@settings(max_examples=100)
 @given(drawn=services_and_edges())
 def test_edges_between_services_are_listed_in_order(
     drawn: tuple[list[str], list[tuple[int, int, str]]], make_node: Callable[..., Node], scratch: Scratch

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.strings import StringColumn
@@ -22,7 +22,6 @@ def column_of(values: list[str]) -> StringColumn:
         return StringColumn.open(Path(directory), "x", len(values))
 
 
-@settings(max_examples=300)
 @given(values=st.lists(letters, unique=True, max_size=20), sought=letters)
 def test_a_sorted_column_is_searched_as_a_sorted_list(values: list[str], sought: str) -> None:
     ordered = sorted(values)

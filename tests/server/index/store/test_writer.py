@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, JsonValue, Location, Node, NodeAccess, content_hash
@@ -20,6 +20,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.manifest import CHECKSUM_FILE, MANIFEST_FILE, LexicalSpace, Manifest
 from groundwire_index.store.store import IndexStore
 from support.index_writing import IndexContent, Lexicon, Tokens, write_index
+from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
 Scratch = Callable[[], AbstractContextManager[Path]]
@@ -109,7 +110,7 @@ def edges_of(index: LoadedIndex) -> list[Edge]:
     ]
 
 
-@settings(max_examples=60)
+@costly()
 @given(content=contents())
 def test_nodes_and_edges_are_read_back(
     content: tuple[list[Node], list[Edge]], index_content: Callable[..., IndexContent], scratch: Scratch
@@ -128,7 +129,7 @@ def files_of(directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-@settings(max_examples=40)
+@costly()
 @given(content=contents(), data=st.data())
 def test_the_same_content_gives_the_same_bytes(
     content: tuple[list[Node], list[Edge]],
@@ -146,7 +147,7 @@ def test_the_same_content_gives_the_same_bytes(
         assert files_of(first) == files_of(second)
 
 
-@settings(max_examples=40)
+@costly()
 @given(content=contents(), rows_a_segment=st.integers(1, 3))
 def test_where_segments_end_changes_no_byte(
     content: tuple[list[Node], list[Edge]],

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
@@ -59,7 +59,6 @@ def test_prose_finds_names() -> None:
     assert set(tokenize("searching shipments")) <= set(tokenize("CREATE PROCEDURE proc_SearchShipments"))
 
 
-@settings(max_examples=300)
 @given(
     before=st.text(max_size=40), between=st.tuples(SEPARATORS, SEPARATORS), name=IDENTIFIERS, after=st.text(max_size=40)
 )
@@ -73,7 +72,6 @@ def test_a_text_holds_the_tokens_of_every_name_in_it(
     ]
 
 
-@settings(max_examples=300)
 @given(words=st.lists(WORDS, min_size=2, max_size=4))
 def test_the_parts_of_a_compound_are_its_words_in_any_style(words: list[str]) -> None:
     parts = [token for word in words for token in tokenize(word)]
@@ -82,7 +80,6 @@ def test_the_parts_of_a_compound_are_its_words_in_any_style(words: list[str]) ->
     assert tokenize(camel) == [camel.lower(), *parts]
 
 
-@settings(max_examples=300)
 @given(text=st.text(max_size=200))
 def test_tokens_are_bounded_and_hold_no_space(text: str) -> None:
     tokens = tokenize(text)

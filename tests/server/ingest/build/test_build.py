@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
@@ -25,6 +25,7 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceNode, SourceRecord, StatedAccess
 from groundwire_ingest.tree.source import TreeSource
 from support.builds import RECORDS, V1, V2, HashEmbedder, Records, Stages, build, edge, index_of, node, refusal
+from support.properties import costly
 
 COPIED_STRINGS = [
     *("symbol", "signature", "language", "data_type", "corpus_type", "collection_id", "case_id", "document_id"),
@@ -173,7 +174,7 @@ records_of_hypothesis = st.lists(
 )
 
 
-@settings(max_examples=50)
+@costly()
 @given(nodes=records_of_hypothesis, data=st.data())
 def test_the_order_of_records_changes_no_byte(
     nodes: list[SourceNode], data: st.DataObject, scratch: Callable[[], AbstractContextManager[Path]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Edge, NodeAccess
@@ -205,7 +205,6 @@ def test_an_edge_may_stand_before_its_nodes() -> None:
     assert len(collected([edge("a", "b"), node("b"), node("a")]).edges) == 1
 
 
-@settings(max_examples=100)
 @given(
     edges=st.lists(
         st.builds(

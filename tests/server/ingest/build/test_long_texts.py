@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
@@ -24,7 +24,6 @@ from support.engines import engine_over
 SCOPE = Scope("shop", "main", "v1")
 
 
-@settings(max_examples=200)
 @given(
     text=st.lists(st.sampled_from(["a", "\n", "é\n", "\U0001f600", "word word"]), max_size=40).map("".join),
     most=st.integers(20, 60),

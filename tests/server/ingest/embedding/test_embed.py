@@ -168,7 +168,7 @@ def test_a_cached_vector_of_another_dimension_is_refused(cache: EmbeddingCache) 
         embed_missing(["a"], HashEmbedder(), cache, _ignore)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     runs=st.lists(st.lists(st.text(alphabet="ab ", max_size=3), max_size=12), min_size=1, max_size=4),
     looked_up=st.sampled_from([1, 2, 1024]),

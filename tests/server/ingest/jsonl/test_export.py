@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -24,6 +24,7 @@ from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import Source, SourceEdge, SourceNode, SourceRecord, StatedAccess
 from support.builds import index_of
 from support.program import run, run_ok, start
+from support.properties import costly
 
 SCOPE = Scope("shop", "main", "v1")
 AGAIN = replace(SCOPE, active_index="v2")
@@ -151,7 +152,7 @@ def sources(draw: st.DrawFn) -> list[SourceRecord]:
     return [*chosen, *draw(st.lists(edges, max_size=4))]
 
 
-@settings(max_examples=60)
+@costly()
 @given(records=sources())
 def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scratch: Scratch) -> None:
     with scratch() as data, patch("os.fsync"):
@@ -163,7 +164,7 @@ def test_an_export_builds_the_same_index_again(records: list[SourceRecord], scra
         assert (data / "again.jsonl").read_bytes() == (data / "export.jsonl").read_bytes()
 
 
-@settings(max_examples=15)
+@costly()
 @given(
     vectors=st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(any), min_size=1, max_size=24)
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.scope import Scope
@@ -18,6 +18,7 @@ from groundwire_ingest.build.collect import collect
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 from groundwire_ingest.slack.slack import SlackSource
+from support.properties import costly
 
 BundleMaker = Callable[..., Path]
 ExportReader = Callable[..., list[SourceRecord]]
@@ -181,7 +182,7 @@ def test_the_description_names_the_export(make_bundle: BundleMaker, slack_lists:
     assert source.description == "Slack export bundle.zip"
 
 
-@settings(max_examples=30)
+@costly()
 @given(seed=st.integers(0, 2**32))
 def test_the_order_of_files_in_a_zip_does_not_matter(seed: int, scratch: Scratch, slack_lists: dict[str, Any]) -> None:
     shuffle = random.Random(seed).shuffle

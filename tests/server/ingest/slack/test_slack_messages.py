@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.scope import Scope
@@ -170,7 +170,6 @@ FIELDS = st.sampled_from(
 TEXTS = st.text(alphabet="<>@#!|&;UCG1amplt \n", max_size=20)
 
 
-@settings(max_examples=150)
 @given(changes=st.dictionaries(FIELDS, JSON_VALUES | TEXTS | st.lists(st.dictionaries(FIELDS, TEXTS)), max_size=3))
 def test_whatever_a_record_holds_it_is_read_or_refused(
     changes: dict[str, Any], scratch: Scratch, slack_lists: dict[str, Any]

@@ -1,7 +1,7 @@
 """YAML, Compose files, Helm templates and Dockerfiles as chunks."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.records import SkippedFile
@@ -203,7 +203,6 @@ _marks = st.sampled_from(["a: ", "[", "]", "{", "}", "&x ", "*x", "? ", "'", '"'
 _soups = st.lists(_lines | _names | _docker | _marks, max_size=30).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.text() | _soups, st.sampled_from(["yaml", "helm", "dockerfile"]))
 def test_any_text_is_read_into_exact_slices_and_nothing_is_lost(text: str, language: str) -> None:
     read = deploy_analysis(SourceFile("docker-compose.yml", text, language))

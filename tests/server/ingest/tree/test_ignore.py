@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.ignore import read_rules
@@ -56,7 +56,6 @@ def seen(root: Path) -> set[str]:
     return {item.path for item in list_tree(root)}
 
 
-@settings(max_examples=300, deadline=None)
 @given(lines=st.lists(LINES, min_size=1, max_size=4))
 @example(lines=["/**\\/**/"])
 @example(lines=["**\\/b", "!a/**\\/a"])

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.markdown import markdown_analysis
@@ -199,7 +199,6 @@ _marks = st.sampled_from(["\n", "\n\n", "\r", "\r\n", "\t", " ", "<!--", "-->", 
 _soups = st.lists(_blocks | _marks, max_size=40).map("".join)
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.text() | _soups)
 def test_any_text_is_read_into_exact_slices_and_nothing_is_lost(text: str) -> None:
     analysis = _analysis(text)

@@ -98,5 +98,5 @@ class AdmissionMachine(RuleBasedStateMachine):
             self.passed_over[next(other for other in self.waiting if other.method == method)] += 1
 
 
-AdmissionMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=60, deadline=None)
+AdmissionMachine.TestCase.settings = settings(stateful_step_count=60)
 TestAdmissionMachine = AdmissionMachine.TestCase

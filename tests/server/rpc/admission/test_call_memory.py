@@ -48,7 +48,7 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_who_holds_and_who_waits_is_what_the_rules_say(taken: list[tuple[str, str | int]]) -> None:
     asyncio.run(_follow(taken))
 

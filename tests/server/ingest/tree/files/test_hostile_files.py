@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.files.readers import FILE_READERS
@@ -36,7 +36,6 @@ def test_the_work_grows_with_the_size_alone(language: str) -> None:
 _pieces = st.lists(st.sampled_from([*PIECES, "a", "\n", '"a": 1,\n', "x" * 400]), max_size=40).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.text() | _pieces, st.sampled_from(sorted(FILE_READERS)), st.sampled_from(["a.sln", "a.slnx"]))
 def test_any_text_is_read_into_nodes_with_unique_keys_on_its_lines(text: str, language: str, path: str) -> None:
     if not text.strip():

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.records import SourceEdge
@@ -271,7 +271,6 @@ _files = st.dictionaries(
 ).flatmap(lambda files: _compose.map(lambda text: {**files, "a/compose.yml": text}))
 
 
-@settings(max_examples=100, deadline=None)
 @given(_files, st.randoms(use_true_random=False))
 def test_the_order_of_files_does_not_matter(files: dict[str, str], chance: random.Random) -> None:
     paths = list(files)

@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.deploy import deploy_analysis
@@ -306,7 +306,6 @@ _anything = st.recursive(
 _kinds = st.sampled_from(["Deployment", "Pod", "CronJob", "Service", "Ingress", "HTTPRoute", "ConfigMap", "List", "X"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(_keys, _anything, min_size=1), _kinds, st.sampled_from(["compose.yml", "pod.yaml"]))
 def test_manifests_of_any_shape_are_read(body: dict[str, object], kind: str, path: str) -> None:
     text = yaml.safe_dump({"apiVersion": "v1", "kind": kind, **body}, sort_keys=False)

@@ -2,7 +2,7 @@
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.services.yaml_values import MAX_EXPANSION, YamlValue, below, plain_name, yaml_values
@@ -113,7 +113,6 @@ _values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(_values, st.booleans())
 def test_what_yaml_writes_comes_back(value: YamlValue, flow: bool) -> None:
     assert _value(yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True)) == value

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -41,7 +41,6 @@ def _assert_exact(text: str, analysis: FileAnalysis) -> None:
     assert len(keys) == len(set(keys))
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.text())
 def test_arbitrary_text_is_read_and_its_nodes_are_exact_slices(text: str) -> None:
     analysis, catalog = _read(text)
@@ -49,7 +48,6 @@ def test_arbitrary_text_is_read_and_its_nodes_are_exact_slices(text: str) -> Non
     catalog.edges()
 
 
-@settings(max_examples=400, deadline=None)
 @given(_soups)
 def test_sql_in_any_disorder_is_read_without_loss(text: str) -> None:
     analysis, catalog = _read(text)
@@ -64,7 +62,6 @@ def test_sql_in_any_disorder_is_read_without_loss(text: str) -> None:
     assert len({(edge.from_key, edge.to_key, edge.edge_type) for edge in edges}) == len(edges)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(_soups, min_size=1, max_size=4))
 def test_reading_twice_gives_the_same(texts: list[str]) -> None:
     def run() -> object:

@@ -1,0 +1,15 @@
+"""How many examples a property is tried on: the profile of Hypothesis decides, no test does.
+
+`make test` runs the profile `quick`, the gate runs `thorough`. Neither has a deadline: a shared machine stalls, and the
+time of an example says nothing about its correctness.
+"""
+
+from hypothesis import settings
+
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=400)
+
+
+def costly() -> settings:
+    """A decorator for a property that builds indexes, starts servers or searches long: a fifth of the examples."""
+    return settings(max_examples=settings.default.max_examples // 5)
