@@ -50,6 +50,7 @@ from groundwire.v1.retrieval_pb2 import (
     FindPathsDebug,
     FindPathsResponse,
     GraphEdge,
+    NameMatch,
     NodeText,
     PathNode,
     PrioritizationMode,
@@ -115,6 +116,11 @@ from groundwire_client._helpers import (
     ids,
     pinned,
 )
+from groundwire_client._resolution import (
+    NamedNode,
+    NameResolutionError,
+    Resolution,
+)
 from groundwire_client._token import (
     TokenFile,
 )
@@ -154,6 +160,9 @@ __all__ = [
     "MatchMeta",
     "MetadataScalar",
     "MetadataValue",
+    "NameMatch",
+    "NameResolutionError",
+    "NamedNode",
     "NodeFilter",
     "NodeText",
     "NotFoundError",
@@ -168,6 +177,7 @@ __all__ = [
     "RankingParameters",
     "ReachedNode",
     "Rerank",
+    "Resolution",
     "RetrieveMeta",
     "Retriever",
     "RetrieverScore",

@@ -7,6 +7,7 @@ every other rule of the contract is the server's to check.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypedDict
 
 from groundwire.v1.index_pb2 import (
     ActivateIndexRequest,
@@ -41,6 +42,7 @@ from groundwire_client._arguments import sends
 from groundwire_client._defaults import (
     BUDGET_TOKENS,
     EDGE_TYPES,
+    END_TOP_K,
     EVIDENCE_TOP_K,
     MAX_DEPTH,
     MAX_HOPS,
@@ -52,7 +54,27 @@ from groundwire_client._defaults import (
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
 from groundwire_client._filters import Filter, as_filter
 from groundwire_client._helpers import pinned, timestamp
+from groundwire_client._resolution import (
+    MOST_NAMED,
+    MOST_NEAR,
+    Resolution,
+    ids_of,
+    is_id,
+    nearest,
+    read_at,
+    resolved,
+    unknown,
+)
 from groundwire_client._transport import Transport
+
+
+class _Common(TypedDict):
+    """The arguments that all calls of one question share."""
+
+    filter: Filter | None
+    lifecycle: Lifecycle.ValueType
+    access: AccessContext | None
+    timeout: float | None
 
 
 class GroundwireClient(Transport):
@@ -94,6 +116,52 @@ class GroundwireClient(Transport):
         )
         return self._call(self._retrieval.SearchNodes, request, timeout)
 
+    @sends(ExpandDependencyTreeRequest, names="seed_ids")
+    def resolve(
+        self,
+        scope: IndexScope,
+        names: Sequence[str],
+        *,
+        search_top_k: int = 0,
+        filter: Filter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> list[Resolution]:
+        """The nodes that names mean: symbols, paths with lines, or ids; see `NameMatch` for their forms.
+
+        An id of the scope is taken as it is. Every other name is a call, a second one where no node is named so. All
+        ask one index version.
+
+        Args:
+            scope: Where to look.
+            names: The names.
+            search_top_k: Lets several words that name no node mean so many that a search finds; 0 for none.
+            filter: Narrows the candidates.
+            lifecycle: The nodes that names mean: active, deleted or both.
+            access: What the caller may see; the client's own where it is None.
+            timeout: Seconds until each call gives up; the client's own where it is None.
+
+        Raises:
+            NameResolutionError: A name means no node, or for several that differ in symbol or file.
+        """
+        told: list[Resolution] = []
+        for name in dict.fromkeys(names):
+            if is_id(scope, name) or not name.strip():  # of a blank one the call itself states the rule
+                told.append(Resolution(name))
+                continue
+            common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
+            at, by_name = read_at(scope, told), SearchType.SEARCH_TYPE_NAME
+            found = resolved(name, self.search(at, name, search_type=by_name, top_k=MOST_NAMED, **common))
+            if found is None and search_top_k and len(name.split()) > 1:
+                found = nearest(name, self.search(at, name, top_k=search_top_k, **common))
+            if found is None or not found.nodes:
+                by = [Retriever.RETRIEVER_TRIGRAM]
+                similar = self.query(at, name, retrievers=by, top_k=MOST_NEAR, budget_tokens=1, **common)
+                raise unknown(name, similar)
+            told.append(found)
+        return told
+
     @sends(ExpandDependencyTreeRequest)
     def expand(
         self,
@@ -112,12 +180,15 @@ class GroundwireClient(Transport):
     ) -> ExpandDependencyTreeResponse:
         """Walks the dependency graph breadth first from seeds. See `ExpandDependencyTreeRequest` for the arguments.
 
-        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        Seeds may be names, as `resolve` takes them. `access` and `timeout` (seconds) are the client's defaults where
+        they are None.
         """
+        common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
+        seeds = self.resolve(scope, seed_ids, **common)
         request = ExpandDependencyTreeRequest(
-            scope=scope,
+            scope=read_at(scope, seeds),
             access=self._access(access),
-            seed_ids=seed_ids,
+            seed_ids=ids_of(seeds),
             max_depth=max_depth,
             max_nodes=max_nodes,
             edge_allowlist=edge_allowlist,
@@ -148,13 +219,17 @@ class GroundwireClient(Transport):
     ) -> FindPathsResponse:
         """Finds the shortest paths from some nodes to others. See `FindPathsRequest` for the arguments.
 
-        `access` and `timeout` (seconds) are the client's defaults where they are None.
+        Ends may be names, as `resolve` takes them; several words that name no node mean the five nodes that a
+        search finds best. `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
+        common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
+        starts = self.resolve(scope, from_ids, search_top_k=END_TOP_K, **common)
+        ends = self.resolve(read_at(scope, starts), to_ids, search_top_k=END_TOP_K, **common)
         request = FindPathsRequest(
-            scope=scope,
+            scope=read_at(scope, [*starts, *ends]),
             access=self._access(access),
-            from_ids=from_ids,
-            to_ids=to_ids,
+            from_ids=ids_of(starts),
+            to_ids=ids_of(ends),
             max_hops=max_hops,
             max_paths=max_paths,
             max_nodes=max_nodes,
@@ -183,18 +258,21 @@ class GroundwireClient(Transport):
     ) -> FetchNodeTextsResponse:
         """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
 
-        Without a budget it is 4,000 tokens. `nodes` may be those of a walk; only the fields that the server reads are
-        sent. `access` and `timeout` (seconds) are the client's defaults where they are None.
+        Without a budget it is 4,000 tokens. Seeds may be names, as `resolve` takes them. `nodes` may be those of a
+        walk; only the fields that the server reads are sent. `access` and `timeout` (seconds) are the client's defaults
+        where they are None.
 
         Raises:
             ValueError: Both `budget_tokens` and `max_chars` are given: protobuf would keep one of the two.
         """
         if budget_tokens is not None and max_chars is not None:
             raise ValueError("give exactly one budget: budget_tokens or max_chars")
+        common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
+        seeds = self.resolve(scope, seed_ids, **common)
         request = FetchNodeTextsRequest(
-            scope=scope,
+            scope=read_at(scope, seeds),
             access=self._access(access),
-            seed_ids=seed_ids,
+            seed_ids=ids_of(seeds),
             nodes=(ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),
             prioritization_mode=prioritization_mode,
             filter=as_filter(filter),

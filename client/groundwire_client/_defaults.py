@@ -19,5 +19,7 @@ BUDGET_TOKENS: Final = 4_000
 """Tokens of the texts of a fetch and of evidence."""
 EVIDENCE_TOP_K: Final = 60
 """Matches whose texts compete for the budget of evidence, as in the pipeline `quick_evidence`."""
+END_TOP_K: Final = 5
+"""Nodes that words mean as an end of paths, if they name none."""
 TIMEOUT: Final = 10.0
 """Seconds until a call gives up, its retries included."""

@@ -40,6 +40,7 @@ class FakeServer(
 ):
     """Records every attempt; fails with the next of `failures` while there is one, else gives the answer of its type.
 
+    Every name is that of one node, whose id is the name; searches by name are not recorded.
     While `hangs` is set, handlers wait until the test is over.
     """
 
@@ -116,6 +117,8 @@ class FakeServer(
     def SearchNodes(
         self, request: retrieval_pb2.SearchNodesRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.SearchNodesResponse:
+        if request.search_type == retrieval_pb2.SEARCH_TYPE_NAME:
+            return retrieval_pb2.SearchNodesResponse(hits=[retrieval_pb2.SearchHit(id=request.query)])
         return self._handle("SearchNodes", retrieval_pb2.SearchNodesResponse, request, context)
 
     def ExpandDependencyTree(

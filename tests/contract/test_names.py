@@ -1,16 +1,20 @@
-"""Searches by name, over the wire: what a text names, and which candidates an ambiguous one has."""
+"""Names instead of ids: what a text names, and which candidates an ambiguous one has, over the wire and in clients."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
 import pytest
+from typer.testing import CliRunner, Result
 
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1 import retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
-from support.jsonl import node
-from support.program import write_jsonl
+from groundwire_client import AsyncGroundwireClient, GroundwireClient, NameResolutionError
+from groundwire_client.cli import app
+from support.jsonl import edge, node
+from support.program import Server, write_jsonl
 from support.storage import NewStorage
 
 SCOPE = IndexScope(repository="names", branch="main")
@@ -28,6 +32,7 @@ def _declared(
 
 
 RECORDS = [
+    _declared("Item.new", "Shop.TodoItem.TodoItem", "src/todo.cs", 7, 8, "public TodoItem()"),
     _declared("Item", "Shop.TodoItem", "src/todo.cs", 2, 9, "public class TodoItem"),
     _declared("Done", "Shop.TodoItem.Done", "src/todo.cs", 3, 5, "public void Done()"),
     _declared("Done~2", "Shop.TodoItem.Done", "src/todo.cs", 6, 6, "public void Done(int id)"),
@@ -39,16 +44,24 @@ RECORDS = [
     _declared("orders|TABLE", "dbo.orders", "db/schema.sql", 1, 4, "CREATE TABLE dbo.orders (id INT)", kind="sql"),
     _declared("orders|PROC", "jobs.orders", "db/schema.sql", 6, 9, "CREATE PROCEDURE jobs.orders", kind="sql"),
     _declared("guide", "Guide > Install", "docs/guide.md", 1, 9, kind="md"),
+    edge("cs::Done", "sql::orders|TABLE", "WritesTo", line=4),
+    edge("cs::Item", "cs::Done", "Contains"),
 ]
 
 
 @pytest.fixture(scope="module")
-def named(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retrieval]:
+def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder: Path = tmp_path_factory.mktemp("names")
     storage = new_storage(folder / "data")
     records = write_jsonl(folder / "names.jsonl", RECORDS)
     storage.run_ok("index", records, "-r", "names", "-b", "main", "--version", "v1", "--embedder", "none")
-    with storage.server("--embedder", "none") as server, grpc.insecure_channel(server.address) as channel:
+    with storage.server("--embedder", "none") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def named(server: Server) -> Iterator[Retrieval]:
+    with grpc.insecure_channel(server.address) as channel:
         yield retrieval_pb2_grpc.RetrievalServiceStub(channel)
 
 
@@ -64,7 +77,7 @@ def _found(stub: Retrieval, name: str, **fields: object) -> messages.SearchNodes
     [
         ("names::main::cs::Item", "Item", Match.NAME_MATCH_ID),
         ("src/todo.cs:4", "Done", Match.NAME_MATCH_PLACE),
-        ("./src/todo.cs:8", "Item", Match.NAME_MATCH_PLACE),
+        ("./src/todo.cs:9", "Item", Match.NAME_MATCH_PLACE),
         ("src/todo.cs:2-9", "Item", Match.NAME_MATCH_PLACE),
         ("src/todo.cs:3-6", "Item", Match.NAME_MATCH_PLACE),
         ("src/todo.cs:6", "Done~2 Undo", Match.NAME_MATCH_PLACE),
@@ -76,6 +89,9 @@ def _found(stub: Retrieval, name: str, **fields: object) -> messages.SearchNodes
         ("Shop.TodoItem.Undo", "Undo", Match.NAME_MATCH_SYMBOL),
         ("Shop::TodoItem#Undo()", "Undo", Match.NAME_MATCH_SYMBOL),
         ("TodoItem.Done", "Done Done~2", Match.NAME_MATCH_SYMBOL_END),
+        ("TodoItem", "Item", Match.NAME_MATCH_SYMBOL_END),
+        ("todoitem", "Item", Match.NAME_MATCH_FOLDED),
+        ("TodoItem.TodoItem", "Item.new", Match.NAME_MATCH_SYMBOL_END),
         ("Install", "guide", Match.NAME_MATCH_SYMBOL_END),
         ("todoitem.done", "Done Done~2", Match.NAME_MATCH_FOLDED),
         ("orders table", "orders|TABLE", Match.NAME_MATCH_SIGNATURE),
@@ -121,3 +137,63 @@ def test_a_hidden_node_is_no_candidate_and_makes_no_name_ambiguous(named: Retrie
 def test_a_name_needs_no_vector(named: Retrieval) -> None:
     with pytest.raises(grpc.RpcError, match="query_vector: has no use in a NAME search"):
         _found(named, "Order", query_vector=[1.0])
+
+
+def _asked(server: Server, *arguments: str) -> Result:
+    return CliRunner().invoke(app, [*arguments, "-r", "names", "-b", "main", "--server", server.address])
+
+
+def test_commands_take_names(server: Server) -> None:
+    paths = _asked(server, "paths", "--from", "TodoItem.Done", "--to", "orders table").stdout.splitlines()
+    assert paths[:5] == [
+        "--from TodoItem.Done",
+        "  src/todo.cs:3-5  Shop.TodoItem.Done  cs: public void Done()",
+        "  src/todo.cs:6  Shop.TodoItem.Done  cs: public void Done(int id)",
+        "--to orders table",
+        "  db/schema.sql:1-4  dbo.orders  sql: CREATE TABLE dbo.orders (id INT)",
+    ]
+    assert "path 1: 1 hops, confidence 1" in paths
+    assert "Shop.TodoItem.Done  src/todo.cs:3-5" in _asked(server, "expand", "TodoItem").stdout
+    assert _asked(server, "fetch", "src/todo.cs:9", "names::main::cs::View", "--ids").stdout.split() == [
+        "names::main::cs::Item",
+        "names::main::cs::View",
+    ]
+    searched = _asked(server, "paths", "--from", "TodoItem.Done", "--to", "some text").stdout
+    assert "--to some text, by search\n" in searched
+
+
+def test_commands_list_candidates_and_similar_names(server: Server) -> None:
+    ambiguous = _asked(server, "expand", "Order")
+    assert (ambiguous.exit_code, ambiguous.stdout) == (1, "")
+    assert ambiguous.stderr.splitlines() == [
+        "error: 'Order' is ambiguous: give the place of one of these, more of its name, or a narrower filter",
+        "  src/models/order.cs:1-4  Shop.Models.Order  cs: class Order",
+        "  src/views/todo.cs:1-4  Shop.Views.Order  cs: class Order",
+    ]
+    unknown = _asked(server, "fetch", "TodoItm")
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert unknown.stderr.startswith("error: 'TodoItm' names no node: give a symbol such as")
+    assert "  src/todo.cs:2-9  Shop.TodoItem  cs: public class TodoItem\n" in unknown.stderr
+
+
+def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
+    async def expanded() -> object:
+        async with AsyncGroundwireClient(server.address, timeout=60) as client:
+            return await client.expand(SCOPE, ["TodoItem"])
+
+    with GroundwireClient(server.address, timeout=60) as client:
+        (resolution,) = client.resolve(SCOPE, ["src/views/todo.cs:2"])
+        walked = client.expand(SCOPE, ["TodoItem"])
+        found = client.find_paths(SCOPE, ["Shop.TodoItem"], ["orders table"])
+        fetched = client.fetch(SCOPE, ["Invoice", "names::main::cs::Absent"])
+        with pytest.raises(NameResolutionError) as ambiguous:
+            client.fetch(SCOPE, ["Order"], filter={"kind": "cs"})
+        (narrowed,) = client.fetch(SCOPE, ["Order"], filter={"path_prefix": "src/views/"}).texts
+    assert (resolution.ids, resolution.index) == (("names::main::cs::View",), "v1")
+    assert asyncio.run(expanded()) == walked
+    assert list(walked.seed_ids) == ["names::main::cs::Item"]
+    assert [len(path.hops) for path in found.paths] == [2]
+    assert [text.id for text in fetched.texts] == ["names::main::cs::Invoice"]
+    assert [left.id for left in fetched.skipped] == ["names::main::cs::Absent"]
+    assert [node.id for node in ambiguous.value.candidates] == ["names::main::cs::Model", "names::main::cs::View"]
+    assert narrowed.id == "names::main::cs::View"

@@ -7,15 +7,23 @@ from typing import Annotated
 
 import typer
 
-from groundwire.v1.retrieval_pb2 import EdgeDirection, PrioritizationMode, Rerank, SearchType
+from groundwire.v1.retrieval_pb2 import EdgeDirection, FindPathsResponse, PrioritizationMode, Rerank, SearchType
 from groundwire_client import _defaults as defaults
+from groundwire_client._client import GroundwireClient
 from groundwire_client._helpers import choices
+from groundwire_client._resolution import Resolution, ids_of, read_at
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._rendering import print_expansion, print_paths, print_search, print_texts
 
-_NodeIds = Annotated[list[str], typer.Argument(help="Node ids; - reads them from standard input, one a line.")]
+_Nodes = Annotated[
+    list[str],
+    typer.Argument(
+        help="Symbols (TodoItem.Done), places (src/a.cs:42) or ids of nodes; - reads them from standard input, one a "
+        "line."
+    ),
+]
 _EdgeTypes = Annotated[
     list[str] | None,
     typer.Option(help="An edge type to follow; repeatable.", show_default=" ".join(defaults.EDGE_TYPES)),
@@ -67,7 +75,7 @@ def search(
 def expand(
     narrowing: FilterOptions,
     options: CallOptions,
-    ids: _NodeIds,
+    nodes: _Nodes,
     depth: Annotated[int, typer.Option(help="The most edges between a seed and a node.")] = defaults.MAX_DEPTH,
     max_nodes: Annotated[int, typer.Option(help="The most nodes to return, seeds included.")] = defaults.MAX_NODES,
     edge_type: _EdgeTypes = None,
@@ -78,7 +86,7 @@ def expand(
     options.answer(
         lambda client: client.expand(
             options.scope,
-            list(_node_ids(ids)),
+            list(_names(nodes)),
             max_depth=depth,
             max_nodes=max_nodes,
             edge_allowlist=edge_type or defaults.EDGE_TYPES,
@@ -97,8 +105,11 @@ def expand(
 def paths(
     narrowing: FilterOptions,
     options: CallOptions,
-    from_id: Annotated[list[str], typer.Option("--from", help="A node id where paths begin; repeatable.")],
-    to_id: Annotated[list[str], typer.Option("--to", help="A node id where paths end; repeatable.")],
+    starts: Annotated[
+        list[str],
+        typer.Option("--from", help="Where paths begin: a symbol, a place, an id, or words to search for; repeatable."),
+    ],
+    ends: Annotated[list[str], typer.Option("--to", help="Where paths end, likewise; repeatable.")],
     max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = defaults.MAX_HOPS,
     max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = defaults.MAX_PATHS,
     max_nodes: Annotated[
@@ -109,11 +120,23 @@ def paths(
     min_confidence: _MinConfidence = 0.0,
 ) -> None:
     """Find the shortest paths of the dependency graph between nodes."""
-    options.answer(
-        lambda client: client.find_paths(
-            options.scope,
-            from_id,
-            to_id,
+    resolved: dict[str, list[Resolution]] = {}
+
+    def call(client: GroundwireClient) -> FindPathsResponse:
+        scope = options.scope
+        for option, names in (("--from", starts), ("--to", ends)):
+            resolved[option] = client.resolve(
+                scope,
+                names,
+                search_top_k=defaults.END_TOP_K,
+                filter=narrowing.filter,
+                lifecycle=narrowing.lifecycle,
+            )
+            scope = read_at(scope, resolved[option])
+        return client.find_paths(
+            scope,
+            ids_of(resolved["--from"]),
+            ids_of(resolved["--to"]),
             max_hops=max_hops,
             max_paths=max_paths,
             max_nodes=max_nodes,
@@ -122,18 +145,17 @@ def paths(
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
-        ),
-        functools.partial(print_paths, direction=direction),
-        narrowing.filter,
-        edge_type or (),
-    )
+        )
+
+    show = functools.partial(print_paths, direction=direction, resolved=resolved)
+    options.answer(call, show, narrowing.filter, edge_type or ())
 
 
 @with_options(FilterOptions, CallOptions)
 def fetch(
     narrowing: FilterOptions,
     options: CallOptions,
-    ids: _NodeIds,
+    nodes: _Nodes,
     budget_tokens: Annotated[
         int | None,
         typer.Option(help="The most tokens in all.", show_default=f"{defaults.BUDGET_TOKENS} without --max-chars"),
@@ -147,7 +169,7 @@ def fetch(
     options.answer(
         lambda client: client.fetch(
             options.scope,
-            list(_node_ids(ids)),
+            list(_names(nodes)),
             budget_tokens=budget_tokens,
             max_chars=max_chars,
             prioritization_mode=choices(PrioritizationMode)[mode],
@@ -159,9 +181,9 @@ def fetch(
     )
 
 
-def _node_ids(ids: Iterable[str]) -> Iterator[str]:
-    for node_id in ids:
-        if node_id == "-":
+def _names(given: Iterable[str]) -> Iterator[str]:
+    for name in given:
+        if name == "-":
             yield from (line.rstrip("\r\n") for line in sys.stdin if line.strip())
         else:
-            yield node_id
+            yield name

@@ -23,6 +23,7 @@ from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import pinned
+from groundwire_client._resolution import NameResolutionError
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
@@ -145,7 +146,8 @@ class ConnectionOptions:
         """The result of `call` with a connected client; `timeout` is seconds, for each of its calls.
 
         Raises:
-            typer.Exit: A call failed; its error is on standard error (exit code 1).
+            typer.Exit: A call failed, or a name means no node or for several; standard error says so (exit code
+                1).
             typer.BadParameter: An argument cannot be sent (exit code 2).
         """
         try:
@@ -160,6 +162,9 @@ class ConnectionOptions:
                 return call(client)
         except GroundwireError as error:
             _fail(error, self.server)
+        except NameResolutionError as error:
+            typer.echo(f"error: {printable(str(error))}", err=True)
+            raise typer.Exit(1) from error
         except (ValueError, OSError) as error:
             raise typer.BadParameter(str(error)) from error
 

@@ -1,6 +1,6 @@
 """Responses for people (rich) and for programs (`--json`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import typer
 from google.protobuf.json_format import MessageToJson
@@ -34,6 +34,7 @@ from groundwire.v1.retrieval_pb2 import (
 )
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice, ids
+from groundwire_client._resolution import Resolution
 from groundwire_client.cli._parts import footer, heading, node_id, origin, place, show, text_panel
 from groundwire_client.cli._text import printable
 
@@ -90,21 +91,27 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> 
     show(parts)
 
 
-def print_paths(scope: IndexScope, result: FindPathsResponse, *, direction: str) -> None:
-    """For each path its nodes in order, below each the edge to the next.
+def print_paths(
+    scope: IndexScope,
+    result: FindPathsResponse,
+    *,
+    direction: str,
+    resolved: Mapping[str, Iterable[Resolution]],
+) -> None:
+    """What each end means; for each path its nodes in order, below each the edge to the next.
 
     Without a path, it says which end no id was found for, or which direction was asked; `direction` is that one.
+    `resolved` has by option what its names were resolved to.
     """
     nodes = {node.id: node for node in result.nodes}
-    parts: list[RenderableType] = [
-        _path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1)
-    ]
+    parts: list[RenderableType] = [Text("\n").join(ends)] if (ends := list(_end_lines(resolved))) else []
+    parts += (_path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1))
     debug = result.debug
     counts = f"paths: {len(result.paths)}; from: {debug.from_count}; to: {debug.to_count}"
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
-    ends = (("--from", debug.from_count), ("--to", debug.to_count))
-    if unknown := " and ".join(name for name, count in ends if not count):
-        remark = f"no node found for {unknown}: give whole ids, as `groundwire search --ids` prints them"
+    counted = (("--from", debug.from_count), ("--to", debug.to_count))
+    if unknown := " and ".join(name for name, count in counted if not count):
+        remark = f"no node found for {unknown}: give a symbol, a place such as src/a.cs:42, or a whole id"
     elif not (result.paths or debug.truncated):
         remark = _NO_PATH[direction]
     parts.append(footer(counts, result.index, remark))
@@ -198,6 +205,16 @@ def _edges_table(scope: IndexScope, edges: Iterable[GraphEdge], nodes: Mapping[s
         edge_type = Text(printable(edge.edge_type), style="cyan")
         table.add_row(from_, str(edge.line or ""), edge_type, to, f"{edge.confidence:g}")
     return table
+
+
+def _end_lines(resolved: Mapping[str, Iterable[Resolution]]) -> Iterator[Text]:
+    """Below each end that was given by name the nodes that it means."""
+    for option, ends in resolved.items():
+        for end in ends:
+            if end.nodes:
+                by_search = "" if end.match else ", by search"
+                yield Text(printable(f"{option} {end.name}{by_search}"), style="dim")
+                yield from (Text(printable(f"  {node}"), overflow="fold") for node in end.nodes)
 
 
 def _path_lines(scope: IndexScope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode]) -> Text:

@@ -80,7 +80,9 @@ class _NameMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NameMatch.V
     NAME_MATCH_SYMBOL: _NameMatch.ValueType  # 3
     """The query is the symbol, such as `Shop.TodoItem.Done`."""
     NAME_MATCH_SYMBOL_END: _NameMatch.ValueType  # 4
-    """The query is the last parts of the symbol, such as `TodoItem.Done`."""
+    """The query is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
+    same name: no hit is a part, by its symbol, of another one of its file.
+    """
     NAME_MATCH_FOLDED: _NameMatch.ValueType  # 5
     """As SYMBOL, else SYMBOL_END, without regard to case."""
     NAME_MATCH_SIGNATURE: _NameMatch.ValueType  # 6
@@ -108,7 +110,9 @@ file. A whole path comes before any symbol, the last parts of one after all symb
 NAME_MATCH_SYMBOL: NameMatch.ValueType  # 3
 """The query is the symbol, such as `Shop.TodoItem.Done`."""
 NAME_MATCH_SYMBOL_END: NameMatch.ValueType  # 4
-"""The query is the last parts of the symbol, such as `TodoItem.Done`."""
+"""The query is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
+same name: no hit is a part, by its symbol, of another one of its file.
+"""
 NAME_MATCH_FOLDED: NameMatch.ValueType  # 5
 """As SYMBOL, else SYMBOL_END, without regard to case."""
 NAME_MATCH_SIGNATURE: NameMatch.ValueType  # 6

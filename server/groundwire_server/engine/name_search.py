@@ -9,7 +9,7 @@ from groundwire_index.text.names import node_names
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.limits import MAX_LIST_LIMIT
 from groundwire_server.domain.search.candidates import Positions, Retrieval
-from groundwire_server.domain.search.names import at_place, describing_words, ends_with, place_of, segments
+from groundwire_server.domain.search.names import at_place, describing_words, ends_with, outer, place_of, segments
 from groundwire_server.domain.search.search import (
     NameMatch,
     NodeLabel,
@@ -86,9 +86,9 @@ class _Names:
             yield NameMatch.SYMBOL, [node for node in bearers if node.symbol == name]
             yield NameMatch.SYMBOL, [node for node in bearers if segments(node.symbol) == segments(name)]
         bearers, folded = self._bearers(names[0]), name.casefold()
-        yield NameMatch.SYMBOL_END, [node for node in bearers if ends_with(node.symbol, name)]
+        yield NameMatch.SYMBOL_END, outer([node for node in bearers if ends_with(node.symbol, name)])
         yield NameMatch.FOLDED, [node for node in bearers if segments(node.symbol.casefold()) == segments(folded)]
-        yield NameMatch.FOLDED, [node for node in bearers if ends_with(node.symbol.casefold(), folded)]
+        yield NameMatch.FOLDED, outer([node for node in bearers if ends_with(node.symbol.casefold(), folded)])
 
     def _described(self, text: str) -> list[NodeLabel]:
         """The nodes of a symbol that is the first or the last word, where the other words say what they are."""

@@ -83,7 +83,7 @@ def test_a_server_must_be_named(command: Command, arguments: tuple[str, ...]) ->
         (("search", "vat", "--tls-ca", "absent.pem"), "absent.pem"),
         (("search", "vat", "--tls-key", __file__), "client_certificate"),
         (("fetch", "a", "--budget-tokens", "1", "--max-chars", "1"), "exactly one"),
-        (("fetch",), "ids"),
+        (("fetch",), "nodes"),
     ],
 )
 def test_wrong_usage_ends_with_two_and_reaches_no_server(

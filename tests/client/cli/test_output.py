@@ -95,7 +95,7 @@ def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
 def test_paths_says_which_ends_are_not_there(server: FakeServer, run: Run) -> None:
     server.answer(retrieval_pb2.FindPathsResponse(debug=retrieval_pb2.FindPathsDebug(from_count=1), index="v1"))
     printed = run("paths", "--from", SEED, "--to", "Invoice").stdout
-    assert "no node found for --to: give whole ids, as `groundwire search --ids` prints them" in printed
+    assert "no node found for --to: give a symbol, a place such as src/a.cs:42, or a whole id" in printed
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: 
 @pytest.mark.usefixtures("answers")
 def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
     found = json.loads(run("search", "vat", "--json").stdout)
-    assert set(found) == {"hits", "index", "exact", "debug", "search_type"}
+    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "name_match", "ambiguous"}
     assert set(found["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location"}
     assert found["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
     graph = json.loads(run("expand", SEED, "--json").stdout)

@@ -66,6 +66,17 @@ def segments(symbol: str) -> tuple[str, ...]:
     return tuple(_SEPARATOR.split(symbol.partition("(")[0] or symbol))
 
 
+def outer(nodes: list[NodeLabel]) -> list[NodeLabel]:
+    """Those that no other one of their file contains by symbol: a type, and not its constructors of the same name."""
+    held = {(node.location.path, segments(node.symbol)) for node in nodes}
+
+    def is_inner(node: NodeLabel) -> bool:
+        parts = segments(node.symbol)
+        return any((node.location.path, parts[:count]) in held for count in range(1, len(parts)))
+
+    return [node for node in nodes if not is_inner(node)]
+
+
 def ends_with(symbol: str, name: str) -> bool:
     """True if the last parts of a symbol are those of `name`."""
     wanted = segments(name)
