@@ -1,4 +1,4 @@
-"""The parts of a SCIP symbol's name: https://github.com/sourcegraph/scip, message Symbol of scip.proto."""
+"""The parts of a SCIP symbol's name: https://github.com/sourcegraph/scip, message Symbol of its scip.proto."""
 
 _METHOD_END, _TYPE_END, _TERM_END, _MACRO_END = ").", "#", ".", "!"
 _MODULE_ENDS = ("/", "/__init__:")
