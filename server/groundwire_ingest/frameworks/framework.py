@@ -1,4 +1,4 @@
-"""What a framework tells the readers of code: finders, which find in one file what its conventions say."""
+"""The interface of a framework: finders, which read its conventions in one file of code."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

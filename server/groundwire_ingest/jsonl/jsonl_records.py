@@ -1,6 +1,7 @@
 """One line of JSONL as a node or an edge: every rule that a line can break by itself."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 
@@ -12,25 +13,7 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
 
-_TEXT_FIELDS = (
-    "path",
-    "symbol",
-    "signature",
-    "language",
-    "data_type",
-    "corpus_type",
-    "collection_id",
-    "case_id",
-    "document_id",
-    "document_version_id",
-    "service_name",
-    "repo_name",
-    "section_path",
-    "author",
-    "channel",
-    "source_uri",
-    "context_prefix",
-)
+_TEXT_FIELDS = tuple(field.name for field in fields(SourceNode) if field.default == "")
 _LIST_FIELDS = ("acl_tags", "classification_labels")
 _NODE_FIELDS = frozenset(
     {

@@ -2,39 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.timestamps import timestamp_text
 
-_OPTIONAL_FIELDS = (
-    "path",
-    "start_line",
-    "end_line",
-    "symbol",
-    "signature",
-    "language",
-    "data_type",
-    "corpus_type",
-    "collection_id",
-    "case_id",
-    "document_id",
-    "document_version_id",
-    "chunk_index",
-    "is_latest",
-    "deleted",
-    "service_name",
-    "repo_name",
-    "section_path",
-    "author",
-    "channel",
-    "timestamp",
-    "source_uri",
-    "context_prefix",
-    "is_test",
-    "is_generated",
-)
-_DEFAULTS = {field.name: field.default for field in fields(SourceNode) if field.name in _OPTIONAL_FIELDS}
+_DEFAULTS = {
+    field.name: field.default for field in fields(SourceNode) if field.default is not MISSING and field.name != "vector"
+}
+"""Of the fields that are left out at their default, in the order in which they are written."""
 
 
 def jsonl_line(record: SourceNode | SourceEdge) -> str:
@@ -53,9 +29,9 @@ def jsonl_line(record: SourceNode | SourceEdge) -> str:
 
 def _node_values(node: SourceNode) -> Iterator[tuple[str, object]]:
     yield from (("type", "node"), ("kind", node.kind), ("local_id", node.local_id), ("text", node.text))
-    for name in _OPTIONAL_FIELDS:
+    for name, default in _DEFAULTS.items():
         value = getattr(node, name)
-        if value != _DEFAULTS[name]:
+        if value != default:
             yield name, timestamp_text(value) if name == "timestamp" else value
     stated = {
         "tenant_id": node.access.tenant_id,

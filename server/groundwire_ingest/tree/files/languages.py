@@ -40,42 +40,22 @@ LANGUAGE_OF_SUFFIX = {
     for suffix in suffixes.split()
 }
 LANGUAGE_OF_NAME = {
-    "makefile": "make",
-    "gnumakefile": "make",
+    **dict.fromkeys(("makefile", "gnumakefile"), "make"),
+    **dict.fromkeys((".editorconfig", ".flaskenv", ".npmrc"), "ini"),
+    **dict.fromkeys((".prettierrc", ".eslintrc", ".babelrc"), "json"),
     "pipfile": "toml",
-    ".editorconfig": "ini",
-    ".flaskenv": "ini",
-    ".npmrc": "ini",
-    ".prettierrc": "json",
-    ".eslintrc": "json",
-    ".babelrc": "json",
 }
+_KINDS = {"solution": "sln", "terraform": "tf", "shell": "sh", "powershell": "ps1"}
+"""The kinds of nodes that are not the language's own name."""
 
 _CLASSES = {
-    "json": ("json", "config", "CODE_CONFIG"),
-    "toml": ("toml", "config", "CODE_CONFIG"),
-    "yaml": ("yaml", "config", "CODE_CONFIG"),
-    "ini": ("ini", "config", "CODE_CONFIG"),
-    "xml": ("xml", "config", "CODE_CONFIG"),
-    "msbuild": ("msbuild", "config", "CODE_CONFIG"),
-    "solution": ("sln", "config", "CODE_CONFIG"),
-    "xaml": ("xaml", "regular_code", "CODE_LOGIC"),
-    "proto": ("proto", "regular_code", "CODE_LOGIC"),
-    "graphql": ("graphql", "regular_code", "CODE_LOGIC"),
-    "http": ("http", "regular_code", "CODE_LOGIC"),
-    "razor": ("razor", "regular_code", "CODE_LOGIC"),
-    "vue": ("vue", "regular_code", "CODE_LOGIC"),
-    "svelte": ("svelte", "regular_code", "CODE_LOGIC"),
-    "astro": ("astro", "regular_code", "CODE_LOGIC"),
-    "html": ("html", "regular_code", "CODE_LOGIC"),
-    "css": ("css", "regular_code", "CODE_LOGIC"),
-    "terraform": ("tf", "deploy", "CODE_DEPLOY"),
-    "bicep": ("bicep", "deploy", "CODE_DEPLOY"),
-    "shell": ("sh", "regular_code", "CODE_LOGIC"),
-    "powershell": ("ps1", "regular_code", "CODE_LOGIC"),
-    "make": ("make", "regular_code", "CODE_LOGIC"),
-    "csv": ("csv", "doc", "DOC_GENERAL"),
-    PLAIN_TEXT: ("text", "doc", "DOC_GENERAL"),
+    **dict.fromkeys("json toml yaml ini xml msbuild solution".split(), ("config", "CODE_CONFIG")),
+    **dict.fromkeys(
+        "xaml proto graphql http razor vue svelte astro html css shell powershell make".split(),
+        ("regular_code", "CODE_LOGIC"),
+    ),
+    **dict.fromkeys(("terraform", "bicep"), ("deploy", "CODE_DEPLOY")),
+    **dict.fromkeys(("csv", PLAIN_TEXT), ("doc", "DOC_GENERAL")),
 }
 MINIFIED_WHEN_LONG = frozenset(_CLASSES) - {"yaml", "csv"}
 """The languages in which people do not write lines of tens of thousands of characters."""
@@ -151,9 +131,9 @@ def chunk_class(file: SourceFile) -> ChunkClass:
 
     YAML of a build server is deployment, all other YAML here is configuration.
     """
-    kind, data_type, corpus_type = _CLASSES[file.language]
+    data_type, corpus_type = _CLASSES[file.language]
     if data_type == "doc":
         corpus_type = corpus_type_of(file.path)
     if file.language == "yaml" and is_pipeline(file.path):
         data_type, corpus_type = "deploy", "CODE_DEPLOY"
-    return ChunkClass(file.path, kind, file.language, data_type, corpus_type)
+    return ChunkClass(file.path, _KINDS.get(file.language, file.language), file.language, data_type, corpus_type)

@@ -31,16 +31,12 @@ from groundwire_ingest.tree.yaml_tree import YamlError, yaml_documents
 _NAME_LABELS = ("app.kubernetes.io/name", "app", "name")
 _TEMPLATE = ("spec", "template")
 _POD_TEMPLATES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "DaemonSet Deployment DeploymentConfig Job ReplicaSet ReplicationController Rollout StatefulSet".split(),
+        _TEMPLATE,
+    ),
     "CronJob": ("spec", "jobTemplate", *_TEMPLATE),
-    "DaemonSet": _TEMPLATE,
-    "Deployment": _TEMPLATE,
-    "DeploymentConfig": _TEMPLATE,
-    "Job": _TEMPLATE,
     "Pod": (),
-    "ReplicaSet": _TEMPLATE,
-    "ReplicationController": _TEMPLATE,
-    "Rollout": _TEMPLATE,
-    "StatefulSet": _TEMPLATE,
 }
 _GATEWAY_ROUTES = frozenset({"GRPCRoute", "HTTPRoute", "TCPRoute", "TLSRoute", "UDPRoute"})
 _KNATIVE_SERVING = "serving.knative.dev/"

@@ -21,20 +21,12 @@ _TYPED = {
 _LISTS = ("argument_list", "type_arguments")
 # Where values are used: by kind the fields that hold them; none for all that is in it.
 _VALUED: dict[str, tuple[str, ...]] = {
-    "argument_list": (),
-    "return_statement": (),
-    "binary_expression": (),
-    "unary_expression": (),
-    "expression_case": (),
-    "keyed_element": ("value",),
-    "literal_value": (),
+    **dict.fromkeys(
+        "argument_list return_statement binary_expression unary_expression expression_case literal_value".split(), ()
+    ),
+    **dict.fromkeys("keyed_element var_spec const_spec send_statement".split(), ("value",)),
+    **dict.fromkeys("short_var_declaration assignment_statement range_clause".split(), ("right",)),
     "index_expression": ("operand", "index"),
-    "short_var_declaration": ("right",),
-    "assignment_statement": ("right",),
-    "var_spec": ("value",),
-    "const_spec": ("value",),
-    "range_clause": ("right",),
-    "send_statement": ("value",),
 }
 REFERENCING = frozenset({*_TYPED, *_LISTS, *_VALUED, "selector_expression", "call_expression"})
 

@@ -22,16 +22,12 @@ _DECLARING = frozenset(
 _SELF = frozenset({b"self", b"cls"})
 # Where the first child is what is declared or set, by the field that holds it.
 _NAMING = {
-    "function_definition": "name",
-    "class_definition": "name",
-    "keyword_argument": "name",
-    "default_parameter": "name",
-    "typed_default_parameter": "name",
-    "named_expression": "name",
-    "assignment": "left",
-    "augmented_assignment": "left",
-    "for_statement": "left",
-    "for_in_clause": "left",
+    **dict.fromkeys(
+        """function_definition class_definition keyword_argument default_parameter typed_default_parameter
+        named_expression""".split(),
+        "name",
+    ),
+    **dict.fromkeys("assignment augmented_assignment for_statement for_in_clause".split(), "left"),
     "call": "function",
     "attribute": "attribute",
 }

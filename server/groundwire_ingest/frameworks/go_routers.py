@@ -1,10 +1,11 @@
-"""Which URLs Go code answers: net/http, chi, gin, echo, fiber, gorilla/mux and routers like them."""
+"""Routes of net/http, chi, gin, echo, fiber, gorilla/mux and Go routers like them."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Mount, Route
 from groundwire_ingest.tree.languages.go.types import go_type
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, field_of, text_of
@@ -218,3 +219,8 @@ def route_pattern(template: str, *, is_subtree: bool = False) -> str:
     plain = _VARYING.sub(varying, template.replace("{$}", ""))
     below = "/{rest*}" if is_subtree and len(plain) > 1 and plain.endswith("/") and "{$}" not in template else ""
     return url_path(re.sub("/{2,}", "/", plain)) + below
+
+
+GO_ROUTERS = Framework(
+    languages="go", finders=(routes,), looks_at="import_spec parameter_declaration short_var_declaration"
+)

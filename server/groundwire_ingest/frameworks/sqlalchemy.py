@@ -1,10 +1,11 @@
-"""The tables that SQLAlchemy maps classes to, also by way of Flask-SQLAlchemy and SQLModel."""
+"""SQLAlchemy, also below Flask-SQLAlchemy and SQLModel: the tables that classes map to."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, text_of, type_of
 from groundwire_ingest.tree.languages.python.conventions import class_values, plain_string
@@ -44,3 +45,6 @@ def _by_convention(node: Node) -> str:
         return _WORD_START.sub("_", name).lower()
     keywords = {"".join(text_of(child).split()) for child in arguments if child.type == "keyword_argument"}
     return name.lower() if "table=True" in keywords else ""
+
+
+SQLALCHEMY = Framework(languages="python", finders=(tables,), looks_at="class_definition")

@@ -1,10 +1,11 @@
-"""Which URLs pages answer: routers in browsers, and routes by the names of files."""
+"""Pages: the routers of React, Vue and Angular, and the files of Next.js and SvelteKit."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
@@ -138,3 +139,6 @@ def _string(syntax: Syntax, value: Node | None) -> str | None:
     if value is not None and value.type == "jsx_expression":
         value = first_child(value)
     return string_value(syntax, value) if value is not None and value.type in syntax.strings else None
+
+
+REACT = Framework(languages="typescript javascript", finders=(pages,), looks_at="object export_statement")

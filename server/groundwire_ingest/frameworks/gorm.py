@@ -1,10 +1,11 @@
-"""The tables that Go code describes to GORM."""
+"""GORM: the tables that Go code describes to it."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.go.types import embedded, go_parameters
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
@@ -57,3 +58,6 @@ def _table_of(name: str) -> str:
     if words.endswith(("s", "x", "z", "ch", "sh")):
         return f"{words}es"
     return f"{words[:-1]}ies" if words.endswith("y") and words[-2:-1] not in "aeiou" else f"{words}s"
+
+
+GORM = Framework(languages="go", finders=(tables,), looks_at="method_declaration type_spec")

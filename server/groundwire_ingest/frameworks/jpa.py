@@ -1,8 +1,9 @@
-"""The tables that entities of JPA map to."""
+"""JPA: the tables that entities map to."""
 
 import re
 from collections.abc import Iterator
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.java.annotations import annotations, strings
 from groundwire_ingest.tree.languages.nodes import Nodes, text_of
@@ -28,3 +29,6 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
             stated = strings(syntax, found["Entity"], "name")
             name = (stated or [text_of(node.child_by_field_name("name"))])[0]
             yield TableMapping(key, scope, "", "_".join(_WORDS.split(name)).lower(), CONVENTION_CONFIDENCE)
+
+
+JPA = Framework(languages="java", finders=(tables,), looks_at="class_declaration")

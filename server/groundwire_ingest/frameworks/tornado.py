@@ -1,7 +1,8 @@
-"""The lists of URLs and handlers of Tornado."""
+"""Tornado: its lists of URLs and handlers."""
 
 from collections.abc import Iterator
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, given_in
 from groundwire_ingest.tree.languages.python.conventions import route_at, text
@@ -17,3 +18,6 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
             pattern, handler = text(syntax, parts[0]), syntax.value_path(parts[1])
             if pattern.startswith("/") and handler.endswith("Handler"):
                 yield route_at(places, parts[0], regular_pattern(pattern), handler, "", "")
+
+
+TORNADO = Framework(languages="python", finders=(routes,), looks_at="tuple")

@@ -1,10 +1,11 @@
-"""Names under which messages are sent and handled, in any language: `emit("user.created")`, `@OnEvent("...")`."""
+"""Messages that are sent and handled under a name, in any language: `emit("user.created")`, `@OnEvent("...")`."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Topic
 from groundwire_ingest.tree.languages.nodes import Nodes, given_in
 from groundwire_ingest.tree.languages.strings import string_value
@@ -69,3 +70,6 @@ def _topic(
     if is_handed and not handler:
         scope = places.scope(given[-1].child_by_field_name("body") or given[-1])
     yield Topic(places.key(node), scope, name, path, handles, handler, node.start_point.row + 1)
+
+
+MESSAGES = Framework(finders=(topics,))

@@ -1,8 +1,9 @@
-"""The scripts of Vue, Svelte and Astro as TypeScript or JavaScript."""
+"""Components of Vue, Svelte and Astro: their scripts as TypeScript or JavaScript."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from groundwire_ingest.frameworks.framework import ComponentForm, Framework
 from groundwire_ingest.tree.as_code.component import (
     Component,
     ComponentCode,
@@ -44,3 +45,8 @@ def _tag_references(component: Component) -> Iterator[Reference]:
         name = "".join(part[:1].upper() + part[1:] for part in tag.name.split("-"))
         yield Reference(key, 0, name, tag.line, "value")
         yield from references_of(tag.attributes, key, 0)
+
+
+VUE = Framework(
+    languages="typescript javascript", components=ComponentForm(".vue .svelte .astro", script_file, script_code)
+)

@@ -1,9 +1,10 @@
-"""The calls of C# code that describe tables to Entity Framework."""
+"""Entity Framework: the tables that C# code describes to it."""
 
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.csharp.names import TYPE_NODES, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
@@ -103,3 +104,10 @@ def _type_argument(node: Node | None) -> str:
 def _plain_string(node: Node | None) -> str:
     text = text_of(node)
     return text[1:-1] if node is not None and node.type == "string_literal" and "\\" not in text else ""
+
+
+ENTITY_FRAMEWORK = Framework(
+    languages="csharp",
+    finders=(tables,),
+    looks_at="class_declaration struct_declaration interface_declaration record_declaration property_declaration",
+)

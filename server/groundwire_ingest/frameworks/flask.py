@@ -1,10 +1,11 @@
-"""Routes that Python code registers at applications, blueprints and routers."""
+"""Flask, FastAPI, Starlette, aiohttp, Pyramid and routers like theirs."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Mount, MountRole, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
 from groundwire_ingest.tree.languages.python.conventions import (
@@ -119,3 +120,6 @@ def _method(name: str) -> str:
 
 def _strings(call: Node) -> Iterator[Node]:
     return (child for child in arguments_of(call) if child.type == "string")
+
+
+FLASK = Framework(languages="python", finders=(routes,), looks_at="decorator assignment")

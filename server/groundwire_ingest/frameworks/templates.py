@@ -1,7 +1,8 @@
-"""The templates that code renders, by the names that it gives them."""
+"""Calls that render a template, in any language."""
 
 from collections.abc import Iterator
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, line_of, part_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -23,3 +24,6 @@ def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLitera
                     for part in (argument, *argument.named_children):
                         if part.type in syntax.strings:
                             yield StringLiteral(places.key(node), string_value(syntax, part), line_of(part))
+
+
+TEMPLATES = Framework(finders=(views,))

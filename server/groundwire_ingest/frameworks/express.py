@@ -1,10 +1,11 @@
-"""Which URLs servers answer whose code registers handlers at routers."""
+"""Express, Fastify, Koa, Hono, Elysia, restify and routers like theirs."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import Mount, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
@@ -135,3 +136,10 @@ def _without_tail(path: tuple[str, ...]) -> str:
     while len(path) > 1 and path[-1] in _OF_ROUTER:
         path = path[:-1]
     return "" if path and path[-1].endswith("()") else ".".join(path)
+
+
+EXPRESS = Framework(
+    languages="typescript javascript",
+    finders=(routes,),
+    looks_at="variable_declarator import_statement export_statement",
+)

@@ -1,10 +1,11 @@
-"""The steps of migrations that are written in code."""
+"""Steps of migrations in code: Alembic, Django, Entity Framework, Knex and others."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableChange
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, given_in, last_child, text_of
 from groundwire_ingest.tree.languages.python.conventions import application
@@ -81,3 +82,6 @@ def _string(argument: Node) -> str:
     written = text_of(argument) if text_of(argument)[:1] in _QUOTES else text_of(value)
     is_plain = len(written) > 1 and written[0] in _QUOTES and written[-1] == written[0]
     return written[1:-1] if is_plain and not set(written[1:-1]) & set("\\{$" + _QUOTES) else ""
+
+
+MIGRATIONS = Framework(finders=(table_changes,))

@@ -1,10 +1,11 @@
-"""The tables that code describes to ORMs."""
+"""TypeORM, Sequelize, Drizzle and ORMs like them: the tables that code describes to them."""
 
 import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
@@ -102,3 +103,10 @@ def _class_around(member: Node) -> str:
 
 def _snake_case(name: str) -> str:
     return _WORD_START.sub("_", name).lower()
+
+
+TYPEORM = Framework(
+    languages="typescript javascript",
+    finders=(tables,),
+    looks_at="class_declaration public_field_definition field_definition method_definition",
+)
