@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from groundwire_ingest.embedding.bert import Floats
+from groundwire_ingest.embedding.bert_model import Floats
 
 CODE_ADAPTER = Path(__file__).with_name("code_adapter.safetensors")
 STRENGTH = np.float32(0.5)

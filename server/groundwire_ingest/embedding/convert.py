@@ -23,7 +23,7 @@ from groundwire_index.embedding.int8.record import (
     EncoderRecord,
 )
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_ingest.embedding.bert import Bert
+from groundwire_ingest.embedding.bert_model import Bert
 from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_ingest.embedding.graph import encoder_model, exactness_probe
 

@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from groundwire_ingest.embedding.bert import Bert, Floats, Layer, Linear, Norm
+from groundwire_ingest.embedding.bert_model import Bert, Floats, Layer, Linear, Norm
 from groundwire_ingest.embedding.quantise import (
     GELU_FLOOR,
     QuantisedLinear,

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.embedder import Embedder, TextEmbedder
+from groundwire_index.embedding.embedder import Embedder, TextEmbedder, needs_local_models
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.model_names import PACKAGED_MODELS
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
 from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_ingest.embedding.convert import ConvertibleEmbedder, agreed_encoder
+from groundwire_ingest.embedding.packaged_model import PackagedModel
 
 _EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
 
@@ -67,3 +69,13 @@ def _fingerprinted(source: str, dimension: int, embed: _EmbedTexts) -> TextEmbed
     vectors = embed([*TEXTS, "\n".join(TEXTS)])
     fingerprint = hashlib.sha256(source.encode() + vectors.tobytes()).hexdigest()
     return _Fingerprinted(fingerprint, dimension, embed)
+
+
+def load_embedder(name: str) -> Embedder:
+    """A packaged model, else one that sentence-transformers loads by path or name. Raises EmbedderError."""
+    if name in PACKAGED_MODELS:
+        return PackagedModel(name)
+    # A packaged model must not pay seconds for loading torch, which may not be installed.
+    with needs_local_models(name):
+        from groundwire_ingest.embedding.own_model import OwnModel
+    return OwnModel(name)

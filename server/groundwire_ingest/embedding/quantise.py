@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_ingest.embedding.bert import Floats, Linear, Norm
+from groundwire_ingest.embedding.bert_model import Floats, Linear, Norm
 
 WEIGHT_LIMIT = 127
 GELU_FLOOR = 0.17

@@ -1,8 +1,10 @@
-"""From an index back to the JSONL that makes it."""
+"""From an index back to the lines of JSONL that make it."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import MISSING, fields
 from itertools import chain
 from pathlib import Path
 
@@ -11,8 +13,8 @@ import numpy as np
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_ingest.jsonl.jsonl_writing import jsonl_line
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
+from groundwire_ingest.timestamps import timestamp_text
 
 STANDARD_OUTPUT = Path("-")
 
@@ -106,3 +108,48 @@ def _own_vector(index: LoadedIndex, row: int) -> tuple[float, ...] | None:
     if space is None or index.vectors is None or space.embedder:
         return None
     return tuple(index.vectors.rows[row].tolist())
+
+
+_DEFAULTS = {
+    field.name: field.default for field in fields(SourceNode) if field.default is not MISSING and field.name != "vector"
+}
+"""Of the fields that are left out at their default, in the order in which they are written."""
+
+
+def jsonl_line(record: SourceNode | SourceEdge) -> str:
+    """The record as one canonical line, without its line feed; reading it gives the record again, `origin` aside.
+
+    Fields are in a fixed order and keys of metadata sorted; a timestamp, which must have a zone, is written in UTC.
+    Fields at their default are left out, except access data: what is stated is written, even where it is empty.
+    """
+    written = _node_values(record) if isinstance(record, SourceNode) else _edge_values(record)
+    members = (
+        f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)}"
+        for name, value in written
+    )
+    return f"{{{', '.join(members)}}}"
+
+
+def _node_values(node: SourceNode) -> Iterator[tuple[str, object]]:
+    yield from (("type", "node"), ("kind", node.kind), ("local_id", node.local_id), ("text", node.text))
+    for name, default in _DEFAULTS.items():
+        value = getattr(node, name)
+        if value != default:
+            yield name, timestamp_text(value) if name == "timestamp" else value
+    stated = {
+        "tenant_id": node.access.tenant_id,
+        "acl_tags": node.access.acl_tags,
+        "classification_labels": node.access.classification_labels,
+        "clearance_level": node.access.clearance_level,
+        "vector": node.vector,
+        "metadata": dict(node.metadata) or None,
+    }
+    yield from ((name, value) for name, value in stated.items() if value is not None)
+
+
+def _edge_values(edge: SourceEdge) -> Iterator[tuple[str, object]]:
+    yield from (("type", "edge"), ("from", edge.from_key), ("to", edge.to_key), ("edge_type", edge.edge_type))
+    if edge.confidence != 1.0:
+        yield "confidence", edge.confidence
+    if edge.line:
+        yield "line", edge.line

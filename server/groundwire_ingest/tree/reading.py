@@ -15,7 +15,7 @@ from groundwire_ingest.tree.as_code.xaml import xaml_facts
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
 from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts, XamlFacts
 from groundwire_ingest.tree.files.paths import path_edges
-from groundwire_ingest.tree.files.proto_edges import proto_edges
+from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
@@ -23,12 +23,12 @@ from groundwire_ingest.tree.literals import (
     Statement,
     entity_edges,
     literal_edges,
+    migration_edges,
     procedure_edges,
     references_in,
     statements,
 )
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.migrations import migration_edges
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.layout import TreeLayout

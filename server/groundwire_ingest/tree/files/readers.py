@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from groundwire_ingest.tree.files.block_files import read_blocks
-from groundwire_ingest.tree.files.ini_file import read_ini, read_toml
 from groundwire_ingest.tree.files.json_file import read_json
 from groundwire_ingest.tree.files.languages import PLAIN_TEXT
-from groundwire_ingest.tree.files.line_files import read_http, read_make, read_shell
+from groundwire_ingest.tree.files.line_files import read_http, read_ini, read_make, read_shell, read_toml
 from groundwire_ingest.tree.files.markup.razor import read_razor
 from groundwire_ingest.tree.files.markup.templates import read_component, read_template
 from groundwire_ingest.tree.files.msbuild import read_msbuild, read_solution

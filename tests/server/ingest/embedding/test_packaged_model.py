@@ -13,7 +13,7 @@ from torch import nn
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 from groundwire_ingest.embedding.adapter import CODE_ADAPTER, STRENGTH, read_adapter
-from groundwire_ingest.embedding.load import load_embedder
+from groundwire_ingest.embedding.index_texts import load_embedder
 from groundwire_ingest.embedding.own_model import OwnModel
 from groundwire_ingest.embedding.packaged_model import PackagedModel, packaged_folder
 
@@ -65,7 +65,7 @@ def test_a_query_is_embedded_as_a_text_is() -> None:
 
 def test_building_with_a_packaged_model_loads_no_torch() -> None:
     script = (
-        "import sys; from groundwire_ingest.embedding.load import load_embedder; "
+        "import sys; from groundwire_ingest.embedding.index_texts import load_embedder; "
         f"load_embedder({DEFAULT_MODEL!r}).embed_texts(['a']); "
         "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
     )

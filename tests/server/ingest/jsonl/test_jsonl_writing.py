@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_ingest.jsonl.export import jsonl_line
 from groundwire_ingest.jsonl.jsonl import JsonlSource
-from groundwire_ingest.jsonl.jsonl_writing import jsonl_line
 from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 Scratch = Callable[[], AbstractContextManager[Path]]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS
-from groundwire_ingest.tree.front_matter import FrontMatter, read_front_matter
+from groundwire_ingest.tree.markdown import FrontMatter, read_front_matter
 from groundwire_ingest.tree.yaml_tree import MAX_DEPTH, YamlError
 
 

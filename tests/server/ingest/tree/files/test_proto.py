@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from groundwire_ingest.tree.files.facts import ProtoFacts
-from groundwire_ingest.tree.files.proto import MAX_NESTING
-from groundwire_ingest.tree.files.proto_edges import proto_edges
+from groundwire_ingest.tree.files.proto import MAX_NESTING, proto_edges
 from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
