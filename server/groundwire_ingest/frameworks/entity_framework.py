@@ -19,7 +19,7 @@ _MAX_STEPS = 10
 def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMapping]:
     """`[Table]` attributes, `DbSet<Entity>` properties and `ToTable` calls, with the entity that each is about."""
     configured: dict[int, str] = {}
-    for node in (node for node_type in TYPE_NODES for node in nodes[node_type]):
+    for node in nodes.of(*TYPE_NODES):
         for base in base_types(node):
             if type_name(base).rpartition(".")[2] == "IEntityTypeConfiguration":
                 configured[places.scope(node)] = _type_argument(base)

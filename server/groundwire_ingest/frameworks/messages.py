@@ -33,19 +33,17 @@ def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
     A decorator's handler is the definition it decorates. A call's handler is its last argument, or the definition
     around the call if that argument is a function written out.
     """
-    for kind, form in syntax.calls.items():
-        for node in nodes[kind] if form.arguments and not form.constructs else ():
-            callee = syntax.callee(node)
-            if callee is None:
-                continue
-            is_decorator = node.parent is not None and node.parent.type == _DECORATOR
-            handles = _HANDLES.fullmatch(callee[1]) is not None or _ITERATES.fullmatch(callee[1]) is not None
-            if not handles and (is_decorator or not callee[0] or not _SENDS.fullmatch(callee[1])):
-                continue
-            listed = node.child_by_field_name(form.arguments)
-            given = given_in(listed)
-            if given:
-                yield from _topic(syntax, node, callee[1], given, handles, is_decorator, places)
+    for node, form, callee in syntax.called(nodes):
+        if not form.arguments or form.constructs:
+            continue
+        is_decorator = node.parent is not None and node.parent.type == _DECORATOR
+        handles = _HANDLES.fullmatch(callee[1]) is not None or _ITERATES.fullmatch(callee[1]) is not None
+        if not handles and (is_decorator or not callee[0] or not _SENDS.fullmatch(callee[1])):
+            continue
+        listed = node.child_by_field_name(form.arguments)
+        given = given_in(listed)
+        if given:
+            yield from _topic(syntax, node, callee[1], given, handles, is_decorator, places)
 
 
 def _topic(

@@ -34,17 +34,15 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
 
     The table is the argument named `table` or, of a call that creates one, `name`; else the first argument.
     """
-    for kind, form in syntax.calls.items():
-        for node in nodes[kind] if not form.constructs else ():
-            callee = syntax.callee(node)
-            if callee is None or not callee[0] or not _CHANGES.fullmatch(callee[1]):
-                continue
-            creates = _CREATES.fullmatch(callee[1]) is not None
-            table = _table(node.child_by_field_name(form.arguments), creates)
-            if table:
-                table = _table_of_model(syntax, places.key(node), table) if _OF_MODEL.search(callee[1]) else table
-                yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
-    for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
+    for node, form, callee in syntax.called(nodes):
+        if form.constructs or not callee[0] or not _CHANGES.fullmatch(callee[1]):
+            continue
+        creates = _CREATES.fullmatch(callee[1]) is not None
+        table = _table(node.child_by_field_name(form.arguments), creates)
+        if table:
+            table = _table_of_model(syntax, places.key(node), table) if _OF_MODEL.search(callee[1]) else table
+            yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
+    for node in nodes.of(*sorted(syntax.strings)):
         match = _STATEMENT.match(node.text or b"")
         if match is not None:
             creates = match["verb"].upper() == b"CREATE"

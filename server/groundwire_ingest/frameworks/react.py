@@ -36,10 +36,9 @@ def pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
         written = _string(syntax, members["path"].child_by_field_name("value")) if "path" in members else None
         if shown is not None and written is not None:
             yield from _page(syntax, node, "/".join((*_around(syntax, node), written)), shown, places)
-    for kind in ("jsx_self_closing_element", "jsx_opening_element"):
-        for node in nodes[kind]:
-            if text_of(node.child_by_field_name("name")).endswith("Route"):
-                yield from _element(syntax, node, places)
+    for node in nodes.of("jsx_self_closing_element", "jsx_opening_element"):
+        if text_of(node.child_by_field_name("name")).endswith("Route"):
+            yield from _element(syntax, node, places)
 
 
 def _folder(path: str) -> str | None:

@@ -15,15 +15,13 @@ _MAX_PLACE = 2
 
 def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLiteral]:
     """The names of templates in calls that render them."""
-    for kind, form in syntax.calls.items():
-        for node in nodes[kind] if form.arguments else ():
-            callee = syntax.callee(node)
-            if callee is not None and callee[1].lower().replace("_", "") in _RENDERS:
-                for argument in children_of(part_of(node, form.arguments))[:_MAX_PLACE]:
-                    # Some grammars put each argument into a node of its own.
-                    for part in (argument, *argument.named_children):
-                        if part.type in syntax.strings:
-                            yield StringLiteral(places.key(node), string_value(syntax, part), line_of(part))
+    for node, form, callee in syntax.called(nodes):
+        if form.arguments and callee[1].lower().replace("_", "") in _RENDERS:
+            for argument in children_of(part_of(node, form.arguments))[:_MAX_PLACE]:
+                # Some grammars put each argument into a node of its own.
+                for part in (argument, *argument.named_children):
+                    if part.type in syntax.strings:
+                        yield StringLiteral(places.key(node), string_value(syntax, part), line_of(part))
 
 
 TEMPLATES = Framework(finders=(views,))

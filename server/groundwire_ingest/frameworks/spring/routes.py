@@ -23,11 +23,10 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
 
     The interfaces of HTTP clients are none: they ask for what others answer.
     """
-    for kind in ("class_declaration", "interface_declaration", "record_declaration"):
-        for node in nodes[kind]:
-            found = dict(annotations(node))
-            if _CLIENTS.isdisjoint(found):
-                yield from _of_type(syntax, node, places, _patterns(syntax, node))
+    for node in nodes.of("class_declaration", "interface_declaration", "record_declaration"):
+        found = dict(annotations(node))
+        if _CLIENTS.isdisjoint(found):
+            yield from _of_type(syntax, node, places, _patterns(syntax, node))
 
 
 def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> Iterator[Route]:

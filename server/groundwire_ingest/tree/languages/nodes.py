@@ -1,7 +1,7 @@
 """Questions to tree-sitter's nodes that are the same for every grammar. Their texts are read up to a size."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -16,8 +16,13 @@ MAX_DEPTH = 1000
 _MAX_TYPE_BYTES = 300
 _TYPE_NAME = re.compile(r"[*&]*\s*([^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*)\s*(\[\])?")
 
-Nodes = Mapping[str, Sequence[Node]]
-"""The nodes of a file by type, each in document order."""
+
+class Nodes(dict[str, list[Node]]):
+    """The nodes of a file by type, each in document order."""
+
+    def of(self, *types: str) -> Iterator[Node]:
+        """The nodes of some types, type by type."""
+        return (node for node_type in types for node in self[node_type])
 
 
 def part_of(node: Node, field: str) -> Node | None:
@@ -88,12 +93,12 @@ def end_row(node: Node) -> int:
     return row - 1 if column == 0 and row > node.start_point.row else row
 
 
-def collect(root: Node, types: frozenset[str]) -> dict[str, list[Node]]:
+def collect(root: Node, types: frozenset[str]) -> Nodes:
     """Every node below `root` of the given types and down to MAX_DEPTH, by type in document order.
 
     Iterates, so depth costs no stack.
     """
-    found: dict[str, list[Node]] = {node_type: [] for node_type in sorted(types)}
+    found = Nodes((node_type, []) for node_type in sorted(types))
     cursor, depth = root.walk(), 0
     while True:
         node = cursor.node

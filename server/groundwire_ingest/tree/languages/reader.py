@@ -133,16 +133,12 @@ def _of(kind: type[FindingT], findings: Iterable[Finding]) -> tuple[FindingT, ..
 def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
     """The distinct calls of each chunk, the first of equal ones standing for all."""
     seen: set[Call] = set()
-    for kind, form in syntax.calls.items():
-        for node in found[kind]:
-            callee = syntax.callee(node)
-            if callee is None:
-                continue
-            arguments, types = syntax.arguments(node), syntax.type_arguments(node)
-            call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
-            if call not in seen:
-                seen.add(call)
-                yield replace(call, line=node.start_point.row + 1)
+    for node, form, callee in syntax.called(found):
+        arguments, types = syntax.arguments(node), syntax.type_arguments(node)
+        call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
+        if call not in seen:
+            seen.add(call)
+            yield replace(call, line=node.start_point.row + 1)
 
 
 def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:

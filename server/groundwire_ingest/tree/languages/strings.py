@@ -21,7 +21,7 @@ def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places)
     Literals with nothing but `+` or white space between them are one. Placeholders stay as in the source (`{name}`,
     `${name}`).
     """
-    strings = [node for node_type in sorted(syntax.strings) for node in nodes[node_type]]
+    strings = list(nodes.of(*sorted(syntax.strings)))
     documentation = syntax.documentation(nodes)
     joined: list[Node] = []
     for node in sorted(strings, key=lambda node: (node.start_byte, -node.end_byte)):

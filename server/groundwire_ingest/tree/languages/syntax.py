@@ -20,7 +20,7 @@ from groundwire_ingest.tree.facts import (
     Role,
     Trait,
 )
-from groundwire_ingest.tree.languages.expressions import Expressions
+from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 
 _MAX_ACCESSOR_BYTES = 200
@@ -230,6 +230,14 @@ class Syntax(Expressions, ABC):
                 return True
             pending.extend(current.named_children)
         return False
+
+    def called(self, nodes: Nodes) -> Iterator[tuple[Node, CallForm, tuple[str, str]]]:
+        """The calls of a file that name what they call, each with its form and what `callee` says of it."""
+        for kind, form in self.calls.items():
+            for node in nodes[kind]:
+                callee = self.callee(node)
+                if callee is not None:
+                    yield node, form, callee
 
     def documentation(self, nodes: Nodes) -> frozenset[int]:
         """The start bytes of strings that are comments in effect."""

@@ -59,7 +59,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Rout
     handlers = {item.scope for item in routes if isinstance(item, Route) and not item.handler}
     documentation = syntax.documentation(nodes)
     seen: set[tuple[str, str, str]] = set()
-    for node in (node for kind in sorted(syntax.strings) for node in nodes[kind]):
+    for node in nodes.of(*sorted(syntax.strings)):
         key, line = places.key(node), node.start_point.row + 1
         match = None if line in taken or node.start_byte in documentation else _url(syntax, node)
         if match is None or _is_declared(syntax, node, places, handlers):

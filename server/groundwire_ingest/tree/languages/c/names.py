@@ -94,10 +94,9 @@ def c_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refer
         if named is not None:
             line = node.start_point.row + 1
             yield Reference(places.key(node), places.scope(node), dotted_name(named), line, "type")
-    for kind in _VALUED:
-        for node in nodes[kind]:
-            for value in node.named_children:
-                yield from _value(syntax, value, places)
+    for node in nodes.of(*_VALUED):
+        for value in node.named_children:
+            yield from _value(syntax, value, places)
     for kind, field in _SET.items():
         for node in nodes[kind]:
             given = node.child_by_field_name(field) if field else first_child(node)

@@ -70,11 +70,10 @@ def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
     """Fields, properties, parameters, locals, loop and pattern variables, and the parameters of lambdas."""
     for node in nodes["variable_declaration"]:
         yield from _declared_variables(syntax, node, places)
-    for kind in ("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
-        for node in nodes[kind]:
-            name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
-            if name and stated:
-                yield Binding(places.scope(node), name, stated, True)
+    for node in nodes.of("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
+        name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
+        if name and stated:
+            yield Binding(places.scope(node), name, stated, True)
     for node in nodes["foreach_statement"]:
         declared, name = node.child_by_field_name("type"), text_of(node.child_by_field_name("left"))
         if declared is not None and declared.type != "implicit_type":
@@ -166,11 +165,10 @@ def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         name = text_of(node.child_by_field_name("name"))
         for written in (name, f"{name}Attribute") if name else ():
             yield from places.reference(node, written, "decorator")
-    for kind in _VALUED:
-        for node in nodes[kind]:
-            value = _valued(node)
-            is_name = value is not None and value.type in _NAMES
-            yield from places.reference(node, ".".join(syntax.path(value)) if is_name else "", "value")
+    for node in nodes.of(*_VALUED):
+        value = _valued(node)
+        is_name = value is not None and value.type in _NAMES
+        yield from places.reference(node, ".".join(syntax.path(value)) if is_name else "", "value")
 
 
 def _valued(node: Node) -> Node | None:

@@ -62,7 +62,7 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
             for written in node.children_by_field_name(field) if node.start_byte not in receivers else ():
                 is_made = kind == "composite_literal" and written.type in ("type_identifier", "qualified_type")
                 yield from () if is_made else _types(written, places)
-    for node in (node for kind in _LISTS for node in nodes[kind]):
+    for node in nodes.of(*_LISTS):
         for child in node.named_children:
             yield from _types(child, places) if child.type in _TYPES or child.type == "type_elem" else ()
 

@@ -20,17 +20,15 @@ _LISTS = frozenset({"var_declaration", "const_declaration", "var_spec_list"})
 
 def go_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
     """Receivers, parameters, fields and variables, also of loops, channels and type switches."""
-    for kind in ("parameter_declaration", "variadic_parameter_declaration"):
-        for node in nodes[kind]:
-            yield from _parameters(node, places)
+    for node in nodes.of("parameter_declaration", "variadic_parameter_declaration"):
+        yield from _parameters(node, places)
     for node in nodes["type_spec"]:
         yield from _fields(node, places)
     yield from _variables(syntax, nodes, places)
-    for kind in ("short_var_declaration", "receive_statement"):
-        for node in nodes[kind]:
-            names, values = node.child_by_field_name("left"), node.child_by_field_name("right")
-            listed = values.named_children if values is not None and values.type == "expression_list" else [values]
-            yield from _paired(syntax, places.scope(node), children_of(names), listed)
+    for node in nodes.of("short_var_declaration", "receive_statement"):
+        names, values = node.child_by_field_name("left"), node.child_by_field_name("right")
+        listed = values.named_children if values is not None and values.type == "expression_list" else [values]
+        yield from _paired(syntax, places.scope(node), children_of(names), listed)
     for node in nodes["range_clause"]:
         yield from _ranged(syntax, node, places)
     for node in nodes["type_switch_statement"]:
@@ -63,7 +61,7 @@ def _fields(spec: Node, places: Places) -> Iterator[Binding]:
 def _variables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
     """Variables and constants; those of the package belong to the file, whether or not they are a node."""
     of_package = frozenset(spec.start_byte for root in nodes["source_file"] for spec in package_specs(root))
-    for node in (node for kind in ("var_spec", "const_spec") for node in nodes[kind]):
+    for node in nodes.of("var_spec", "const_spec"):
         scope = 0 if node.start_byte in of_package else places.scope(node)
         stated, values = go_type(node.child_by_field_name("type")), node.child_by_field_name("value")
         names = [name for name in node.children_by_field_name("name") if name.is_named]

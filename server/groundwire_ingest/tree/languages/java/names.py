@@ -29,7 +29,7 @@ _MADE = frozenset({"object_creation_expression", "cast_expression"})
 
 def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
     """Fields, enum constants, parameters, locals, variables of loops, resources and patterns, and those of lambdas."""
-    for node in (node for kind in _DECLARATIONS for node in nodes[kind]):
+    for node in nodes.of(*_DECLARATIONS):
         for variable in node.children_by_field_name("declarator"):
             yield from _variable(syntax, places, node.child_by_field_name("type"), variable)
     for kind in ("formal_parameter", "resource", "enhanced_for_statement"):
@@ -58,7 +58,7 @@ def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
         name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("right"))
         if name:
             yield Binding(places.scope(node), name, stated, bool(stated))
-    for node in (node for kind in _PATTERNS for node in nodes[kind]):
+    for node in nodes.of(*_PATTERNS):
         stated, name = type_of(_typed_child(node)), text_of(last_child(node))
         if node.named_child_count > 1 and name:
             yield Binding(places.scope(node), name, "" if stated == "var" else stated, stated not in ("", "var"))
@@ -140,7 +140,7 @@ _IGNORED = frozenset({"var", "String", "Object", "Array"})
 def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then annotations, then names that are passed on as values, and members that are read."""
     yield from _named_types(nodes, places)
-    for node in (node for kind in _ANNOTATIONS for node in nodes[kind]):
+    for node in nodes.of(*_ANNOTATIONS):
         yield from places.reference(node, text_of(node.child_by_field_name("name")), "decorator")
     for node in _values(nodes):
         yield from places.reference(node, text_of(node), "value")
@@ -152,10 +152,10 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
             yield from _types(node.child_by_field_name(field), places)
-    for node in (node for kind in _LEADING for node in nodes[kind]):
+    for node in nodes.of(*_LEADING):
         leading = (child for child in node.named_children if child.type != "modifiers" and not child.is_extra)
         yield from _types(next(leading, None), places)
-    for node in (node for kind in _LISTS for node in nodes[kind]):
+    for node in nodes.of(*_LISTS):
         for child in node.named_children:
             yield from _types(child, places)
 

@@ -20,11 +20,10 @@ def kotlin_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
     """Properties, parameters, locals, loop variables, caught exceptions, and what `fun f() = ...` returns."""
     for node in nodes["property_declaration"]:
         yield from _property(syntax, node, places)
-    for kind in ("parameter", "class_parameter", "catch_block"):
-        for node in nodes[kind]:
-            name = next((child for child in node.named_children if child.type == "identifier"), None)
-            if name is not None:
-                yield Binding(places.scope(node), text_of(name), _stated(node), True)
+    for node in nodes.of("parameter", "class_parameter", "catch_block"):
+        name = next((child for child in node.named_children if child.type == "identifier"), None)
+        if name is not None:
+            yield Binding(places.scope(node), text_of(name), _stated(node), True)
     for node in nodes["lambda_parameters"]:
         variables = (child for child in node.named_children if child.type == "variable_declaration")
         yield from (_variable(child, places) for child in variables)

@@ -107,9 +107,10 @@ def php_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Ref
     """Types, those before `::` and behind `instanceof` included, then attributes, then `[Foo::class, 'bar']`."""
     for node in nodes["named_type"]:
         yield from _reference(node, first_child(node), "type", places)
-    for kind in ("class_constant_access_expression", "scoped_call_expression", "scoped_property_access_expression"):
-        for node in nodes[kind]:
-            yield from _reference(node, first_child(node), "type", places)
+    for node in nodes.of(
+        "class_constant_access_expression", "scoped_call_expression", "scoped_property_access_expression"
+    ):
+        yield from _reference(node, first_child(node), "type", places)
     for node in nodes["binary_expression"]:
         if any(child.type == "instanceof" for child in node.children):
             yield from _reference(node, node.child_by_field_name("right"), "type", places)

@@ -126,14 +126,13 @@ class PhpSyntax(Syntax):
                 alias = text_of(clause.child_by_field_name("alias")) or name
                 if clause.type == "namespace_use_clause" and name:
                     yield Import(module, name, alias, clause.start_point.row + 1)
-        for kind in _REQUIRED:
-            for node in nodes[kind]:
-                value = last_child(node)
-                while value is not None and value.type in ("parenthesized_expression", "binary_expression"):
-                    value = last_child(value)
-                path = string_value(self, value) if value is not None and value.type in self.strings else ""
-                if path and "$" not in path:
-                    yield Import(path, "", "", node.start_point.row + 1)
+        for node in nodes.of(*_REQUIRED):
+            value = last_child(node)
+            while value is not None and value.type in ("parenthesized_expression", "binary_expression"):
+                value = last_child(value)
+            path = string_value(self, value) if value is not None and value.type in self.strings else ""
+            if path and "$" not in path:
+                yield Import(path, "", "", node.start_point.row + 1)
 
     bindings = php_bindings
     references = php_references

@@ -70,9 +70,8 @@ class _Bindings:
 
     def all(self) -> Iterator[Binding]:
         """The bindings by the kind of statement, each kind in document order."""
-        for kind in ("parameters", "lambda_parameters"):
-            for node in self._nodes[kind]:
-                yield from self._parameters(node)
+        for node in self._nodes.of("parameters", "lambda_parameters"):
+            yield from self._parameters(node)
         for node in self._nodes["assignment"]:
             yield from self._assigned(node)
         for node in self._nodes["named_expression"]:
@@ -80,9 +79,8 @@ class _Bindings:
             yield self._local(node, text_of(node.child_by_field_name("name")), path)
         for node in self._nodes["as_pattern"]:
             yield from self._opened(node)
-        for kind in ("for_statement", "for_in_clause"):
-            for node in self._nodes[kind]:
-                yield from self._items(node)
+        for node in self._nodes.of("for_statement", "for_in_clause"):
+            yield from self._items(node)
         yield from self._returned()
 
     def _local(self, node: Node, name: str, value: str, *, is_item: bool = False) -> Binding:

@@ -23,9 +23,8 @@ def ruby_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
     """Variables by what they are set to, attributes by their instance variables, associations by their names."""
     for node in nodes["call"]:
         yield from _declared(syntax, node, places)
-    for kind in _PARAMETERS:
-        for node in nodes[kind]:
-            yield from _parameters(syntax, node, places)
+    for node in nodes.of(*_PARAMETERS):
+        yield from _parameters(syntax, node, places)
     for node in (*nodes["assignment"], *nodes["operator_assignment"]):
         yield from _assigned(syntax, node, places)
     for node in nodes["body_statement"]:
@@ -127,9 +126,8 @@ def ruby_calls(_: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]:
 
 def ruby_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Constants by the longest path, then the methods that a call without a receiver is given as symbols."""
-    for kind in ("constant", "scope_resolution"):
-        for node in nodes[kind]:
-            yield from places.reference(node, ".".join(syntax.path(node)) if _is_use(node) else "", "type")
+    for node in nodes.of("constant", "scope_resolution"):
+        yield from places.reference(node, ".".join(syntax.path(node)) if _is_use(node) else "", "type")
     for node in nodes["simple_symbol"]:
         call = node.parent.parent if node.parent is not None and node.parent.type == "argument_list" else None
         is_plain = call is not None and call.type == "call" and call.child_by_field_name("receiver") is None

@@ -31,9 +31,8 @@ def rust_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
         yield Binding(places.type_scope(node), name, stated, True)
     for node in nodes["enum_variant"]:
         yield Binding(places.type_scope(node), text_of(node.child_by_field_name("name")), "", False)
-    for kind in ("parameter", "let_declaration"):
-        for node in nodes[kind]:
-            yield from _variable(syntax, node, places)
+    for node in nodes.of("parameter", "let_declaration"):
+        yield from _variable(syntax, node, places)
     for node in nodes["closure_parameters"]:
         names = (child for child in node.named_children if child.type == "identifier")
         yield from (Binding(places.scope(child), text_of(child), "", False) for child in names)

@@ -60,21 +60,18 @@ def script_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
 
 def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[int, str], Known]) -> Iterator[Binding]:
     limits = _limits(nodes)
-    for kind in _TYPED_PARAMETERS:
-        for node in nodes[kind]:
-            yield from _parameter(syntax, node, places, parameters, limits)
+    for node in nodes.of(*_TYPED_PARAMETERS):
+        yield from _parameter(syntax, node, places, parameters, limits)
     for node in nodes["formal_parameters"]:
         for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
             yield from bound(syntax, places.scope(child), child, NOTHING)
     yield from _variables(syntax, nodes, places, limits)
     yield from _fields(syntax, nodes, places, parameters)
     yield from _loops(syntax, nodes, places)
-    for kind in sorted(FUNCTIONS):
-        for node in nodes[kind]:
-            yield from _item_of_call(syntax, node, places)
-    for kind in sorted(FUNCTIONS | _DECLARED_FUNCTIONS):
-        for node in nodes[kind]:
-            yield from _result(syntax, node, places)
+    for node in nodes.of(*sorted(FUNCTIONS)):
+        yield from _item_of_call(syntax, node, places)
+    for node in nodes.of(*sorted(FUNCTIONS | _DECLARED_FUNCTIONS)):
+        yield from _result(syntax, node, places)
 
 
 def _variables(syntax: Syntax, nodes: Nodes, places: Places, limits: Mapping[str, str]) -> Iterator[Binding]:

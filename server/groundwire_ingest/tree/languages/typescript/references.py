@@ -46,9 +46,8 @@ REFERENCING = frozenset(
 
 def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then decorators, then modules that are brought in at run time, then values."""
-    for kind in ("type_identifier", "nested_type_identifier"):
-        for node in filter(_is_type_use, nodes[kind]):
-            yield from places.reference(node, type_name(node), "type")
+    for node in filter(_is_type_use, nodes.of("type_identifier", "nested_type_identifier")):
+        yield from places.reference(node, type_name(node), "type")
     for node in nodes["decorator"]:
         value = first_child(node)
         called = field_of(value, "function")
@@ -66,11 +65,10 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
 def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Names that come from the file's own declarations or imports, and members that are read."""
     known = _file_names(syntax, nodes)
-    for kind in ("identifier", "shorthand_property_identifier"):
-        for node in nodes[kind]:
-            name = text_of(node)
-            if name in known and _is_use(node):
-                yield from places.reference(node, name, "value")
+    for node in nodes.of("identifier", "shorthand_property_identifier"):
+        name = text_of(node)
+        if name in known and _is_use(node):
+            yield from places.reference(node, name, "value")
     for node in nodes["member_expression"]:
         yield from places.reference(node, _member_path(syntax, node), "value")
 
