@@ -33,15 +33,7 @@ _ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _READ_BYTES = 256 * 1024
 _LOCAL_HEADER_BYTES = 30
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    UnicodeDecodeError,
-)
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, UnicodeDecodeError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +104,7 @@ class _ZipFiles:
     """Holds the zip open as long as it lives: finding one member among many costs a look at each of them."""
 
     def __init__(
-        self,
-        path: Path,
-        archive: zipfile.ZipFile,
-        top: str,
-        members: dict[str, zipfile.ZipInfo],
-        layout: ArchiveLayout,
+        self, path: Path, archive: zipfile.ZipFile, top: str, members: dict[str, zipfile.ZipInfo], layout: ArchiveLayout
     ) -> None:
         self._path = path
         self._archive = archive

@@ -18,10 +18,7 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, parse_json
 from groundwire_ingest.records import SourceRecord
 
-_REPOSITORY_SPELLINGS = {
-    "branch": ("branch",),
-    "commit": ("head_sha",),
-}
+_REPOSITORY_SPELLINGS = {"branch": ("branch",), "commit": ("head_sha",)}
 
 
 class BundleSource:

@@ -19,15 +19,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from groundwire_ingest.embedding.bert_model import Bert, Floats, Layer, Linear, Norm
-from groundwire_ingest.embedding.quantise import (
-    GELU_FLOOR,
-    QuantisedLinear,
-    by_size,
-    by_use,
-    joined,
-    quantise,
-    scaled,
-)
+from groundwire_ingest.embedding.quantise import GELU_FLOOR, QuantisedLinear, by_size, by_use, joined, quantise, scaled
 
 OPSET = 21
 IR_VERSION = 10

@@ -47,13 +47,7 @@ def topics(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Topic]:
 
 
 def _topic(
-    syntax: Syntax,
-    node: Node,
-    called: str,
-    given: list[Node],
-    handles: bool,
-    is_decorator: bool,
-    places: Places,
+    syntax: Syntax, node: Node, called: str, given: list[Node], handles: bool, is_decorator: bool, places: Places
 ) -> Iterator[Topic]:
     is_string = given[0].type in syntax.strings
     name = _HOLE.sub("{}", string_value(syntax, given[0])) if is_string else ""

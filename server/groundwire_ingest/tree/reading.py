@@ -156,9 +156,7 @@ class TreeReading:
         """All edges between files, once every file has been read."""
         facts = [
             replace(
-                item,
-                is_test=self._purposes.is_test(item.path),
-                is_generated=self._purposes.is_generated(item.path),
+                item, is_test=self._purposes.is_test(item.path), is_generated=self._purposes.is_generated(item.path)
             )
             for item in self._facts
         ]
@@ -184,9 +182,7 @@ class TreeReading:
             naming[edge.to_key][edge.from_key] = None
         return [
             replace(
-                page,
-                rendered_by=tuple(naming[self._first_keys[page.path]]),
-                is_test=self._purposes.is_test(page.path),
+                page, rendered_by=tuple(naming[self._first_keys[page.path]]), is_test=self._purposes.is_test(page.path)
             )
             for page in self._pages
         ]

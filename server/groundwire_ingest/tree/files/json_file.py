@@ -6,14 +6,7 @@ from dataclasses import dataclass
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.facts import Setting
-from groundwire_ingest.tree.files.lexer import (
-    DOUBLE_QUOTED,
-    SINGLE_QUOTED,
-    SLASH_COMMENTS,
-    Lexicon,
-    Token,
-    unquoted,
-)
+from groundwire_ingest.tree.files.lexer import DOUBLE_QUOTED, SINGLE_QUOTED, SLASH_COMMENTS, Lexicon, Token, unquoted
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile

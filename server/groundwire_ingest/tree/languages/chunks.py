@@ -76,13 +76,7 @@ class ChunkCutter:
     """
 
     def __init__(
-        self,
-        syntax: Syntax,
-        path: str,
-        root: Node,
-        source: bytes,
-        lines: Sequence[str],
-        notices: Container[int],
+        self, syntax: Syntax, path: str, root: Node, source: bytes, lines: Sequence[str], notices: Container[int]
     ) -> None:
         self._syntax = syntax
         self._path = path

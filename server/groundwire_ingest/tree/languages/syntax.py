@@ -9,17 +9,7 @@ from typing import ClassVar
 
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import (
-    Binding,
-    Call,
-    Construct,
-    Definition,
-    Import,
-    Parameter,
-    Reference,
-    Role,
-    Trait,
-)
+from groundwire_ingest.tree.facts import Binding, Call, Construct, Definition, Import, Parameter, Reference, Role, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 

@@ -8,12 +8,7 @@ from groundwire_ingest.tree.model import FileAnalysis
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.file import Mention, SqlFile
 from groundwire_ingest.tree.sql.object_names import Relation, SqlName, parse_name
-from groundwire_ingest.tree.sql.objects import (
-    ADMITTED_TYPES,
-    ObjectIndex,
-    Resolved,
-    edge_type,
-)
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ObjectIndex, Resolved, edge_type
 
 REDEFINED_CONFIDENCE = 0.9
 REDEFINED_ELSEWHERE_CONFIDENCE = 0.8

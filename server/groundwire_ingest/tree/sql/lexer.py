@@ -93,11 +93,7 @@ _RULES: dict[Dialect, tuple[tuple[str, str], ...]] = {
         ("WORD", r"[^\W\d][\w$]*"),
     ),
 }
-_SHARED_RULES = (
-    ("BLOCK", r"/\*"),
-    ("NUMBER", r"\d[\w.]*"),
-    ("SYMBOL", r"\S"),
-)
+_SHARED_RULES = (("BLOCK", r"/\*"), ("NUMBER", r"\d[\w.]*"), ("SYMBOL", r"\S"))
 _QUOTES = "[\"'`"
 _QUOTING_RULES = frozenset({"STRING", "QUOTED", "DOLLAR"})
 _MAX_UNCLOSED_SCANS = 20

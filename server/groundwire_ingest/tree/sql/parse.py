@@ -14,12 +14,7 @@ from groundwire_ingest.tree.sql.lexer import Dialect
 MAX_PARSED_CHARACTERS = 50_000
 MAX_NESTED_PARENTHESES = 60
 
-_SQLGLOT_NAMES = {
-    Dialect.TSQL: "tsql",
-    Dialect.POSTGRES: "postgres",
-    Dialect.MYSQL: "mysql",
-    Dialect.GENERIC: "",
-}
+_SQLGLOT_NAMES = {Dialect.TSQL: "tsql", Dialect.POSTGRES: "postgres", Dialect.MYSQL: "mysql", Dialect.GENERIC: ""}
 _LOGGER = logging.getLogger("sqlglot")
 
 

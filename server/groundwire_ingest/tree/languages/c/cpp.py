@@ -32,10 +32,7 @@ class CppSyntax(CSyntax):
     transparent = CSyntax.transparent | {"template_declaration"}
     wrappers = frozenset({"template_declaration"})
     headers = CSyntax.headers | {"using_declaration"}
-    members: ClassVar[Mapping[str, tuple[str, str]]] = {
-        **CSyntax.members,
-        "qualified_identifier": ("scope", "name"),
-    }
+    members: ClassVar[Mapping[str, tuple[str, str]]] = {**CSyntax.members, "qualified_identifier": ("scope", "name")}
     unwrapped = CSyntax.unwrapped | {"template_function", "template_type"}
     calls: ClassVar[Mapping[str, CallForm]] = {
         **CSyntax.calls,

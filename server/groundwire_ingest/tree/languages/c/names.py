@@ -5,13 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
-from groundwire_ingest.tree.languages.c.declarators import (
-    declarators,
-    dotted_name,
-    function_of,
-    name_of,
-    written_type,
-)
+from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 

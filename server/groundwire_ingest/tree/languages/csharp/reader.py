@@ -7,12 +7,7 @@ from typing import ClassVar
 import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import (
-    Construct,
-    Import,
-    Parameter,
-    Trait,
-)
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.csharp.names import (
     REFERENCING,
     TYPE_NODES,

@@ -7,12 +7,7 @@ from typing import ClassVar
 import tree_sitter_go
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import (
-    Construct,
-    Import,
-    Parameter,
-    Trait,
-)
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.go.references import REFERENCING, go_references
 from groundwire_ingest.tree.languages.go.types import (

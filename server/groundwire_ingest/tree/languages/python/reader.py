@@ -8,12 +8,7 @@ from typing import ClassVar
 import tree_sitter_python
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import (
-    Construct,
-    Import,
-    Parameter,
-    Trait,
-)
+from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
 from groundwire_ingest.tree.languages.python.declarations import (

@@ -112,11 +112,7 @@ def _known(syntax: Syntax, node: Node, limits: Mapping[str, str]) -> Known:
 
 
 def _parameter(
-    syntax: Syntax,
-    node: Node,
-    places: Places,
-    parameters: dict[tuple[int, str], Known],
-    limits: Mapping[str, str],
+    syntax: Syntax, node: Node, places: Places, parameters: dict[tuple[int, str], Known], limits: Mapping[str, str]
 ) -> Iterator[Binding]:
     """A parameter, which is a field as well where it has a modifier of fields."""
     target, known, scope = node.child_by_field_name("pattern"), _known(syntax, node, limits), places.scope(node)
