@@ -143,7 +143,7 @@ class AsyncGroundwireClient(AsyncTransport):
             timeout: Seconds until each call gives up; the client's own where it is None.
 
         Raises:
-            NameResolutionError: A name means no node, or for several that differ in symbol or file.
+            NameResolutionError: A name means no node, or several that differ in symbol or file.
         """
         told: list[Resolution] = []
         for name in dict.fromkeys(names):

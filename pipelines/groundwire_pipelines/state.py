@@ -24,7 +24,7 @@ from groundwire_client import (
     SkippedNode,
 )
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.rendering.shown import ShownText
+from groundwire_pipelines.rendering.shown import PathEnd, ShownText
 from groundwire_pipelines.runtime import AnsweredCall, Turn
 
 RETRIEVED: Final = (
@@ -35,6 +35,7 @@ RETRIEVED: Final = (
     "graph_edges",
     "graph_debug",
     "chosen_nodes",
+    "path_ends",
     "paths",
     "path_nodes",
     "services",
@@ -146,6 +147,8 @@ class PipelineState:
     graph_debug: ExpandDebug | None = None
     chosen_nodes: list[str] = field(default_factory=list)
     """The ids of the nodes whose texts are wanted, best first; empty if no step chooses among the nodes."""
+    path_ends: list[PathEnd] = field(default_factory=list)
+    """The two ends between which paths were sought."""
     paths: list[DependencyPath] = field(default_factory=list)
     """The shortest paths between the two ends of a question, best first."""
     path_nodes: list[PathNode] = field(default_factory=list)

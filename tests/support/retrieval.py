@@ -25,6 +25,7 @@ from groundwire_client import (
     ReachedNode,
     SearchHit,
     SearchNodesResponse,
+    SearchType,
     SkippedNode,
     SourceLocation,
 )
@@ -66,10 +67,14 @@ class FakeRetrieval:
     )
     fetches: list[FetchNodeTextsResponse | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
     paths: list[FindPathsResponse | Exception] = field(default_factory=lambda: [connected("ab")])
+    names: Mapping[str, SearchNodesResponse] = field(default_factory=dict[str, SearchNodesResponse])
+    """What a search by name finds; such searches are not recorded."""
     calls: list[Call] = field(default_factory=list[Call])
     hangs: bool = False
 
     async def search(self, scope: IndexScope, query: str = "", **arguments: Any) -> SearchNodesResponse:
+        if arguments.get("search_type") == SearchType.SEARCH_TYPE_NAME:
+            return self.names.get(query, SearchNodesResponse(index=INDEX))
         return await self._answer(self.searches, Call("search", scope, {"query": query, **arguments}))
 
     async def query(self, scope: IndexScope, query: str, **arguments: Any) -> QueryResponse:

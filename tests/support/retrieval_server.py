@@ -30,6 +30,8 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
         if request.scope.repository == "absent":
             context.abort(grpc.StatusCode.NOT_FOUND, "no index of absent, main")
         words = request.query.split()[: request.top_k]
+        if request.search_type == retrieval_pb2.SEARCH_TYPE_NAME and len(words) > 1:
+            words = []
         prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
         hits = (
             retrieval_pb2.SearchHit(id=f"{prefix}::{word}", score=1 / rank, rank=rank)

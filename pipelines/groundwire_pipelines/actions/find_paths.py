@@ -1,18 +1,19 @@
 """`find_paths`: how the two ends of a question are connected, such as "from the button to the table"."""
 
+import operator
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from groundwire_client import (
+    DependencyPath,
     EdgeDirection,
     FindPathsResponse,
     HybridParameters,
     NodeFilter,
-    QueryResponse,
+    SearchType,
     choices,
-    ids,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
@@ -23,9 +24,13 @@ from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.parsing.ends import ends_of
+from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
+_SPARE_PATHS = 4
+"""So many paths are searched for each that is kept, as alike ones are dropped."""
+_MOST_PATHS = 100
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 
 
@@ -47,7 +52,8 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     if filter is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
-    from_ids, to_ids = [ids(await _nearest(end, top_k, filter, state, runtime)) for end in ends]
+    state.path_ends = [await _end(text, top_k, filter, state, runtime) for text in ends]
+    from_ids, to_ids = [[node.id for node in end.nodes] for end in state.path_ends]
     state.retrieval_seed_nodes = list(dict.fromkeys(in_turn([from_ids, to_ids])))
     is_filtered = filter != NodeFilter()
     state.search_report = SearchReport(len(state.retrieval_seed_nodes), is_filtered=is_filtered)
@@ -56,9 +62,9 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
     for direction in ("outgoing", "both") if step.direction is None else (step.direction,):
         found = await _paths(from_ids, to_ids, direction, filter, state, runtime)
-        detail |= {"paths": len(found.paths), "direction": direction, "reason": found.debug.reason}
-        if found.paths:
-            _keep(found, state)
+        _keep(found, state, runtime)
+        detail |= {"paths": len(state.paths), "direction": direction, "reason": found.debug.reason}
+        if state.paths:
             break
     return Outcome(detail=detail)
 
@@ -77,18 +83,32 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     return ends
 
 
-async def _nearest(end: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> QueryResponse:
+async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
+    """What the text names; else the nodes that match it best."""
+    with sending():
+        named = await runtime.retrieval.search(
+            scope_of(state),
+            text,
+            search_type=SearchType.SEARCH_TYPE_NAME,
+            top_k=top_k,
+            filter=filter,
+            lifecycle=runtime.settings.wire_lifecycle,
+            access=state.retrieval_access,
+        )
+    pin(state, named.index)
+    if named.hits:
+        return PathEnd(text, tuple(map(EvidenceNode.of, named.hits)), is_named=True)
     with sending():
         found = await runtime.retrieval.query(
             scope_of(state),
-            end,
+            text,
             hybrid=HybridParameters(top_k=top_k),
             filter=filter,
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, found.index)
-    return found
+    return PathEnd(text, tuple(map(EvidenceNode.of, found.matches)), is_named=False)
 
 
 async def _paths(
@@ -109,7 +129,7 @@ async def _paths(
             from_ids,
             to_ids,
             max_hops=max_hops,
-            max_paths=max_paths,
+            max_paths=min(max_paths * _SPARE_PATHS, _MOST_PATHS),
             max_nodes=max_nodes,
             edge_allowlist=settings.graph_edge_allowlist,
             direction=choices(EdgeDirection)[direction],
@@ -122,12 +142,29 @@ async def _paths(
     return found
 
 
-def _keep(found: FindPathsResponse, state: PipelineState) -> None:
-    """Keeps the paths, and their nodes as nodes to fetch, those of the first path first."""
-    state.paths = list(found.paths)
-    state.path_nodes = list(found.nodes)
-    state.graph_seed_nodes = [node.id for node in found.nodes]
-    state.graph_edges = distinct(hop for path in found.paths for hop in path.hops)
+def _keep(found: FindPathsResponse, state: PipelineState, runtime: Runtime) -> None:
+    """Keeps the paths that differ, and their nodes as nodes to fetch, those of the first path first."""
+    state.paths = _differing(found)[: runtime.settings.max_paths]
+    on_paths = {node_id for path in state.paths for node_id in path.node_ids}
+    state.path_nodes = [node for node in found.nodes if node.id in on_paths]
+    state.graph_seed_nodes = [node.id for node in state.path_nodes]
+    state.graph_edges = distinct(hop for path in state.paths for hop in path.hops)
+
+
+def _differing(found: FindPathsResponse) -> list[DependencyPath]:
+    """Of the paths that leave a file, or of all where none does, those that differ in more than one node."""
+    files = {node.id: node.location.path or node.id for node in found.nodes}
+    leaving = [path for path in found.paths if len({files[node_id] for node_id in path.node_ids}) > 1]
+    kept: list[DependencyPath] = []
+    for path in leaving or found.paths:
+        if not any(_are_alike(path.node_ids, other.node_ids) for other in kept):
+            kept.append(path)
+    return kept
+
+
+def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True for paths of the same length, of several hops, with at most one other node."""
+    return len(one) == len(other) > 2 and sum(map(operator.ne, one, other)) <= 1
 
 
 ACTION = Action(
@@ -139,6 +176,14 @@ ACTION = Action(
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
     data_of=lambda _: DataFlow(
         clears=RETRIEVED,
-        writes=("retrieval_seed_nodes", "paths", "path_nodes", "graph_seed_nodes", "graph_edges", "search_report"),
+        writes=(
+            "retrieval_seed_nodes",
+            "path_ends",
+            "paths",
+            "path_nodes",
+            "graph_seed_nodes",
+            "graph_edges",
+            "search_report",
+        ),
     ),
 )

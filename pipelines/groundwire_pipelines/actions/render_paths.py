@@ -8,15 +8,15 @@ from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, S
 from groundwire_pipelines.actions.render_context_blocks import WRITTEN, show_texts
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
 from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
-from groundwire_pipelines.rendering.shown import EvidenceNode
+from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
 
 async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Shows the paths, and below them the fetched texts within what is left of `max_context_tokens`.
+    """Shows both ends and the paths, and below them the fetched texts within what is left of `max_context_tokens`.
 
-    The first paths are shown, as many as fit half of it.
+    The ends and the first paths are shown, as many as fit half of it.
     """
     budget = runtime.settings.max_context_tokens
     blocks = list(_blocks(state))
@@ -28,7 +28,7 @@ async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) ->
     if block:
         state.context_blocks = [block, *state.context_blocks]
         state.context_table = [block, *state.context_table]
-    paths = len(blocks) if paths_of(state) else 0
+    paths = max(0, len(blocks) - bool(state.path_ends)) if paths_of(state) else 0
     return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
 
 
@@ -42,13 +42,22 @@ def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:
 
 
 def _blocks(state: PipelineState) -> Iterator[str]:
-    """A block for each path, or one that says that there is none."""
+    """A block for both ends, and one for each path, or one that says that there is none."""
+    if state.path_ends:
+        yield "\n".join(map(_end_line, ("from", "to"), state.path_ends))
     nodes = {node.id: node for node in nodes_of(state)}
     paths = paths_of(state)
     for number, path in enumerate(paths, 1):
         yield "\n".join(_path_lines(number, path, nodes))
     if not paths and texts_of(state):
         yield "no path was found between the two ends; what follows are the nodes nearest to each"
+
+
+def _end_line(word: str, end: PathEnd) -> str:
+    """The text of an end, and the nodes that it was resolved to."""
+    nodes = {node.id: node for node in end.nodes}
+    found = "; ".join(_node(node_id, nodes) for node_id in nodes) or "nothing"
+    return f"{word} {in_one_line(end.text)}{'' if end.is_named else ', by search'}: {found}"
 
 
 def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceNode]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from groundwire_client import NodeText, PathNode, ReachedNode, SearchHit
+from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, SearchHit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,21 @@ class EvidenceNode:
     handle: int | None = None
 
     @classmethod
-    def of(cls, told: NodeText | ReachedNode | PathNode | SearchHit, handle: int | None = None) -> "EvidenceNode":
-        """The node of a message; a node of a path and a hit have no depth."""
-        place, depth = told.location, 0 if isinstance(told, PathNode | SearchHit) else told.depth
+    def of(
+        cls, told: NodeText | ReachedNode | PathNode | SearchHit | QueryMatch, handle: int | None = None
+    ) -> "EvidenceNode":
+        """The node of a message; a node of a path, a hit and a match have no depth."""
+        place, depth = told.location, told.depth if isinstance(told, NodeText | ReachedNode) else 0
         return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle)
+
+
+@dataclass(frozen=True, slots=True)
+class PathEnd:
+    """An end of paths: its text, and the nodes that it names, or that a search found for it."""
+
+    text: str
+    nodes: tuple[EvidenceNode, ...]
+    is_named: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,9 @@ class _NameMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NameMatch.V
     NAME_MATCH_FOLDED: _NameMatch.ValueType  # 5
     """As SYMBOL, else SYMBOL_END, without regard to case."""
     NAME_MATCH_SIGNATURE: _NameMatch.ValueType  # 6
-    """The first or the last word is a symbol, as in one of the three ways above. Every other word is the node's kind or a
-    word of its signature before the symbol, without regard to case; `the`, `a` and `an` are left out. Such as
-    `orders table` or `class TodoItem`.
+    """Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
+    symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
+    the symbol, without regard to case.
     """
 
 class NameMatch(_NameMatch, metaclass=_NameMatchEnumTypeWrapper):
@@ -116,9 +116,9 @@ same name: no hit is a part, by its symbol, of another one of its file.
 NAME_MATCH_FOLDED: NameMatch.ValueType  # 5
 """As SYMBOL, else SYMBOL_END, without regard to case."""
 NAME_MATCH_SIGNATURE: NameMatch.ValueType  # 6
-"""The first or the last word is a symbol, as in one of the three ways above. Every other word is the node's kind or a
-word of its signature before the symbol, without regard to case; `the`, `a` and `an` are left out. Such as
-`orders table` or `class TodoItem`.
+"""Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
+symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
+the symbol, without regard to case.
 """
 Global___NameMatch: _TypeAlias = NameMatch  # noqa: Y015
 

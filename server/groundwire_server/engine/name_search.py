@@ -92,9 +92,9 @@ class _Names:
 
     def _described(self, text: str) -> list[NodeLabel]:
         """The nodes of a symbol that is the first or the last word, where the other words say what they are."""
-        words = text.split()
-        for name, others in ((words[0], words[1:]), (words[-1], words[:-1])) if len(words) > 1 else ():
-            wanted = {word.casefold() for word in others} - _ARTICLES
+        words = [word for word in text.split() if word.casefold() not in _ARTICLES]
+        for name, others in ((words[0], words[1:]), (words[-1], words[:-1])) if words not in ([], [text]) else ():
+            wanted = {word.casefold() for word in others}
             for _, found in self._symbols(name):
                 told = zip(found, self._snapshot.declarations(self.rows(found)), strict=True)
                 if kept := [node for node, declaration in told if wanted <= describing_words(declaration, name)]:

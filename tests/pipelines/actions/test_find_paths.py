@@ -15,7 +15,7 @@ from groundwire_client import (
 from groundwire_pipelines.actions.find_paths import ACTION
 from groundwire_pipelines.errors import StepError
 from support.query_answers import match, queried
-from support.retrieval import INDEX, FakeRetrieval, connected, make_runtime, make_state, run_action
+from support.retrieval import INDEX, FakeRetrieval, connected, found, make_runtime, make_state, run_action
 
 SETTINGS: dict[str, Any] = {
     "max_hops": 4,
@@ -44,7 +44,7 @@ def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
         "from_ids": ("a", "b"),
         "to_ids": ("c", "d"),
         "max_hops": 4,
-        "max_paths": 3,
+        "max_paths": 12,
         "max_nodes": 50,
         "edge_allowlist": ("Calls", "FK"),
         "direction": EdgeDirection.EDGE_DIRECTION_OUTGOING,
@@ -63,6 +63,32 @@ def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
         for near, far in (("a", "x"), ("x", "c"), ("b", "c"))
     ]
     assert outcome.detail == {"from": 2, "to": 2, "paths": 2, "direction": "outgoing", "reason": "ok"}
+
+
+def test_a_named_end_is_not_searched_for() -> None:
+    retrieval = FakeRetrieval(queries=ends("cd"), paths=[connected("ac")], names={"the button": found("a")})
+    state = make_state(user_question=QUESTION)
+    run_action(ACTION, {}, state, make_runtime(retrieval, **SETTINGS))
+    assert [call.arguments["query"] for call in retrieval.calls if call.method == "query"] == ["the table"]
+    assert [(end.text, [node.id for node in end.nodes], end.is_named) for end in state.path_ends] == [
+        ("the button", ["a"], True),
+        ("the table", ["c", "d"], False),
+    ]
+
+
+def test_alike_paths_and_those_within_one_file_are_dropped() -> None:
+    ways = connected("ab", "axd", "ayd", "xbd", "axyd", "bxd", "bd")
+    for node in ways.nodes:
+        node.location.path = "one.py" if node.id in "ab" else f"{node.id}.py"
+    retrieval = FakeRetrieval(queries=ends("ab", "bd"), paths=[ways])
+    state = make_state(user_question=QUESTION)
+    run_action(ACTION, {}, state, make_runtime(retrieval, **{**SETTINGS, "max_paths": 9}))
+    kept = ["axd", "xbd", "axyd", "bd"]
+    assert ["".join(path.node_ids) for path in state.paths] == kept
+    assert state.graph_seed_nodes == list("abxdy")
+    alone = FakeRetrieval(queries=ends("a", "b"), paths=[connected("ab")])
+    run_action(ACTION, {}, state, make_runtime(alone, **SETTINGS))
+    assert ["".join(path.node_ids) for path in state.paths] == ["ab"]
 
 
 def test_where_nothing_leads_along_the_edges_either_way_is_tried() -> None:

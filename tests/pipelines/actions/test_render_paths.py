@@ -8,6 +8,7 @@ from groundwire.tokens import TokenCounter
 from groundwire_client import DependencyPath, GraphEdge, NodeText, PathNode, SourceLocation
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_paths import ACTION
+from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
 from support.retrieval import (
     FakeRetrieval,
     WordCounter,
@@ -81,6 +82,21 @@ def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> No
         "    → Calls 0.5 at src/a.py:7",
         "  Shop.b",
     ]
+
+
+def test_what_each_end_was_resolved_to_comes_first() -> None:
+    ends = [
+        PathEnd("Shop.a", (EvidenceNode("a", "Shop.a", "src/a.py", 3, 9),), is_named=True),
+        PathEnd("the\ntable", (), is_named=False),
+    ]
+    state = make_state(paths=list(connected("ab").paths), path_ends=ends)
+    outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
+    assert state.context_blocks[0].splitlines()[:3] == [
+        "from Shop.a: Shop.a at src/a.py:3-9",
+        "to the table, by search: nothing",
+        "path 1, confidence 0.5",
+    ]
+    assert outcome.detail["paths"] == 1
 
 
 def test_that_there_is_no_path_is_said() -> None:

@@ -55,21 +55,24 @@ def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -
 
 
 def test_trace_shows_the_paths_between_two_ends_and_their_texts(world: WorldServer, address: str) -> None:
-    result = run("trace", "from the button to the table", *SCOPE, address=address)
+    result = run("trace", "from a button to table", *SCOPE, address=address)
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[:6] == [
+    assert result.stdout.splitlines()[:8] == [
+        "from a button, by search: shop::main::public::a at src/all.py:1; shop::main::public::button at src/all.py:2",
+        "to table: shop::main::public::table",
         "path 1, confidence 0.25",
-        "  shop::main::public::the at src/all.py:1",
+        "  shop::main::public::a at src/all.py:1",
         "    → Calls 0.5 at src/all.py:7",
-        "  shop::main::public::the.part at src/all.py:2",
+        "  shop::main::public::a.part at src/all.py:2",
         "    → Calls 0.5 at src/all.py:7",
         "  shop::main::public::table at src/all.py:3",
     ]
     assert result.stdout.count("def source_of") == 3
     asked: list[Any] = world.requests
     assert [type(request).__name__ for request in asked] == [
+        "SearchNodesRequest",
         "QueryRequest",
-        "QueryRequest",
+        "SearchNodesRequest",
         "FindPathsRequest",
         "FetchNodeTextsRequest",
     ]
