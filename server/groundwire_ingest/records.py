@@ -1,11 +1,11 @@
 """The records that every source yields: nodes, edges and the files that it could not use. A source knows no index."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from groundwire_index.nodes.node import JsonValue
+from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_index.scope import node_key
 
 
@@ -69,6 +69,18 @@ class SourceNode:
     def key(self) -> str:
         """`<kind>::<local id>`, the name that edges use."""
         return node_key(self.kind, self.local_id)
+
+
+TEXT_FIELDS = tuple(item.name for item in fields(SourceNode) if item.default == "")
+"""The fields of a node that are texts and may be left out."""
+
+_OF_INDEX = {item.name for item in fields(Node)} - {"access"}
+_STORED_FIELDS = tuple(item.name for item in fields(SourceNode) if item.name in _OF_INDEX)
+
+
+def stored_fields(node: SourceNode | Node, repo_name: str) -> dict[str, Any]:
+    """The fields by name that a node has alike in a source and in an index, with another `repo_name`."""
+    return {name: getattr(node, name) for name in _STORED_FIELDS} | {"repo_name": repo_name}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from groundwire_index.limits import MAX_TEXT_BYTES
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SourceNode
+from groundwire_ingest.records import TEXT_FIELDS, SourceNode
 
 MAX_REPEATED_BYTES = MAX_TEXT_BYTES // 2
 """The most bytes of its node that each part may repeat: so all parts together take no more than twice the node."""
@@ -73,21 +73,8 @@ def _line_count(text: str) -> int:
 
 
 def _repeated_bytes(node: SourceNode) -> int:
-    strings = (
-        *(
-            node.local_id,
-            node.path,
-            node.path,
-            node.symbol,
-            node.signature,
-            node.language,
-            node.data_type,
-            node.corpus_type,
-        ),
-        *(node.collection_id, node.case_id, node.document_id, node.document_version_id, node.service_name),
-        *(node.repo_name, node.section_path, node.author, node.channel, node.source_uri, node.context_prefix),
-        *(node.origin, json.dumps(dict(node.metadata))),
-    )
+    texts = (getattr(node, name) for name in TEXT_FIELDS)
+    strings = (*texts, node.local_id, node.path, node.origin, json.dumps(dict(node.metadata)))
     return sum(map(_size, strings))
 
 

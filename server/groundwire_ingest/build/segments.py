@@ -14,7 +14,7 @@ from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
 from groundwire_ingest.processes import Advance
-from groundwire_ingest.records import SourceNode
+from groundwire_ingest.records import SourceNode, stored_fields
 from groundwire_ingest.spool import SpooledNodes
 
 SYMBOL_WEIGHT = 3
@@ -55,36 +55,11 @@ class SegmentMaker:
 
 def _node(source: SourceNode, scope: Scope, token_count: int) -> Node:
     return Node(
+        **stored_fields(source, source.repo_name or scope.repository),
         id=canonical_id(scope, source.kind, source.local_id),
-        kind=source.kind,
-        local_id=source.local_id,
-        text=source.text,
         token_count=token_count,
         location=Location(source.path, source.start_line, source.end_line, content_hash(source.text)),
-        symbol=source.symbol,
-        signature=source.signature,
-        language=source.language,
-        data_type=source.data_type,
-        corpus_type=source.corpus_type,
-        collection_id=source.collection_id,
-        case_id=source.case_id,
-        document_id=source.document_id,
-        document_version_id=source.document_version_id,
-        chunk_index=source.chunk_index,
-        is_latest=source.is_latest,
-        deleted=source.deleted,
-        service_name=source.service_name,
-        repo_name=source.repo_name or scope.repository,
-        section_path=source.section_path,
-        author=source.author,
-        channel=source.channel,
-        timestamp=source.timestamp,
-        source_uri=source.source_uri,
-        context_prefix=source.context_prefix,
-        is_test=source.is_test,
-        is_generated=source.is_generated,
         access=node_access(source),
-        metadata=source.metadata,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
+from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess, stored_fields
 from groundwire_ingest.timestamps import timestamp_text
 
 STANDARD_OUTPUT = Path("-")
@@ -37,40 +37,16 @@ def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
     for row in range(len(index.nodes.ids)):
         access = index.policies.of(row)
         node = index.nodes.node(row, access)
+        # The scope's own name is what an empty one means, so that the export fits under another scope as well.
+        repo_name = "" if node.repo_name == index.manifest.repository else node.repo_name
         yield SourceNode(
-            kind=node.kind,
-            local_id=node.local_id,
-            text=node.text,
+            **stored_fields(node, repo_name),
             origin=node.id,
             path=node.location.path,
             start_line=node.location.start_line,
             end_line=node.location.end_line,
-            symbol=node.symbol,
-            signature=node.signature,
-            language=node.language,
-            data_type=node.data_type,
-            corpus_type=node.corpus_type,
-            collection_id=node.collection_id,
-            case_id=node.case_id,
-            document_id=node.document_id,
-            document_version_id=node.document_version_id,
-            chunk_index=node.chunk_index,
-            is_latest=node.is_latest,
-            deleted=node.deleted,
-            service_name=node.service_name,
-            # The scope's own name is what an empty one means, so that the export fits under another scope as well.
-            repo_name="" if node.repo_name == index.manifest.repository else node.repo_name,
-            section_path=node.section_path,
-            author=node.author,
-            channel=node.channel,
-            timestamp=node.timestamp,
-            source_uri=node.source_uri,
-            context_prefix=node.context_prefix,
-            is_test=node.is_test,
-            is_generated=node.is_generated,
             access=_stated(access),
             vector=_own_vector(index, row),
-            metadata=node.metadata,
         )
 
 

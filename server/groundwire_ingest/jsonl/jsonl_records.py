@@ -1,7 +1,6 @@
 """One line of JSONL as a node or an edge: every rule that a line can break by itself."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 
 import numpy as np
 
@@ -11,15 +10,14 @@ from groundwire_index.scope import MAX_ID_LENGTH, SEPARATOR, kind_problem
 from groundwire_ingest.build.long_texts import text_bytes
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
-from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
+from groundwire_ingest.records import TEXT_FIELDS, SourceEdge, SourceNode, StatedAccess
 
-_TEXT_FIELDS = tuple(field.name for field in fields(SourceNode) if field.default == "")
 _LIST_FIELDS = ("acl_tags", "classification_labels")
 _NODE_FIELDS = frozenset(
     {
         *("type", "kind", "local_id", "text", "start_line", "end_line", "chunk_index"),
         *("is_latest", "deleted", "is_test", "is_generated"),
-        *(*_TEXT_FIELDS, "timestamp", "tenant_id", *_LIST_FIELDS, "clearance_level", "vector", "metadata"),
+        *(*TEXT_FIELDS, "timestamp", "tenant_id", *_LIST_FIELDS, "clearance_level", "vector", "metadata"),
     }
 )
 _EDGE_FIELDS = frozenset({"type", "from", "to", "edge_type", "confidence", "line"})
@@ -63,7 +61,7 @@ def _node(fields: JsonFields) -> SourceNode:
         access=_access(fields),
         vector=_vector(fields),
         metadata=_metadata(fields),
-        **{name: fields.text(name) for name in _TEXT_FIELDS},
+        **{name: fields.text(name) for name in TEXT_FIELDS},
     )
     if (size := text_bytes(node)) > MAX_TEXT_BYTES:
         raise IngestError(
