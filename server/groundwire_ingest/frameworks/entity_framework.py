@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
-from groundwire_ingest.tree.languages.csharp.names import TYPE_NODES, base_types
+from groundwire_ingest.tree.languages.csharp.names import TYPE_NODES, attributes, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -48,8 +48,7 @@ def _to_table(syntax: Syntax, node: Node) -> str:
 
 def _table_attributes(node: Node, places: Places) -> Iterator[TableMapping]:
     """`[Table("x", Schema = "s")]` on a type."""
-    lists = (child for child in node.named_children if child.type == "attribute_list")
-    for attribute in (item for listed in lists for item in listed.named_children if item.type == "attribute"):
+    for attribute in attributes(node):
         if type_name(attribute.child_by_field_name("name")).rpartition(".")[2] not in ("Table", "TableAttribute"):
             continue
         table = schema = ""

@@ -10,8 +10,8 @@ from groundwire_ingest.tree.facts import Mount, Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.conventions import route_pattern, string_under
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
-from groundwire_ingest.tree.languages.typescript.patterns import route_pattern, string_under
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, HTTP_VERBS, called_name
 
 _ROUTER_NAME = re.compile(r"(?:app|router|server|fastify|api|routes?|\w*(?:Router|Routes|App|Server))")

@@ -31,9 +31,9 @@ class ComponentForm:
 
     Attributes:
         suffixes: Of the files, with spaces between them.
-        file: The code as a file of a language, each piece on its line; None where there is none. Given the component,
-            those of `shared` in the folders above, the outermost first, and the root namespaces of .NET by folder.
-        code: The nodes and facts of a component, given the analysis of that file.
+        file: Makes a file of code of a component, each piece on its line; None if it has no code. It also gets the
+            components `shared` in the folders above, the outermost first, and the root namespaces of .NET by folder.
+        code: Makes the nodes and facts of a component from the analysis of that file.
         shared: The names of files whose directives hold for the components in their folder and below.
     """
 

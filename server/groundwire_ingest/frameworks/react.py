@@ -10,8 +10,8 @@ from groundwire_ingest.tree.facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.conventions import members_of, route_pattern
 from groundwire_ingest.tree.languages.typescript.imports import imported_path
-from groundwire_ingest.tree.languages.typescript.patterns import route_pattern
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS
 from groundwire_ingest.tree.languages.urls import url_path
 
@@ -30,10 +30,9 @@ def pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
     if folder is not None:
         yield from _by_file(nodes, places, folder)
     for node in nodes["object"]:
-        pairs = (pair for pair in node.named_children if pair.type == "pair")
-        members = {text_of(pair.child_by_field_name("key")): pair for pair in pairs}
-        shown = next((members[name].child_by_field_name("value") for name in _SHOWN if name in members), None)
-        written = _string(syntax, members["path"].child_by_field_name("value")) if "path" in members else None
+        members = members_of(node)
+        shown = next((members[name] for name in _SHOWN if name in members), None)
+        written = _string(syntax, members.get("path"))
         if shown is not None and written is not None:
             yield from _page(syntax, node, "/".join((*_around(syntax, node), written)), shown, places)
     for node in nodes.of("jsx_self_closing_element", "jsx_opening_element"):
@@ -127,9 +126,7 @@ def _around(syntax: Syntax, node: Node) -> list[str]:
         current = pair.parent if pair is not None and pair.type == "pair" else None
         if current is None or text_of(field_of(pair, "key")) != "children":
             break
-        members = (child for child in current.named_children if child.type == "pair")
-        path = next((one for one in members if text_of(one.child_by_field_name("key")) == "path"), None)
-        found.append((_string(syntax, path.child_by_field_name("value")) or "") if path is not None else "")
+        found.append(_string(syntax, members_of(current).get("path")) or "")
         current = current.parent
     return found[::-1]
 

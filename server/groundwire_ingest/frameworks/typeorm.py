@@ -10,6 +10,7 @@ from groundwire_ingest.tree.facts import TableMapping
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.conventions import decorators_of
 from groundwire_ingest.tree.languages.typescript.shapes import called_name
 
 CONVENTION = 0.8
@@ -42,8 +43,7 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
 
 def _decorated(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapping]:
     """`@Entity("users")`, `@Entity({ name: "users" })`, `@Table({ tableName: "users" })`, `@Entity()`."""
-    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
-    for decorator in (child for child in (*around.children, *node.children) if child.type == "decorator"):
+    for decorator in decorators_of(node):
         value = first_child(decorator)
         called = field_of(value, "function")
         name = text_of(called or value)

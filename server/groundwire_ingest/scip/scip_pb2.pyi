@@ -31,7 +31,7 @@ class _PositionEncodingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Posi
     UTF32CodeUnitOffsetFromLineStart: _PositionEncoding.ValueType  # 3
 
 class PositionEncoding(_PositionEncoding, metaclass=_PositionEncodingEnumTypeWrapper):
-    """What the columns of ranges count."""
+    """The units in which ranges count columns."""
 
 UnspecifiedPositionEncoding: PositionEncoding.ValueType  # 0
 UTF8CodeUnitOffsetFromLineStart: PositionEncoding.ValueType  # 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
+from groundwire_ingest.tree.languages.csharp.names import attributes
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,
     children_of,
@@ -124,8 +125,7 @@ def _filled(template: str, names: Mapping[str, str]) -> str:
 
 def _attributes(syntax: Syntax, node: Node) -> Iterator[tuple[str, str | None]]:
     """The method and the template, None without one, of each attribute that is about routes."""
-    lists = (child for child in node.named_children if child.type == "attribute_list")
-    for attribute in (item for listed in lists for item in listed.named_children if item.type == "attribute"):
+    for attribute in attributes(node):
         name = type_name(attribute.child_by_field_name("name")).rpartition(".")[2]
         verb = _VERB.fullmatch(name)
         if verb is None and name not in ("Route", "RouteAttribute"):

@@ -6,9 +6,10 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Registration
-from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.conventions import members_of
 from groundwire_ingest.tree.languages.typescript.shapes import called_name
 
 _PROVIDED = frozenset({"provide", "token"})
@@ -23,7 +24,7 @@ _KEEPING, _READER = "SetMetadata", "reflector.get"
 def providers(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Registration]:
     """`{ provide: TOKEN, useClass: Users }`, `register("Users", { useClass: Users })`, `bind(TOKEN).to(Users)`."""
     for node in nodes["object"]:
-        members = _members(node)
+        members = members_of(node)
         provided = next((value for key, value in members.items() if key in _PROVIDED), None)
         if provided is not None:
             yield from _registration(syntax, node, provided, _given(members), places)
@@ -37,7 +38,7 @@ def _called(syntax: Syntax, node: Node, places: Places) -> Iterator[Registration
     """The type that a call registers or requests."""
     name, arguments = called_name(node), arguments_of(node)
     if name in _REGISTERING and len(arguments) > 1:
-        given = _given(_members(arguments[1])) if arguments[1].type == "object" else arguments[1]
+        given = _given(members_of(arguments[1])) if arguments[1].type == "object" else arguments[1]
         yield from _registration(syntax, node, arguments[0], given, places)
     elif name in _BINDING:
         for asked in _asked_before(node)[:1]:
@@ -89,12 +90,3 @@ def _given(members: dict[str, Node]) -> Node | None:
         return value
     body = value.child_by_field_name("body")
     return first_child(body) if body is not None and body.type == "parenthesized_expression" else body
-
-
-def _members(node: Node) -> dict[str, Node]:
-    pairs = (
-        (text_of(pair.child_by_field_name("key")), pair.child_by_field_name("value"))
-        for pair in node.named_children
-        if pair.type == "pair"
-    )
-    return {key: value for key, value in pairs if value is not None}

@@ -8,7 +8,7 @@ from groundwire_ingest.tree.facts import Route
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.languages.typescript.patterns import route_pattern, string_under
+from groundwire_ingest.tree.languages.typescript.conventions import decorators_of, route_pattern, string_under
 from groundwire_ingest.tree.languages.typescript.shapes import HTTP_VERBS
 
 _CONTROLLERS = frozenset({"Controller", "JsonController", "RestController", "Route"})
@@ -21,9 +21,8 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
 
 
 def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
-    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
-    decorators = [child for child in (*around.children, *node.children) if child.type == "decorator"]
-    prefixes = [prefix for name, prefix in (_decoration(syntax, item) for item in decorators) if name in _CONTROLLERS]
+    decorations = (_decoration(syntax, item) for item in decorators_of(node))
+    prefixes = [prefix for name, prefix in decorations if name in _CONTROLLERS]
     body = node.child_by_field_name("body")
     if not prefixes or prefixes[0] is None or body is None:
         return

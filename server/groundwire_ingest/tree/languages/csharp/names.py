@@ -131,10 +131,16 @@ def base_types(node: Node) -> Iterator[Node]:
                 yield base.child_by_field_name("type") or base
 
 
+def attributes(node: Node) -> Iterator[Node]:
+    """The attributes of a declaration."""
+    for listed in node.named_children:
+        if listed.type == "attribute_list":
+            yield from (item for item in listed.named_children if item.type == "attribute")
+
+
 def attribute_names(node: Node) -> frozenset[str]:
     """The names of the attributes of a declaration, as they are written."""
-    lists = (child for child in node.named_children if child.type == "attribute_list")
-    return frozenset(text_of(item.child_by_field_name("name")) for listed in lists for item in listed.named_children)
+    return frozenset(text_of(item.child_by_field_name("name")) for item in attributes(node))
 
 
 _TYPED = {

@@ -1,4 +1,4 @@
-"""What frameworks read of calls and classes in Python: arguments, strings, routes, and the values of a class."""
+"""The arguments, strings, routes and class values that frameworks of Python read."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Patterns of URLs as TypeScript and JavaScript write them, in the form of `facts.Route`."""
+"""The decorators, objects and URL patterns that frameworks of TypeScript and JavaScript read."""
 
 import re
 
@@ -12,6 +12,22 @@ from groundwire_ingest.tree.languages.urls import url_path
 # `:id`, `:id(\d+)`, `:id?`, `[id]`; `*` and other forms for the rest of a path.
 _VARYING = re.compile(r":(\w+)(?:\([^()/]*\))?(\*|\+)?\??|\{\*(\w+)\}|\*(\w*)")
 _BASE = re.compile(r"^(?:\$\{[^{}]*\}|https?://[^/]*)(?=/)")
+
+
+def decorators_of(node: Node) -> list[Node]:
+    """The decorators of a class, in front of `export` as well."""
+    around = node.parent if node.parent is not None and node.parent.type == "export_statement" else node
+    return [child for child in (*around.children, *node.children) if child.type == "decorator"]
+
+
+def members_of(node: Node) -> dict[str, Node]:
+    """The values of an object by their keys."""
+    pairs = (
+        (text_of(pair.child_by_field_name("key")), pair.child_by_field_name("value"))
+        for pair in node.named_children
+        if pair.type == "pair"
+    )
+    return {key: value for key, value in pairs if value is not None}
 
 
 def route_pattern(written: str) -> str:
