@@ -1,7 +1,7 @@
 """The calls behind the tools: arguments to requests; `responses` makes results of what the server answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from groundwire_client import (
@@ -9,12 +9,14 @@ from groundwire_client import (
     EdgeDirection,
     GroundwireError,
     IndexVersion,
+    NameResolutionError,
     NodeFilter,
     PrioritizationMode,
     SearchType,
     choices,
     node_filter,
 )
+from groundwire_client.cli import END_TOP_K
 from groundwire_mcp.arguments import Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, failure_of
 from groundwire_mcp.responses import graph_of, hits_of, matches_of, paths_of, repository_line, text_of, texts_of
@@ -63,7 +65,6 @@ class Answers:
                 search_type=choices(SearchType).get(asked.search_type, SearchType.SEARCH_TYPE_UNSPECIFIED),
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
-                explain=True,
             )
         return hits_of(found, asked.search_type)
 
@@ -85,12 +86,12 @@ class Answers:
 
     async def read_code(self, asked: ReadCode) -> Texts:
         """The texts of nodes, in the order asked, within the budget."""
-        scope = self._scopes.of_ids(asked.ids)
+        scope = await self._of_nodes(asked.nodes, asked.repository)
         client = await self._connected()
         with self._failures(scope.name):
             found = await client.fetch(
                 scope.index_scope,
-                asked.ids,
+                asked.nodes,
                 budget_tokens=asked.budget_tokens,
                 prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
             )
@@ -98,29 +99,33 @@ class Answers:
 
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
         """The neighbourhood of nodes in the dependency graph."""
-        scope = self._scopes.of_ids(asked.ids)
+        scope = await self._of_nodes(asked.nodes, asked.repository)
         client = await self._connected()
         with self._failures(scope.name):
             walked = await client.expand(
                 scope.index_scope,
-                asked.ids,
+                asked.nodes,
                 max_depth=asked.max_depth,
                 max_nodes=asked.max_nodes,
                 edge_allowlist=asked.edge_types or ["*"],
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return graph_of(walked, asked.ids)
+        return graph_of(walked, asked.nodes, scope)
 
     async def find_paths(self, asked: FindPaths) -> Paths:
         """How nodes are connected."""
-        scope = self._scopes.of_ids([*asked.from_ids, *asked.to_ids])
+        scope = await self._of_nodes([*asked.from_nodes, *asked.to_nodes], asked.repository)
         client = await self._connected()
         with self._failures(scope.name):
+            starts, ends = [
+                await client.resolve(scope.index_scope, names, search_top_k=END_TOP_K)
+                for names in (asked.from_nodes, asked.to_nodes)
+            ]
             found = await client.find_paths(
                 scope.index_scope,
-                asked.from_ids,
-                asked.to_ids,
+                [id_ for start in starts for id_ in start.ids],
+                [id_ for end in ends for id_ in end.ids],
                 max_hops=asked.max_hops,
                 max_paths=asked.max_paths,
                 max_nodes=_MAX_NODES_BETWEEN,
@@ -128,18 +133,17 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return paths_of(found, asked.direction)
+        return paths_of(found, asked.direction, [*starts, *ends])
 
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""
-        scope = self._scopes.of_ids([node_id])
+        scope = await self._of_nodes([node_id], "")
         client = await self._connected()
         with self._failures(scope.name):
             found = await client.fetch(scope.index_scope, [node_id], budget_tokens=10_000_000)
         if not found.texts:
-            raise ToolError("there is no such node: copy the whole `id` of a result into the URI, percent-encoded")
-        (text,) = found.texts
-        return text_of(text)
+            raise ToolError("there is no such node: give the place or the `id` of a result, percent-encoded")
+        return text_of(found.texts[0])
 
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
         """The allowed scopes with at least one node visible to the caller, with the version that answers."""
@@ -152,6 +156,10 @@ class Answers:
         known = found | active
         keys = {scope: (scope.repository, scope.branch, scope.version) for scope in self._scopes.all}
         return {scope: known[key] for scope, key in keys.items() if key in known}
+
+    async def _of_nodes(self, nodes: Sequence[str], repository: str) -> AllowedScope:
+        """The scope of the ids among `nodes`; without an id the one that a model names."""
+        return self._scopes.of_ids(nodes) or await self._named(repository)
 
     async def _named(self, name: str) -> AllowedScope:
         """The scope that a model names; where it names none, the only one that there is for its caller."""
@@ -173,6 +181,8 @@ class Answers:
             if error.reason == "SCOPE_NOT_FOUND" and (pending := self._pending()):
                 raise ToolError(pending) from None
             raise failure_of(error, name) from None
+        except NameResolutionError as error:
+            raise ToolError(str(error)) from None
         except OSError:
             raise ToolError("the file of the token cannot be read: tell the user") from None
         except (ValueError, TypeError):

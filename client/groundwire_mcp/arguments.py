@@ -11,9 +11,9 @@ MAX_BUDGET_TOKENS = 20_000
 MAX_QUERY_CHARS = 8_192
 MAX_ID_CHARS = 2_048
 
-_NodeId: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+_Node: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
-_Ids: TypeAlias = Annotated[list[_NodeId], Field(min_length=1, max_length=20)]
+_Nodes: TypeAlias = Annotated[list[_Node], Field(min_length=1, max_length=20)]
 _Repository: TypeAlias = Annotated[
     str,
     Field(
@@ -98,14 +98,22 @@ class Ask(Arguments):
 class ReadCode(Arguments):
     """Arguments of `read_code`."""
 
-    ids: Annotated[_Ids, Field(description="Ids of nodes, most important first, all of one repository.")]
+    nodes: Annotated[
+        _Nodes,
+        Field(
+            description="Places (`src/a.cs:3-9`, or `src/a.cs:5` for what is around line 5), symbols (`TodoItem.Done`) "
+            "or ids; most important first."
+        ),
+    ]
+    repository: _Repository = ""
     budget_tokens: _BudgetTokens = BUDGET_TOKENS
 
 
 class ExpandGraph(Arguments):
     """Arguments of `expand_graph`."""
 
-    ids: Annotated[_Ids, Field(description="Ids of nodes to start from, all of one repository.")]
+    nodes: Annotated[_Nodes, Field(description="Where to start: places, symbols or ids, as for read_code.")]
+    repository: _Repository = ""
     direction: _Direction = "both"
     max_depth: Annotated[int, Field(ge=1, le=6, description="The most edges between a start and a node.")] = 1
     max_nodes: Annotated[int, Field(ge=1, le=200, description="The most nodes, starts included.")] = 30
@@ -116,8 +124,11 @@ class ExpandGraph(Arguments):
 class FindPaths(Arguments):
     """Arguments of `find_paths`."""
 
-    from_ids: Annotated[_Ids, Field(description="Ids of nodes where paths begin.")]
-    to_ids: Annotated[_Ids, Field(description="Ids of nodes where paths end, of the same repository.")]
+    from_nodes: Annotated[
+        _Nodes, Field(description="Where paths begin: places, symbols, ids, or words to search for (`orders table`).")
+    ]
+    to_nodes: Annotated[_Nodes, Field(description="Where paths end, likewise.")]
+    repository: _Repository = ""
     direction: _Direction = "outgoing"
     max_hops: Annotated[int, Field(ge=1, le=12, description="The most edges of a path.")] = 6
     max_paths: Annotated[int, Field(ge=1, le=20, description="The most paths, shortest first.")] = 3

@@ -13,7 +13,7 @@ from groundwire_client import (
     QueryMatch,
     QueryResponse,
     ReachedNode,
-    Retriever,
+    Resolution,
     SearchHit,
     SearchNodesResponse,
     SearchType,
@@ -25,7 +25,6 @@ from groundwire_mcp.results import (
     Graph,
     GraphEdge,
     GraphNode,
-    Hit,
     Hits,
     LeftOut,
     NodeLine,
@@ -37,7 +36,6 @@ from groundwire_mcp.results import (
 )
 from groundwire_mcp.scopes import AllowedScope
 
-_RETRIEVER_WORDS = {Retriever.RETRIEVER_DENSE: "meaning", Retriever.RETRIEVER_BM25_CODE: "words"}
 _AUTO_NOTES = {
     SearchType.SEARCH_TYPE_BM25: "Searched by words alone: the index has no embeddings, or not yet.",
     SearchType.SEARCH_TYPE_SEMANTIC: "Searched by meaning alone: the index has no word statistics.",
@@ -45,14 +43,14 @@ _AUTO_NOTES = {
 _WALK_NOTES = {
     "limit_reached": "There is more: raise max_nodes, or narrow by edge_types, direction or min_confidence.",
     "response_limit": "There is more than fits: narrow by edge_types, direction or min_confidence.",
-    "depth_reached": "There is more beyond max_depth: raise it, or call again with the ids of the outermost nodes.",
+    "depth_reached": "There is more beyond max_depth: raise it, or call again with the outermost nodes.",
 }
 _NO_PATH = {
-    "outgoing": "No path leads from from_ids to to_ids: direction incoming searches the other way, both searches "
+    "outgoing": "No path leads from from_nodes to to_nodes: direction incoming searches the other way, both searches "
     "either way; or raise max_hops.",
-    "incoming": "No path leads from to_ids to from_ids: direction outgoing searches the other way, both searches "
+    "incoming": "No path leads from to_nodes to from_nodes: direction outgoing searches the other way, both searches "
     "either way; or raise max_hops.",
-    "both": "No path connects from_ids and to_ids, whichever way edges are followed: raise max_hops.",
+    "both": "No path connects from_nodes and to_nodes, whichever way edges are followed: raise max_hops.",
 }
 _PATH_NOTES = {
     "path_limit": "There may be more paths: raise max_paths.",
@@ -86,12 +84,12 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
 
 
 def hits_of(found: SearchNodesResponse, search_type: str) -> Hits:
-    """One line for each hit of a search of the type that was asked for."""
+    """The hits of a search of the type that was asked for."""
     notes = (
         "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions.",
         _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" else "",
     )
-    return Hits(hits=[_described(hit, Hit, why=_why_found(hit)) for hit in found.hits], note=_joined(notes))
+    return Hits(hits=[_described(hit, NodeLine) for hit in found.hits], note=_joined(notes))
 
 
 def matches_of(found: QueryResponse) -> Texts:
@@ -122,11 +120,11 @@ def text_of(text: NodeText) -> Text:
     return _described(text, Text, tokens=text.token_count, text=text.text)
 
 
-def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> Graph:
-    """The nodes and edges around those of the ids `starts`."""
+def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], scope: AllowedScope) -> Graph:
+    """The nodes and edges around `starts`, names and ids."""
     numbers = {node.id: number for number, node in enumerate(walked.nodes, start=1)}
     nodes = [_described(node, GraphNode, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
-    missing = len(set(starts)) - walked.debug.seed_count
+    missing = sum(scope.has_id(start) for start in set(starts) - set(walked.seed_ids))
     notes = (
         f"{missing} of the ids are no nodes that are there." if missing else "",
         _WALK_NOTES.get(walked.debug.reason, ""),
@@ -134,19 +132,24 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> G
     return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(notes))
 
 
-def paths_of(found: FindPathsResponse, direction: str) -> Paths:
-    """The paths, over nodes that are listed once; `direction` is the one that was asked for."""
+def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution]) -> Paths:
+    """The paths, over nodes that are listed once; `direction` is the one that was asked for, `ends` what was."""
     numbers = {node.id: number for number, node in enumerate(found.nodes, start=1)}
     nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in found.nodes]
     paths = [
         Path(nodes=[numbers[node_id] for node_id in path.node_ids], edges=[_edge(hop, numbers) for hop in path.hops])
         for path in found.paths
     ]
-    ends = (("from_ids", found.debug.from_count), ("to_ids", found.debug.to_count))
-    notes = [f"None of {name} is a node that is there." for name, count in ends if not count]
+    counts = (("from_nodes", found.debug.from_count), ("to_nodes", found.debug.to_count))
+    notes = [f"None of {name} is a node that is there." for name, count in counts if not count]
     if not found.paths and not notes and not found.debug.truncated:
         notes = [_NO_PATH[direction]]
-    return Paths(nodes=nodes, paths=paths, note=_joined([*notes, _PATH_NOTES.get(found.debug.reason, "")]))
+    searched = (
+        f"{end.name!r} names no node; a search took it for {', '.join(node.place for node in end.nodes)}."
+        for end in ends
+        if end.nodes and not end.match
+    )
+    return Paths(nodes=nodes, paths=paths, note=_joined([*notes, *searched, _PATH_NOTES.get(found.debug.reason, "")]))
 
 
 def _described(
@@ -154,20 +157,14 @@ def _described(
 ) -> _Node:
     return kind.model_validate(
         {
-            "id": node.id,
+            "id": "" if node.location.path and node.location.start_line else node.id,
             "place": place(node.location, ""),
-            "symbol": node.symbol,
+            "symbol": "" if node.location.path.endswith(node.symbol) else node.symbol,
             "test": node.is_test,
             "generated": node.is_generated,
             **more,
         }
     )
-
-
-def _why_found(hit: SearchHit) -> str:
-    """Such as `meaning #2, words #1: create invoice`."""
-    ranks = ", ".join(f"{_RETRIEVER_WORDS[used.retriever]} #{used.rank}" for used in hit.retrievers)
-    return ": ".join(filter(None, (ranks, " ".join(hit.matched_tokens))))
 
 
 def _why_matched(match: QueryMatch) -> str:
@@ -193,7 +190,7 @@ def _edge(edge: ServerEdge, numbers: dict[str, int]) -> GraphEdge:
 
 def _left_out_note(left_out: Sequence[LeftOut]) -> str:
     if any(left.why == _SKIP_WORDS[SkipReason.SKIP_REASON_OVER_BUDGET] for left in left_out):
-        return "Texts were left out: read_code with their ids, or a larger budget_tokens, returns them."
+        return "Texts were left out: read_code of them, or a larger budget_tokens, returns them."
     return ""
 
 

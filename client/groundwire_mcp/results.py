@@ -33,16 +33,16 @@ class Result(Part, ABC):
 class NodeLine(Part):
     """A node without its text."""
 
-    id: Annotated[str, Field(description="Names the node, for read_code, expand_graph and find_paths.")]
-    place: Annotated[str, Field(description="`path:first line-last line`.")] = ""
-    symbol: Annotated[str, Field(description="The qualified name.")] = ""
+    place: Annotated[str, Field(description="`path:first line-last line`. Names the node for the other tools.")] = ""
+    id: Annotated[str, Field(description="Names the node instead, where its lines are unknown.")] = ""
+    symbol: Annotated[str, Field(description="The qualified name, unless the path ends with it.")] = ""
     test: Annotated[bool, Field(description="It is code that tests other code.")] = False
     generated: Annotated[bool, Field(description="A tool generated it.")] = False
 
     def line(self) -> str:
-        """Place, symbol and id in one line."""
+        """Place and symbol in one line, and the id where the place does not name the node."""
         remarks = [word for word, holds in (("test", self.test), ("generated", self.generated)) if holds]
-        return "  ".join(filter(None, (self.place, self.symbol, *remarks, f"id={self.id}")))
+        return "  ".join(filter(None, (self.place, self.symbol, *remarks, f"id={self.id}" if self.id else "")))
 
 
 class RepositoryLine(Part):
@@ -68,23 +68,14 @@ class Repositories(Result):
             yield f"{line.repository}  {line.nodes} nodes, {line.edges} edges; search_type: {kinds}; index {line.index}"
 
 
-class Hit(NodeLine):
-    """A hit of a search."""
-
-    why: Annotated[
-        str, Field(description="Its rank by meaning and by words, with the words that it shares with the query.")
-    ] = ""
-
-
 class Hits(Result):
     """Result of `search_code`."""
 
-    hits: Annotated[list[Hit], Field(description="Best first.")]
+    hits: Annotated[list[NodeLine], Field(description="Best first.")]
 
     def lines(self) -> Iterator[str]:
         """One line each."""
-        for number, hit in enumerate(self.hits, start=1):
-            yield f"{number}. {hit.line()}" + (f"  ({hit.why})" if hit.why else "")
+        return map(NodeLine.line, self.hits)
 
 
 class GraphNode(NodeLine):

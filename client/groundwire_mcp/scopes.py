@@ -6,7 +6,7 @@ from typing import Self
 
 from groundwire_client import IndexScope
 from groundwire_client.cli import SEPARATOR, scope_name, scope_named
-from groundwire_mcp.errors import ToolError, not_available, shortened
+from groundwire_mcp.errors import ToolError, not_available
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,10 @@ class AllowedScope:
     def name(self) -> str:
         """How tools name it: `REPOSITORY::BRANCH`."""
         return scope_name(self.repository, self.branch)
+
+    def has_id(self, name: str) -> bool:
+        """True for what begins as the ids of the scope do."""
+        return name.startswith(f"{self.name}{SEPARATOR}")
 
     @property
     def index_scope(self) -> IndexScope:
@@ -53,14 +57,9 @@ class AllowedScopes:
             raise not_available(name)
         return self._by_name[name]
 
-    def of_ids(self, ids: Sequence[str]) -> AllowedScope:
-        """The scope that all ids belong to. Raises ToolError."""
-        names = {SEPARATOR.join(node_id.split(SEPARATOR, 2)[:2]): node_id for node_id in ids}
-        if len(names) > 1:
-            raise ToolError("ids: are of several repositories: make one call for each repository")
-        ((name, node_id),) = names.items()
-        if node_id.count(SEPARATOR) < 3:
-            raise ToolError(
-                f"ids: {shortened(node_id)!r} is no id: copy the whole `id` from a result of search_code or ask"
-            )
-        return self.named(name)
+    def of_ids(self, nodes: Sequence[str]) -> AllowedScope | None:
+        """The scope of the ids among `nodes`; None where there is no id. Raises ToolError."""
+        found = [scope for scope in self.all if any(map(scope.has_id, nodes))]
+        if len(found) > 1:
+            raise ToolError("the ids are of several repositories: make one call for each repository")
+        return found[0] if found else None

@@ -34,8 +34,7 @@ _TEMPLATE = ResourceTemplate(
     uri_template=NODE_URI + "{id}",
     name="node",
     title="Node of the code",
-    description="The text of a node by its id, below a line with its file, lines and symbol. The id is "
-    "percent-encoded.",
+    description="The text of a node by its place or id, percent-encoded, below a line with its file, lines and symbol.",
     mime_type="text/plain",
 )
 _Context = ServerRequestContext[Any, Any]

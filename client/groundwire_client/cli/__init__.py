@@ -3,7 +3,7 @@
 import typer
 
 from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
-from groundwire_client._defaults import BUDGET_TOKENS
+from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
 from groundwire_client._helpers import SEPARATOR, scope_name, scope_named
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
@@ -16,6 +16,7 @@ from groundwire_client.cli._text import json_or_text, printable
 
 __all__ = [
     "BUDGET_TOKENS",
+    "END_TOP_K",
     "SEPARATOR",
     "SERVER_VARIABLE",
     "AccessOptions",

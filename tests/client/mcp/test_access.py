@@ -66,28 +66,29 @@ def test_what_is_not_granted_not_there_and_not_allowed_are_told_alike(shopper: A
 
 @pytest.mark.parametrize("tool", ["read_code", "expand_graph"])
 def test_an_id_of_another_repository_opens_nothing(shopper: Agent, tool: str) -> None:
-    told = shopper.call(tool, ids=[SECRET])
+    told = shopper.call(tool, nodes=[SECRET])
     assert told.failed
     assert told.text.startswith("repository: 'vault::main' is not available")
-    assert "several repositories" in shopper.call(tool, ids=[ORDER, SECRET]).text
+    assert "several repositories" in shopper.call(tool, nodes=[ORDER, SECRET]).text
 
 
 def test_a_hidden_node_is_as_one_that_is_not_there(shopper: Agent) -> None:
-    told = shopper.call("read_code", ids=[SALARY, "shop::main::py::nothing"])
+    told = shopper.call("read_code", nodes=[SALARY, "shop::main::py::nothing"])
     assert [left["why"] for left in told.structured["left_out"]] == ["no such node", "no such node"]
-    walked = shopper.call("expand_graph", ids=[ORDER], direction="incoming")
-    assert [node["id"] for node in walked.structured["nodes"]] == [ORDER]
+    walked = shopper.call("expand_graph", nodes=[ORDER], direction="incoming")
+    assert [node["symbol"] for node in walked.structured["nodes"]] == ["shop.order"]
 
 
 def test_a_caller_sees_by_its_own_token(front: Front) -> None:
     both = front.agent("shop", "vault", tags=("hr",))
     names = [line["repository"] for line in both.call("list_repositories").structured["repositories"]]
     assert names == ["shop::main", "vault::main"]
-    assert "haystackneedle" in both.call("read_code", ids=[SECRET]).text
-    assert "payroll" in both.call("read_code", ids=[SALARY]).text
+    assert "haystackneedle" in both.call("read_code", nodes=[SECRET]).text
+    assert "payroll" in both.call("read_code", nodes=[SALARY]).text
     assert both.call("search_code", **NEEDLE).text == "repository: give one of shop::main, vault::main"
     vault = front.agent("vault")
-    assert [hit["id"] for hit in vault.call("search_code", **NEEDLE).structured["hits"]] == [SECRET]
+    assert [hit["place"] for hit in vault.call("search_code", **NEEDLE).structured["hits"]] == ["src/order.py:1-2"]
+    assert "haystackneedle" in vault.call("read_code", nodes=["order.py:1"]).text
     assert "No repository is available" in front.agent().call("search_code", **NEEDLE).text
 
 
@@ -118,7 +119,7 @@ def test_nothing_that_a_caller_sends_or_reads_is_logged(front: Front) -> None:
     agent = front.agent("shop")
     agent.call("search_code", query="invoice confidentialword", search_type="bm25")
     agent.call("search_code", query="confidentialword", top_k="confidentialword")
-    agent.call("read_code", ids=[ORDER, "confidentialword"])
+    agent.call("read_code", nodes=[ORDER, "confidentialword"])
     with pytest.raises(MCPError):
         agent.read("groundwire://node/confidentialword")
     logged = "".join(front.log)

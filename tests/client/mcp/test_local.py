@@ -41,7 +41,7 @@ def served(folder: Path, cache: Path) -> tuple[str, Told, Told]:
     async def talk(client: Client) -> tuple[str, Told, Told]:
         version = await once_built(client)
         found = await call(client, "search_code", query="tax price", search_type="bm25", top_k=1)
-        callers = await call(client, "expand_graph", ids=[found.structured["hits"][0]["id"]], edge_types=["Calls"])
+        callers = await call(client, "expand_graph", nodes=[found.structured["hits"][0]["place"]], edge_types=["Calls"])
         return version, found, callers
 
     options = ("--local", folder, "--cache", cache, "--embedder", "none")

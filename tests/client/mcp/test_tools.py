@@ -17,9 +17,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "list_repositories": {},
     "search_code": {"query": "invoice", **BM25},
     "ask": {"query": "invoice", "budget_tokens": 60},
-    "read_code": {"ids": [ORDER, TAX], "budget_tokens": 60},
-    "expand_graph": {"ids": [ORDER]},
-    "find_paths": {"from_ids": [ORDER], "to_ids": [TAX]},
+    "read_code": {"nodes": [ORDER, TAX], "budget_tokens": 60},
+    "expand_graph": {"nodes": [ORDER]},
+    "find_paths": {"from_nodes": [ORDER], "to_nodes": [TAX]},
 }
 
 
@@ -63,24 +63,46 @@ def test_structured_content_is_of_the_schema_and_says_what_the_text_says(front: 
             assert node.get(name, "") in told.text if isinstance(node, dict) else True
 
 
-def test_a_search_gives_ids_with_place_symbol_and_reason(shopper: Agent) -> None:
+def test_a_search_gives_each_place_and_symbol_once(shopper: Agent) -> None:
     told = shopper.call("search_code", query="invoice vat", top_k=1, **BM25)
-    assert told.structured == {
-        "hits": [{"id": TAX, "place": "src/tax.py:30-31", "symbol": "shop.tax", "why": "words #1: invoic vat"}]
-    }
+    assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax"}]}
+    assert told.text == "src/tax.py:30-31  shop.tax"
+
+
+@pytest.mark.parametrize("name", ["src/tax.py:30-31", "tax.py:30", "shop.tax", "TAX", TAX])
+def test_places_and_symbols_name_nodes(shopper: Agent, name: str) -> None:
+    (text,) = shopper.call("read_code", nodes=[name]).structured["texts"]
+    assert text["place"] == "src/tax.py:30-31"
+    walked = shopper.call("expand_graph", nodes=[name], direction="incoming").structured["nodes"]
+    assert [node["symbol"] for node in walked] == ["shop.tax", "shop.price"]
+    found = shopper.call("find_paths", from_nodes=["shop.order"], to_nodes=[name])
+    assert [path["nodes"] for path in found.structured["paths"]] == [[1, 2, 3]]
+    assert "def tax():" in shopper.read(f"groundwire://node/{quote(name, safe='')}")
+
+
+def test_a_hidden_node_has_no_name(shopper: Agent) -> None:
+    hidden, absent = (shopper.call("read_code", nodes=[name]) for name in ("shop.salary", "shop.salaries"))
+    assert hidden.failed
+    assert hidden.text.replace("salary", "salaries") == absent.text
+
+
+def test_words_may_end_a_path_and_are_told(shopper: Agent) -> None:
+    told = shopper.call("find_paths", from_nodes=["order"], to_nodes=["vat rate"])
+    assert told.structured["paths"]
+    assert "'vat rate' names no node; a search took it for src/tax.py:30-31" in told.structured["note"]
 
 
 def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:
     narrowed = shopper.call("search_code", query="invoice", path_prefixes=["src/pr"], languages=["python"], **BM25)
-    assert [hit["id"] for hit in narrowed.structured["hits"]] == [PRICE]
+    assert [hit["symbol"] for hit in narrowed.structured["hits"]] == ["shop.price"]
     other = shopper.call("search_code", query="invoice", languages=["cobol"], **BM25)
     assert other.structured["hits"] == []
     assert "try other words" in other.text
 
 
 def test_texts_beyond_the_budget_are_named(shopper: Agent) -> None:
-    told = shopper.call("read_code", ids=[ORDER, TAX, "shop::main::py::nothing"], budget_tokens=60)
-    assert [text["id"] for text in told.structured["texts"]] == [ORDER]
+    told = shopper.call("read_code", nodes=[ORDER, TAX, "shop::main::py::nothing"], budget_tokens=60)
+    assert [text["symbol"] for text in told.structured["texts"]] == ["shop.order"]
     assert told.structured["texts"][0]["text"] == "def order():\n    return price() # invoice total\n"
     assert told.structured["used_tokens"] <= 60
     assert [(left["id"], left["why"]) for left in told.structured["left_out"]] == [
@@ -93,7 +115,7 @@ def test_texts_beyond_the_budget_are_named(shopper: Agent) -> None:
 def test_ask_gives_texts_with_file_and_lines_within_the_budget(shopper: Agent) -> None:
     told = shopper.call("ask", query="invoice", budget_tokens=60)
     assert {"src/order.py:10-11", "src/price.py:20-21"} == {text["place"] for text in told.structured["texts"]}
-    assert [left["id"] for left in told.structured["left_out"]] == [TAX]
+    assert [left["symbol"] for left in told.structured["left_out"]] == ["shop.tax"]
     assert told.structured["left_out"][0]["tokens"] > 60
     assert "return price() # invoice total" in told.text
 
@@ -106,11 +128,11 @@ def test_a_search_says_that_the_index_has_words_alone(shopper: Agent) -> None:
 
 
 def test_a_walk_numbers_its_nodes(shopper: Agent) -> None:
-    told = shopper.call("expand_graph", ids=[PRICE], direction="both")
-    assert [(node["n"], node["id"], node.get("depth", 0)) for node in told.structured["nodes"]] == [
-        (1, PRICE, 0),
-        (2, ORDER, 1),
-        (3, TAX, 1),
+    told = shopper.call("expand_graph", nodes=[PRICE], direction="both")
+    assert [(node["n"], node["symbol"], node.get("depth", 0)) for node in told.structured["nodes"]] == [
+        (1, "shop.price", 0),
+        (2, "shop.order", 1),
+        (3, "shop.tax", 1),
     ]
     assert told.structured["edges"] == [
         {"from": 2, "to": 1, "type": "Calls", "line": 12},
@@ -120,12 +142,12 @@ def test_a_walk_numbers_its_nodes(shopper: Agent) -> None:
 
 
 def test_a_walk_says_when_there_is_more(shopper: Agent) -> None:
-    assert "beyond max_depth" in shopper.call("expand_graph", ids=[ORDER], direction="outgoing").text
-    assert "raise max_nodes" in shopper.call("expand_graph", ids=[ORDER], max_nodes=1).text
+    assert "beyond max_depth" in shopper.call("expand_graph", nodes=[ORDER], direction="outgoing").text
+    assert "raise max_nodes" in shopper.call("expand_graph", nodes=[ORDER], max_nodes=1).text
 
 
 def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
-    told = shopper.call("find_paths", from_ids=[TAX], to_ids=[ORDER], direction="incoming")
+    told = shopper.call("find_paths", from_nodes=[TAX], to_nodes=[ORDER], direction="incoming")
     assert [path["nodes"] for path in told.structured["paths"]] == [[1, 2, 3]]
     assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in told.text
 
@@ -133,14 +155,22 @@ def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
 @pytest.mark.parametrize(
     ("ends", "direction", "said"),
     [
-        ((TAX, ORDER), "outgoing", "No path leads from from_ids to to_ids: direction incoming searches the other way"),
-        ((ORDER, TAX), "incoming", "No path leads from to_ids to from_ids: direction outgoing searches the other way"),
+        (
+            (TAX, ORDER),
+            "outgoing",
+            "No path leads from from_nodes to to_nodes: direction incoming searches the other way",
+        ),
+        (
+            (ORDER, TAX),
+            "incoming",
+            "No path leads from to_nodes to from_nodes: direction outgoing searches the other way",
+        ),
     ],
 )
 def test_no_path_is_told_with_the_way_that_was_asked(
     shopper: Agent, ends: tuple[str, str], direction: str, said: str
 ) -> None:
-    told = shopper.call("find_paths", from_ids=[ends[0]], to_ids=[ends[1]], direction=direction)
+    told = shopper.call("find_paths", from_nodes=[ends[0]], to_nodes=[ends[1]], direction=direction)
     assert told.structured["paths"] == []
     assert said in told.structured["note"]
 
@@ -151,14 +181,12 @@ def test_a_node_is_a_resource(shopper: Agent) -> None:
 
     (template,) = shopper.session(templates).resource_templates
     uri = template.uri_template.replace("{id}", quote(ORDER, safe=""))
-    assert shopper.read(uri) == (
-        f"src/order.py:10-11  shop.order  id={ORDER}\n\ndef order():\n    return price() # invoice total\n"
-    )
+    assert shopper.read(uri) == ("src/order.py:10-11  shop.order\n\ndef order():\n    return price() # invoice total\n")
 
 
 @pytest.mark.parametrize("uri", ["groundwire://node/" + quote(SALARY, safe=""), "groundwire://node/x", "file:///etc/x"])
 def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> None:
-    with pytest.raises(MCPError, match=r"there is no such|is no id"):
+    with pytest.raises(MCPError, match=r"there is no such|names no node"):
         shopper.read(uri)
 
 
@@ -175,14 +203,14 @@ def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> N
         ("search_code", {"query": "x", "search_type": "hybrid"}, "use search_type bm25"),
         ("ask", {"query": "x", "budget_tokens": 20_001}, "budget_tokens"),
         ("ask", {"query": "x", "budget_tokens": 0}, "budget_tokens"),
-        ("read_code", {"ids": []}, "ids"),
-        ("read_code", {"ids": ["order.py"]}, "copy the whole `id`"),
-        ("read_code", {"ids": [ORDER] * 21}, "ids"),
-        ("read_code", {"ids": ["x" * 2_049]}, "ids"),
-        ("expand_graph", {"ids": [ORDER], "max_depth": 7}, "max_depth"),
-        ("expand_graph", {"ids": [ORDER], "max_nodes": 201}, "max_nodes"),
-        ("expand_graph", {"ids": [ORDER], "min_confidence": 2}, "min_confidence"),
-        ("find_paths", {"from_ids": [ORDER], "to_ids": [TAX], "max_hops": 13}, "max_hops"),
+        ("read_code", {"nodes": []}, "nodes"),
+        ("read_code", {"nodes": ["orders"]}, "names no node: give a symbol such as"),
+        ("read_code", {"nodes": [ORDER] * 21}, "nodes"),
+        ("read_code", {"nodes": ["x" * 2_049]}, "nodes"),
+        ("expand_graph", {"nodes": [ORDER], "max_depth": 7}, "max_depth"),
+        ("expand_graph", {"nodes": [ORDER], "max_nodes": 201}, "max_nodes"),
+        ("expand_graph", {"nodes": [ORDER], "min_confidence": 2}, "min_confidence"),
+        ("find_paths", {"from_nodes": [ORDER], "to_nodes": [TAX], "max_hops": 13}, "max_hops"),
     ],
 )
 def test_a_broken_rule_is_an_error_that_names_the_argument(
