@@ -1,7 +1,9 @@
 """The reference of pipelines as a Markdown page, generated from the code."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from groundwire_pipelines.actions.definition import Action, StepSettings
@@ -53,7 +55,7 @@ def page() -> str:
         _table(keys_of(FilterKeys)),
         "## Actions\n",
     ]
-    parts += [_action(action) for action in BUILT_IN]
+    parts += _actions()
     parts += ["## Prompts of the library\n", _prompts(), "## Rules\n", _rules()]
     return "\n".join(parts)
 
@@ -63,9 +65,19 @@ def _settings() -> str:
     return f"{told}\n\n{_table(_without(keys_of(PipelineSettings), ('filter.',)))}"
 
 
-def _action(action: Action[Any]) -> str:
-    common = tuple(StepSettings.model_fields)
-    keys = _without(keys_of(action.settings), (*common, "filter."))
+def _actions() -> Iterator[str]:
+    """The sections of the actions; a meaning that an earlier key has as well is a reference to that key."""
+    explained: dict[str, str] = {}
+    for action in BUILT_IN:
+        keys = []
+        for key in _without(keys_of(action.settings), (*StepSettings.model_fields, "filter.")):
+            this = f"as `{key.name}` of `{action.name}`"
+            first = explained.setdefault(key.description, this)
+            keys.append(key if first == this else replace(key, description=first))
+        yield _action(action, keys)
+
+
+def _action(action: Action[Any], keys: Sequence[Key]) -> str:
     transitions = ", ".join(f"`{name}`" for name in action.transitions) or "none; it ends the run"
     told = _wrapped(f"{action.summary} Transitions: {transitions}.")
     return f"### `{action.name}`\n\n{told}\n" + (f"\n{_table(keys)}" if keys else "")
@@ -76,21 +88,17 @@ def _without(keys: Iterable[Key], prefixes: tuple[str, ...]) -> list[Key]:
 
 
 def _prompts() -> str:
-    """The prompts that steps of the library use, and the variables of each."""
+    """The prompts of the library with their variables, and the steps that use them."""
     actions = {action.name: action for action in BUILT_IN}
-    used: dict[str, tuple[frozenset[str], list[str]]] = {}
+    used: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for source in PipelineSearch(()).all():
         definition = load_pipeline(source.name, actions=actions)
         for step in bind(definition, actions).values():
             for prompt, variables in step.prompts.items():
-                steps = used.setdefault(prompt, (variables, []))[1]
-                steps.append(f"{definition.name}: {step.definition.id}")
+                used[prompt] = (variables, used.get(prompt, (variables, frozenset()))[1] | {step.definition.id})
     return _rows(
-        ("prompt", "variables", "used by"),
-        (
-            (f"`{prompt}`", ", ".join(f"`{name}`" for name in sorted(variables)), "; ".join(steps))
-            for prompt, (variables, steps) in sorted(used.items())
-        ),
+        ("prompt", "variables", "steps"),
+        ((f"`{prompt}`", *map(_names, columns)) for prompt, columns in sorted(used.items())),
     )
 
 
@@ -100,12 +108,21 @@ def _rules() -> str:
         "`server-<reason>`, such as `server-scope-not-found`; a value of a wrong type in a pipeline that was put "
         "together in memory is `<key>-malformed`, a missing one `<key>-missing`."
     )
-    found: Mapping[str, Sequence[str]] = rules()
-    return f"{told}\n\n{_rows(('rule', 'of'), ((f'`{rule}`', ', '.join(parts)) for rule, parts in found.items()))}"
+    of_part: defaultdict[str, list[str]] = defaultdict(list)
+    for rule, parts in rules().items():
+        for part in parts:
+            of_part[part].append(rule)
+    lines = (_wrapped(f"- {part}: {_names(found)}") for part, found in sorted(of_part.items()))
+    return "\n".join((told, "", *lines, ""))
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
 
 
 def _wrapped(paragraph: str) -> str:
-    return textwrap.fill(paragraph, width=120, break_long_words=False, break_on_hyphens=False)
+    indent = "  " if paragraph.startswith("- ") else ""
+    return textwrap.fill(paragraph, width=120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _table(keys: Iterable[Key]) -> str:

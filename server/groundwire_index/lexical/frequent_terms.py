@@ -1,7 +1,7 @@
 """The frequent terms of a lexical table: each has its postings and a column with its frequency in every row.
 
 Scanning a column reads memory in order, and looking up a row is one access; in a posting list a row must be searched
-for. Columns are memory-mapped like all tables, so all workers share them (docs/adr/0015).
+for. Columns are memory-mapped like all tables, so all workers share them (docs/adr/0004).
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The frequent trigrams of an index's names: each has its postings and a bitmap of the names that contain it.
 
 A bitmap is no larger than the posting list of the same trigram, and adding up bitmaps is much faster than going
-through the lists (docs/adr/0015).
+through the lists (docs/adr/0004).
 """
 
 from collections.abc import Sequence
