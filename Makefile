@@ -22,7 +22,7 @@ help:
 	@echo "make lint       linters alone"
 	@echo "make types      type checkers alone"
 	@echo "make format     sort imports and format the code"
-	@echo "make reference  write docs/pipelines-reference.md from the code"
+	@echo "make reference  write docs/pipelines-reference.md from the code; `make docs` does so too"
 	@echo "make stubs      generate the stubs of the protos, their descriptors for Envoy, and the chart's schema"
 	@echo "make clean      remove the environment and everything that was built"
 
