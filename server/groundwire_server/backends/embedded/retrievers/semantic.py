@@ -151,8 +151,10 @@ class _Search:
     def _rough(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The similarities of rows [m] in single precision."""
         found, query = np.empty(len(rows), dtype=np.float32), self._query.astype(np.float32)
-        for block in _blocks(rows):
-            found[block] = self._vectors.rows[rows[block]] @ query
+        # OpenBLAS reads past vectors of five dimensions: no result changes, but the processor may report a NaN.
+        with np.errstate(invalid="ignore"):
+            for block in _blocks(rows):
+                found[block] = self._vectors.rows[rows[block]] @ query
         return found.clip(-1.0, 1.0, out=found)
 
 
