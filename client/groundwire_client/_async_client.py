@@ -19,7 +19,7 @@ from groundwire.v1.index_pb2 import (
     ListIndexesRequest,
     ListIndexesResponse,
 )
-from groundwire.v1.query_pb2 import FusionMode, HybridParameters, QueryRequest, QueryResponse, RankingParameters
+from groundwire.v1.query_pb2 import FusionMode, HybridParameters, QueryRequest, QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     EdgeDirection,
     ExpandDependencyTreeRequest,
@@ -301,7 +301,6 @@ class AsyncGroundwireClient(AsyncTransport):
         fusion: FusionMode.ValueType = FusionMode.FUSION_MODE_UNSPECIFIED,
         rrf_k: int | None = None,
         rerank: bool = False,
-        ranking: RankingParameters | None = None,
         freshness_half_life_days: float | None = None,
         freshness_weight: float | None = None,
         now: datetime | None = None,
@@ -343,7 +342,6 @@ class AsyncGroundwireClient(AsyncTransport):
             not_found_when_empty=not_found_when_empty,
             query_vector=query_vector,
             budget_tokens=budget_tokens,
-            ranking=ranking,
             cap_top_k=cap_top_k,
         )
         return await self._call(self._queries.Query, request, timeout)

@@ -31,7 +31,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda client: client.search(SCOPE, "vat", timeout="5"), "timeout must be a number of seconds, not str '5'"),
     (lambda client: client.search(SCOPE, query_vector=[1, "2"]), r"query_vector\[1\] must be a number, not str '2'"),
     (lambda client: client.query(SCOPE, "vat", now="today"), "now must be a datetime, not str 'today'"),
-    (lambda client: client.query(SCOPE, "vat", ranking={}), "ranking must be of type RankingParameters, not dict {}"),
+    (lambda client: client.query(SCOPE, "vat", hybrid={}), "hybrid must be of type HybridParameters, not dict {}"),
     (lambda client: client.query(SCOPE, "vat", retrievers="dense"), "retrievers must be a sequence of values"),
     (lambda client: client.expand(SCOPE, "a"), "seed_ids must be a sequence of strings, not str 'a'"),
     (lambda client: client.expand(SCOPE, ["a", None]), r"seed_ids\[1\] must be a string, not None"),

@@ -23,7 +23,6 @@ from groundwire_client import (
     NodeFilter,
     NotFoundError,
     PermissionDeniedError,
-    RankingParameters,
     Retriever,
     ids,
 )
@@ -74,7 +73,6 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
         "fusion": FusionMode.FUSION_MODE_WEIGHTED,
         "rrf_k": 7,
         "rerank": True,
-        "ranking": RankingParameters(file_weight=0.0, repeat_factor=0.5),
         "freshness_half_life_days": 30,
         "freshness_weight": 0.5,
         "now": datetime(2025, 1, 1, 12, tzinfo=timezone(timedelta(hours=2))),

@@ -110,7 +110,7 @@ rules:
   - name: refunds
     when: {process: billing, doc_class: [manual, form]}
     collections: [policies, forms]
-    parameters: {top_k: 2, min_sim: 0.5, file_weight: 0}
+    parameters: {top_k: 2, min_sim: 0.5}
   - name: ranks
     when: {workflow_id: w-ranks}
     fusion: rrf

@@ -14,7 +14,6 @@ from groundwire.v1.query_pb2 import (
 from groundwire.v1.retrieval_pb2 import Retriever
 from groundwire.v1.scope_pb2 import LIFECYCLE_ACTIVE, NodeFilter
 from support.platform import (
-    AS_FUSED,
     CODE_WORDS,
     DENSE,
     EVERYTHING,
@@ -153,7 +152,11 @@ def test_top_k_overrides_that_of_the_parameters(platform: Platform) -> None:
 def test_min_sim_bounds_the_dense_list(platform: Platform) -> None:
     def found(min_sim: float) -> list[str]:
         response = platform.ask(
-            "?", AUTH, retrievers=[DENSE], hybrid=HybridParameters(min_sim=min_sim, top_k=100), ranking=AS_FUSED
+            "?",
+            AUTH,
+            retrievers=[DENSE],
+            hybrid=HybridParameters(min_sim=min_sim, top_k=100),
+            fusion=FUSION_MODE_WEIGHTED,
         )
         assert response.meta.vector_candidates == len(response.matches)
         assert all(match.scores.dense >= min_sim for match in response.matches)

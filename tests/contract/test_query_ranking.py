@@ -1,11 +1,14 @@
-"""How Query orders a repository: each rule of the ranking, with it and without it."""
+"""How Query orders a repository: each rule of the ranking, with it and without it.
+
+A fusion by weights of a single retriever gives the order of that retriever's scores.
+"""
 
 import pytest
 
 from groundwire.v1 import query_pb2
 from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext
-from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform, as_fused
+from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform
 
 QUESTION = "where is the order refunded"
 """In words, so that the ranking acts by default; the codes of RANKING are made for it."""
@@ -29,51 +32,43 @@ def scores_of(response: query_pb2.QueryResponse, local_id: str) -> query_pb2.Sta
 
 @pytest.mark.parametrize("fusion", [FUSION_MODE_RRF, FUSION_MODE_WEIGHTED])
 def test_a_fusion_that_is_asked_for_keeps_its_order(platform: Platform, fusion: FusionMode.ValueType) -> None:
-    """Only what the request gives of the ranking acts; the rules act by default, also on a fusion of this kind."""
     both = [CODE_WORDS, TRIGRAM]
     plain = ask(platform, retrievers=both, fusion=fusion)
     fused = [match.scores.fused for match in plain.matches]
     assert fused == sorted(fused, reverse=True)
     assert not plain.meta.ranking.ListFields()
     assert {(match.scores.kind_factor, match.scores.repeat_factor) for match in plain.matches} == {(1.0, 1.0)}
-    ranked = ask(platform, retrievers=both, fusion=fusion, ranking=RankingParameters(test_factor=0.25))
-    assert ranked.meta.ranking == RankingParameters(test_factor=0.25)
-    assert scores_of(ranked, "test").kind_factor == 0.25
     assert ask(platform, retrievers=both).meta.ranking.test_factor == 0.5
 
 
 def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:
     """Both members hold the same words as often, and the file of one speaks of the rest of the question."""
     pair = {"alone", "in-file"}
-    assert [one for one in order(platform, ranking=as_fused()) if one in pair] == ["alone", "in-file"]
-    response = ask(platform, ranking=as_fused(file_weight=0.3))
+    assert [one for one in order(platform, fusion=FUSION_MODE_WEIGHTED) if one in pair] == ["alone", "in-file"]
+    response = ask(platform)
     assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == ["in-file", "alone"]
     assert 0 < scores_of(response, "alone").file < scores_of(response, "in-file").file
     assert max(match.scores.file for match in response.matches) == 1.0
 
 
 def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> None:
-    response = ask(platform, retrievers=[DENSE], query_vector=[1.0, 0.0], ranking=as_fused(file_weight=1.0))
+    response = ask(platform, retrievers=[DENSE], query_vector=[1.0, 0.0])
     assert {match.scores.file for match in response.matches} == {0.0}
-    assert len({match.score for match in response.matches}) == 1
 
 
 @pytest.mark.parametrize(
     ("local_id", "factor", "about_it"),
     [
-        ("test", "test_factor", "which tests check that the order is refunded"),
-        ("generated", "generated_factor", "the generated code by which the order is refunded"),
-        ("prose", "prose_factor", "where is the documentation of how the order is refunded"),
+        ("test", 0.5, "which tests check that the order is refunded"),
+        ("generated", 0.5, "the generated code by which the order is refunded"),
+        ("prose", 0.75, "where is the documentation of how the order is refunded"),
     ],
 )
 def test_a_kind_of_text_counts_less_unless_it_is_asked_for(
-    platform: Platform, local_id: str, factor: str, about_it: str
+    platform: Platform, local_id: str, factor: float, about_it: str
 ) -> None:
-    assert scores_of(ask(platform), local_id).kind_factor < 1
-    assert scores_of(ask(platform, ranking=RankingParameters(**{factor: 0.25})), local_id).kind_factor == 0.25
+    assert scores_of(ask(platform), local_id).kind_factor == factor
     assert scores_of(ask(platform, about_it), local_id).kind_factor == 1
-    plain, demoted = (scores_of(ask(platform, ranking=as_fused(**given)), local_id) for given in ({}, {factor: 0.25}))
-    assert (plain.kind_factor, demoted.final) == (1.0, 0.25 * plain.final)
 
 
 def test_a_test_in_passing_is_no_question_about_tests(platform: Platform) -> None:
@@ -95,12 +90,15 @@ def test_a_fragment_counts_less(platform: Platform) -> None:
 
 def test_a_match_gains_by_neighbours_that_match(platform: Platform) -> None:
     """`called` and `unrelated` are alike, but a match calls the first one; doubtful edges and others give nothing."""
-    assert order(platform, ranking=as_fused()).index("called") > order(platform, ranking=as_fused()).index("another")
-    response = ask(platform, ranking=as_fused(graph_weight=1.0))
+    assert order(platform, fusion=FUSION_MODE_WEIGHTED).index("called") > order(
+        platform, fusion=FUSION_MODE_WEIGHTED
+    ).index("another")
+    response = ask(platform)
     graph = {match.meta.chunk_id: match.scores.graph for match in response.matches}
     assert graph["called"] == 1.0
     assert (graph["another"], graph["doubtful"]) == (0.0, 0.0)
-    assert [match.meta.chunk_id for match in response.matches].index("called") == 0
+    ids = [match.meta.chunk_id for match in response.matches]
+    assert ids.index("called") < ids.index("another")
 
 
 def test_many_neighbours_lessen_what_each_gives(platform: Platform) -> None:
@@ -118,12 +116,14 @@ def test_hidden_neighbours_and_files_give_nothing(platform: Platform) -> None:
 
 def test_better_matches_of_a_file_leave_room_for_others(platform: Platform) -> None:
     """Three members of one file are better than another file's; each after the first counts less."""
-    crowded = [one for one in order(platform, ranking=as_fused()) if one.startswith("crowd") or one == "outside"]
+    crowded = [
+        one for one in order(platform, fusion=FUSION_MODE_WEIGHTED) if one.startswith("crowd") or one == "outside"
+    ]
     assert crowded == ["crowd/1", "crowd/2", "crowd/3", "outside"]
-    response = ask(platform, ranking=as_fused(repeat_factor=0.5))
+    response = ask(platform)
     ids = [match.meta.chunk_id for match in response.matches]
-    assert ids.index("crowd/1") < ids.index("outside") < ids.index("crowd/2") < ids.index("crowd/3")
-    assert [scores_of(response, f"crowd/{number}").repeat_factor for number in (1, 2, 3)] == [1.0, 0.5, 0.25]
+    assert ids.index("crowd/1") < ids.index("crowd/2") < ids.index("outside") < ids.index("crowd/3")
+    assert [scores_of(response, f"crowd/{number}").repeat_factor for number in (1, 2, 3)] == [1.0, 0.85, 0.85**2]
     finals = [match.scores.final for match in response.matches]
     assert finals == sorted(finals, reverse=True)
 
@@ -139,23 +139,19 @@ def test_who_asks_by_name_gets_the_order_of_the_fusion(platform: Platform) -> No
 
 
 def test_parameters_in_effect_are_told(platform: Platform) -> None:
-    given = RankingParameters(test_factor=0.0, graph_weight=1.0)
-    assert ask(platform, ranking=given).meta.ranking == RankingParameters(
+    assert ask(platform).meta.ranking == RankingParameters(
         file_weight=0.3,
-        test_factor=0.0,
+        test_factor=0.5,
         generated_factor=0.5,
         prose_factor=0.75,
         fragment_factor=0.85,
-        graph_weight=1.0,
+        graph_weight=0.3,
         repeat_factor=0.85,
     )
-    assert ask(platform, "RefundOrder", ranking=given).meta.ranking == given
 
 
 def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
-    """Weights of 0, factors of 1, those of what the question is about, and the file's without BM25 over code."""
-    told = ask(platform, ranking=as_fused(repeat_factor=0.5)).meta.ranking
-    assert told == RankingParameters(repeat_factor=0.5)
+    """The factors of what the question is about, and the file's weight without BM25 over code."""
     told = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
     assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85)
 

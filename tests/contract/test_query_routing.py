@@ -2,7 +2,7 @@
 
 from groundwire.v1.query_pb2 import FUSION_MODE_ADAPTIVE, FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, HybridParameters
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
-from support.platform import DENSE, EVERYTHING, Platform, as_fused, keys, timeless
+from support.platform import DENSE, EVERYTHING, Platform, keys, timeless
 from support.platform_corpus import AUTH, BILLING, FINANCE_TAG
 from support.refusals import INVALID, NOT_FOUND, Row, check_refused
 
@@ -51,12 +51,11 @@ def test_a_rule_shows_nobody_what_they_may_not_see(platform: Platform) -> None:
 def test_a_rule_gives_defaults_and_the_request_wins(platform: Platform) -> None:
     routed = platform.ask("refund receipt", BILLING, process="billing", doc_class="manual").meta
     assert (routed.top_k_effective, routed.min_sim, routed.fusion) == (2, 0.5, FUSION_MODE_ADAPTIVE)
-    assert not routed.ranking.HasField("file_weight")
     own = platform.ask(
         "refund receipt", BILLING, process="billing", doc_class="manual", hybrid=HybridParameters(min_sim=0.25),
-        top_k=3, ranking=as_fused(file_weight=0.5),
+        top_k=3,
     ).meta  # fmt: skip
-    assert (own.top_k_effective, own.min_sim, own.ranking.file_weight) == (3, 0.25, 0.5)
+    assert (own.top_k_effective, own.min_sim) == (3, 0.25)
 
 
 def test_a_rule_gives_a_fusion_and_the_request_wins(platform: Platform) -> None:

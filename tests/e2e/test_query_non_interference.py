@@ -163,9 +163,6 @@ def query_requests(draw: st.DrawFn) -> query_pb2.QueryRequest:
             )
         ),
         process=draw(st.sampled_from(("", "", "p"))),
-        ranking=draw(
-            st.sampled_from((None, query_pb2.RankingParameters(file_weight=1, graph_weight=1, repeat_factor=0.5)))
-        ),
         query_vector=draw(st.sampled_from(([1.0, 0.5, 0.0], [0.0, 1.0, -1.0])))
         if not sources or retrieval_pb2.RETRIEVER_DENSE in sources
         else (),

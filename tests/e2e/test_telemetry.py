@@ -48,7 +48,7 @@ def collector() -> Iterator[Collector]:
 def server(data: Path, collector: Collector) -> Iterator[Server]:
     environment = {
         "GROUNDWIRE_TRACING": "true",
-        "GROUNDWIRE_TRACE_RATIO": "0",
+        "OTEL_TRACES_SAMPLER": "parentbased_always_off",
         "GROUNDWIRE_METRICS_LISTEN": "127.0.0.1:0",
         "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://{collector.address}",
         "OTEL_BSP_SCHEDULE_DELAY": "100",

@@ -121,9 +121,7 @@ NOT_OF_A_STEP = {"scope", "access", "lifecycle", "query", "hybrid", "now", "quer
 def test_a_query_step_has_every_field_of_the_request() -> None:
     request = {*query_pb2.QueryRequest.DESCRIPTOR.fields_by_name} - NOT_OF_A_STEP
     hybrid = {*query_pb2.HybridParameters.DESCRIPTOR.fields_by_name}
-    ranking = {*query_pb2.RankingParameters.DESCRIPTOR.fields_by_name}
     assert (request | hybrid) - set(QuerySettings.model_fields) == set()
-    assert set(type(QuerySettings().ranking).model_fields) == ranking
 
 
 def test_the_prompt_of_a_router_tells_what_searches_are_restricted_to() -> None:

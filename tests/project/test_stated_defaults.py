@@ -7,26 +7,28 @@ from pathlib import Path
 import pytest
 
 from groundwire_client import _defaults as client
-from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, QueryDefaults
+from groundwire_server.domain.query.query import Freshness
+from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, TRGM_LIMIT, QueryDefaults
 from groundwire_server.domain.query.ranking_parameters import BY_WORDS
 from groundwire_server.domain.search.search import DEFAULT_RRF_K
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = QueryDefaults()
-LIST_LIMIT = f"{OVERFETCH} times top_k and at least {LEAST_LIST_LIMIT} unless configured"
+FRESHNESS = Freshness()
+LIST_LIMIT = f"{OVERFETCH} times top_k and at least {LEAST_LIST_LIMIT} when absent"
 CONFIGURED = {
     "HybridParameters.top_k": f"({DEFAULTS.top_k} unless configured)",
     "HybridParameters.alpha": f"({DEFAULTS.alpha} unless configured)",
     "HybridParameters.min_sim": f"({DEFAULTS.min_sim} unless configured)",
     "HybridParameters.vec_limit": LIST_LIMIT,
     "HybridParameters.lex_limit": LIST_LIMIT,
-    "HybridParameters.trgm_limit": f"({DEFAULTS.trgm_limit} unless configured)",
+    "HybridParameters.trgm_limit": f"{TRGM_LIMIT} when absent",
     "HybridParameters.diversify_strength": f"({DEFAULTS.diversify_strength:g} unless configured)",
     "QueryRequest.rrf_k": f"{DEFAULT_RRF_K} when absent",
-    "QueryRequest.freshness_half_life_days": f"({DEFAULTS.freshness.half_life_days:g} unless configured)",
-    "QueryRequest.freshness_weight": f"({DEFAULTS.freshness.weight} unless configured)",
+    "QueryRequest.freshness_half_life_days": f"{FRESHNESS.half_life_days:g} when absent",
+    "QueryRequest.freshness_weight": f"{FRESHNESS.weight} when absent",
 }
-RANKING = {f"RankingParameters.{name}": f"Default {value}." for name, value in asdict(BY_WORDS).items()}
+RANKING = {f"RankingParameters.{name}": f"It is {value}." for name, value in asdict(BY_WORDS).items()}
 
 
 def comment_of(name: str) -> str:
@@ -48,7 +50,7 @@ def test_the_contract_states_the_default(name: str, stated: str) -> None:
     ("settings", "stated"),
     [
         ("`default_alpha`", f"{DEFAULTS.alpha}"),
-        ("`default_min_sim`, `default_trgm_limit`", f"{DEFAULTS.min_sim}, {DEFAULTS.trgm_limit}"),
+        ("`default_min_sim`", f"{DEFAULTS.min_sim}"),
         ("`default_top_k`", f"{DEFAULTS.top_k} or `max_top_k`"),
     ],
 )

@@ -7,7 +7,7 @@ from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.limits import MAX_TOP_K
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.indexes import Indexes
@@ -33,7 +33,7 @@ def engine_over(
         query_vectors=query_vectors_of(embedders),
         rerankers=rerankers,
         query_settings=QuerySettings(CorpusBoosts(())),
-        limits=Limits(),
+        max_top_k=MAX_TOP_K,
         walk_and_text_bytes=walk_and_text_bytes,
     )
     return PlainEngine(engine)

@@ -23,25 +23,6 @@ EVERYTHING = query_pb2.HybridParameters(top_k=100, min_sim=0, trgm_limit=0)
 """Every node that is not narrowed away is a match, as long as the dense retriever is asked."""
 
 
-_NEUTRAL = {
-    "file_weight": 0.0,
-    "test_factor": 1.0,
-    "generated_factor": 1.0,
-    "prose_factor": 1.0,
-    "fragment_factor": 1.0,
-    "graph_weight": 0.0,
-    "repeat_factor": 1.0,
-}
-
-
-def as_fused(**other: float) -> query_pb2.RankingParameters:
-    """Ranking that leaves the order of the fusion as it is, but for the parameters given."""
-    return query_pb2.RankingParameters(**{**_NEUTRAL, **other})
-
-
-AS_FUSED = as_fused()
-
-
 def timestamp(text: str) -> Timestamp:
     """A time as RFC 3339 writes it."""
     message = Timestamp()

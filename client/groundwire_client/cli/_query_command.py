@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from groundwire.v1.query_pb2 import FusionMode, HybridParameters, RankingParameters
+from groundwire.v1.query_pb2 import FusionMode, HybridParameters
 from groundwire.v1.retrieval_pb2 import Retriever
 from groundwire_client._helpers import choices
 from groundwire_client.cli._choices import in_panel, names_of
@@ -39,31 +39,6 @@ class HybridOptions:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class RankingOptions:
-    """The ranking parameters as typer parses them."""
-
-    file_weight: Annotated[float | None, _tuning(help="The weight of the whole file in a match's score.")] = None
-    test_factor: Annotated[
-        float | None, _tuning(help="The factor for the score of a test, unless the question asks for tests.")
-    ] = None
-    generated_factor: Annotated[
-        float | None,
-        _tuning(help='The factor for the score of generated code, unless the question says "generated".'),
-    ] = None
-    prose_factor: Annotated[
-        float | None,
-        _tuning(help="The factor for the score of prose, unless the question asks for documentation."),
-    ] = None
-    fragment_factor: Annotated[
-        float | None, _tuning(help="The factor for the score of a text below 80 characters.")
-    ] = None
-    graph_weight: Annotated[float | None, _tuning(help="The weight of the dependency graph in a match's score.")] = None
-    repeat_factor: Annotated[
-        float | None, _tuning(help="The factor for a score, once for each better match of the same file.")
-    ] = None
-
-
 def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
@@ -72,10 +47,9 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-@with_options(HybridOptions, RankingOptions, FilterOptions, CallOptions)
+@with_options(HybridOptions, FilterOptions, CallOptions)
 def query(
     hybrid: HybridOptions,
-    ranking: RankingOptions,
     narrowing: FilterOptions,
     options: CallOptions,
     question: Annotated[str, typer.Argument(help="The text to search for: natural language, code, names or paths.")],
@@ -147,7 +121,6 @@ def query(
             fusion=choices(FusionMode)[fusion] if fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
             rrf_k=rrf_k,
             rerank=rerank,
-            ranking=RankingParameters(**asdict(ranking)),
             freshness_half_life_days=half_life,
             freshness_weight=freshness,
             now=now,

@@ -51,7 +51,6 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             fusion=choices(FusionMode)[step.fusion] if step.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
             rrf_k=step.rrf_k if step.fusion == "rrf" else None,
             rerank=step.rerank,
-            ranking=step.ranking.parameters,
             freshness_half_life_days=step.freshness_half_life_days,
             freshness_weight=step.freshness_weight,
             include_parents=step.include_parents,

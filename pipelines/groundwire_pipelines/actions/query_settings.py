@@ -4,8 +4,8 @@ from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from groundwire_client import FusionMode, HybridParameters, RankingParameters, Retriever, choices
-from groundwire_pipelines.actions.definition import KeyGroup, StepSettings
+from groundwire_client import FusionMode, HybridParameters, Retriever, choices
+from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.actions.query_input import QueryFrom, QueryParser
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
 from groundwire_pipelines.actions.text_budget import BudgetFactor
@@ -57,30 +57,6 @@ class HybridSettings(StepSettings):
         return HybridParameters(**{**given, "top_k": top_k})
 
 
-class RankingSettings(KeyGroup):
-    """The ranking parameters; the server's defaults where they are absent."""
-
-    file_weight: _Share | None = None
-    """How much a match gains from the score of its whole file."""
-    test_factor: _Share | None = None
-    """The factor for scores of tests."""
-    generated_factor: _Share | None = None
-    """The factor for scores of generated code."""
-    prose_factor: _Share | None = None
-    """The factor for scores of prose."""
-    fragment_factor: _Share | None = None
-    """The factor for scores of texts below 80 characters."""
-    graph_weight: _Share | None = None
-    """How much a match gains from nodes joined to it by edges that match too."""
-    repeat_factor: _Share | None = None
-    """The factor for a score, once for each better match of the same file."""
-
-    @property
-    def parameters(self) -> RankingParameters:
-        """The ranking parameters of a request."""
-        return RankingParameters(**self.model_dump())
-
-
 class QuerySettings(HybridSettings):
     """The keys of a `query` step."""
 
@@ -94,8 +70,6 @@ class QuerySettings(HybridSettings):
     """The constant of reciprocal rank fusion, 1 to 1,000,000; ignored with other fusions; 60 when absent."""
     rerank: bool = False
     """True if the server reranks the best candidates."""
-    ranking: RankingSettings = RankingSettings()
-    """How files, kinds of text and the graph change scores."""
     freshness_half_life_days: Annotated[float, Field(ge=0, le=36_500)] | None = None
     """The age in days at which a conversation's freshness is one half; 0 for no freshness; the server's default when
     absent."""

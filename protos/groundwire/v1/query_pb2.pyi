@@ -126,17 +126,11 @@ class HybridParameters(_message.Message):
     configured) when absent.
     """
     vec_limit: _builtins.int
-    """The most candidates of the dense retriever, 1 to 10,000; the server's default (3 times top_k and at least 150
-    unless configured) when absent.
-    """
+    """The most candidates of the dense retriever, 1 to 10,000; 3 times top_k and at least 150 when absent."""
     lex_limit: _builtins.int
-    """The most candidates of each other retriever, 1 to 10,000; the server's default (3 times top_k and at least 150
-    unless configured) when absent.
-    """
+    """The most candidates of each other retriever, 1 to 10,000; 3 times top_k and at least 150 when absent."""
     trgm_limit: _builtins.float
-    """The least trigram similarity of a candidate of the trigram retriever, 0 to 1; the server's default (0.3 unless
-    configured) when absent.
-    """
+    """The least trigram similarity of a candidate of the trigram retriever, 0 to 1; 0.3 when absent."""
     max_candidates: _builtins.int
     """The most candidates kept after the fusion: at most 100,000, and not less than any of `top_k`, `vec_limit` and
     `lex_limit` that the request sets. When absent, all are kept.
@@ -198,12 +192,10 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 
 @_typing.final
 class RankingParameters(_message.Message):
-    """How files, kinds of text and the graph change a candidate's score after the fusion. Each field is 0 to 1.
-
-    When the request's `fusion` is RRF or WEIGHTED, an absent weight is 0 and an absent factor 1. The order is then that
-    of the fusion, unless a stage after ranking changes it. Otherwise an absent field takes the value of the routing rule
-    that the query matches. Without one, it takes the default stated below for questions in words (NATURAL_LANGUAGE and
-    MIXED). For names, paths and quotations (IDENTIFIER, PATH, QUOTED) an absent weight is 0 and an absent factor 1.
+    """How files, kinds of text and the graph changed the candidates' scores after the fusion. They change the scores of
+    questions in words (NATURAL_LANGUAGE and MIXED), unless the request's `fusion` is RRF or WEIGHTED. For these fusions,
+    and for names, paths and quotations (IDENTIFIER, PATH, QUOTED), the order is that of the fusion, unless a stage after
+    ranking changes it.
 
     A node's file is the document that it is a part of: its document id, else its path.
     """
@@ -220,26 +212,26 @@ class RankingParameters(_message.Message):
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
     over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none.
-    Default 0.3. No effect when the retriever BM25_CODE is not used.
+    It is 0.3. No effect when the retriever BM25_CODE is not used.
     """
     test_factor: _builtins.float
-    """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". Default 0.5."""
+    """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". It is 0.5."""
     generated_factor: _builtins.float
-    """Multiplies the score of generated code, unless the query has the word "generated". Default 0.5."""
+    """Multiplies the score of generated code, unless the query has the word "generated". It is 0.5."""
     prose_factor: _builtins.float
     """Multiplies the score of prose (corpus types `DOC_*`), unless the query asks for documentation or a corpus boost of
-    prose applies. Default 0.75.
+    prose applies. It is 0.75.
     """
     fragment_factor: _builtins.float
-    """Multiplies the score of a text of fewer than 80 characters. Default 0.85."""
+    """Multiplies the score of a text of fewer than 80 characters. It is 0.85."""
     graph_weight: _builtins.float
     """Added to a candidate's score: this times its graph score as a share of the highest one. To compute a candidate's
     graph score, take its edges of confidence 0.8 or more, in either direction. Add up confidence times score over the
     candidates at their other ends. Divide the sum by the square root of the number of the candidate's neighbours by
-    such edges that the caller may see. Default 0.3.
+    such edges that the caller may see. It is 0.3.
     """
     repeat_factor: _builtins.float
-    """Multiplies the score of a match once for each better match of the same file. Default 0.85."""
+    """Multiplies the score of a match once for each better match of the same file. It is 0.85."""
     def __init__(
         self,
         *,
@@ -315,7 +307,6 @@ class QueryRequest(_message.Message):
     NOT_FOUND_WHEN_EMPTY_FIELD_NUMBER: _builtins.int
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
-    RANKING_FIELD_NUMBER: _builtins.int
     CAP_TOP_K_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
@@ -343,12 +334,12 @@ class QueryRequest(_message.Message):
     candidates.
     """
     freshness_half_life_days: _builtins.float
-    """The age in days at which a conversation's freshness is one half: 0 to 36,500; 0 switches freshness off. The
-    server's default (90 unless configured) when absent.
+    """The age in days at which a conversation's freshness is one half: 0 to 36,500; 0 switches freshness off; 90 when
+    absent.
     """
     freshness_weight: _builtins.float
     """The share of freshness in the score of a conversation (corpus type `CONVO_*`, with a timestamp): 0 to 1; 0 switches
-    freshness off. The server's default (0.1 unless configured) when absent.
+    freshness off; 0.1 when absent.
     """
     include_parents: _builtins.bool
     """Returns with each match the nodes that contain it, with their texts as far as they fit into budget and response.
@@ -407,10 +398,6 @@ class QueryRequest(_message.Message):
         Empty: the server embeds `query`.
         """
 
-    @_builtins.property
-    def ranking(self) -> Global___RankingParameters:
-        """How files, kinds of text and the graph change the scores. Absent: the default of each, which depends on `fusion`."""
-
     def __init__(
         self,
         *,
@@ -437,12 +424,11 @@ class QueryRequest(_message.Message):
         not_found_when_empty: _builtins.bool = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         budget_tokens: _builtins.int | None = ...,
-        ranking: Global___RankingParameters | None = ...,
         cap_top_k: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "ranking", b"ranking", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "ranking", b"ranking", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
@@ -522,7 +508,7 @@ class StageScores(_message.Message):
     `graph_weight` is 0.
     """
     repeat_factor: _builtins.float
-    """`repeat_factor` of the request to the power of the number of better matches of the same file."""
+    """`repeat_factor` of RankingParameters to the power of the number of better matches of the same file."""
     def __init__(
         self,
         *,

@@ -669,7 +669,7 @@ class ExpandDependencyTreeRequest(_message.Message):
     max_depth: _builtins.int
     """The most edges between a seed and a node: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
-    """The most nodes to return, seeds included: 1 to the server's maximum (2,000 unless configured). Required."""
+    """The most nodes to return, seeds included: 1 to 2,000. Required."""
     direction: Global___EdgeDirection.ValueType
     """Which way to follow edges. Unspecified: outgoing."""
     min_confidence: _builtins.float
@@ -937,8 +937,8 @@ class FindPathsRequest(_message.Message):
     max_paths: _builtins.int
     """The most paths to return: 1 to 100. Required."""
     max_nodes: _builtins.int
-    """The most nodes to reach between the ends, whether or not they turn out to be on a path: 1 to the server's maximum
-    (2,000 unless configured). Required.
+    """The most nodes to reach between the ends, whether or not they turn out to be on a path: 1 to 2,000.
+    Required.
     """
     direction: Global___EdgeDirection.ValueType
     """In which direction a path follows edges, from `from_ids` on. Unspecified: outgoing."""

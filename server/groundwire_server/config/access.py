@@ -1,13 +1,12 @@
 """The identity of callers, and their permissions."""
 
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
-from pydantic_settings import NoDecode
+from pydantic import Field
 
 from groundwire_server.config.group import SettingsGroup
-from groundwire_server.config.values import Names, PathOrUrl, SigningAlgorithm, split_names
+from groundwire_server.config.values import Names, PathOrUrl
 
 
 class AccessSettings(SettingsGroup):
@@ -23,16 +22,8 @@ class AccessSettings(SettingsGroup):
     """The `iss` that tokens must have."""
     jwt_audiences: Names = ()
     """The accepted audiences; a token's `aud` must have one of them."""
-    jwt_algorithms: Annotated[
-        tuple[SigningAlgorithm, ...], NoDecode, BeforeValidator(split_names), Field(min_length=1)
-    ] = get_args(SigningAlgorithm)
-    """How tokens may be signed. Symmetric keys and unsigned tokens are never accepted."""
-    jwt_leeway_seconds: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 30
-    """How far the issuer's clock may differ from this server's."""
     jwt_max_lifetime_seconds: Annotated[float, Field(ge=60, le=31_536_000, allow_inf_nan=False)] = 86_400
     """How far from now a token may expire at most."""
-    jwt_refresh_seconds: Annotated[float, Field(ge=10, le=86_400, allow_inf_nan=False)] = 300
-    """How often the keys at a URL are read: the longest that a withdrawn key is still accepted."""
     allow_admin: bool = False
     """True if callers may activate and delete indexes."""
     reflection: bool = True

@@ -14,15 +14,10 @@ class CallSettings(SettingsGroup):
 
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
     """The largest request message."""
-
-    receive_seconds: DeadlineSeconds = 10
-    """How long a request may take to arrive, once its call is admitted."""
     call_memory_bytes: Annotated[int, Field(ge=1_048_576, le=68_719_476_736)] = 268_435_456
     """Memory for the requests and responses of all calls in each worker, those of one identity a quarter of it."""
     max_connections: Annotated[int, Field(ge=1, le=1_000_000)] = 512
     """How many connections each worker has open to callers; one more is closed at once."""
-    max_connection_streams: Annotated[int, Field(ge=1, le=100_000)] = 1_024
-    """How many calls a connection may carry at a time; clients keep further ones waiting."""
 
     default_deadline_seconds: DeadlineSeconds = 30
     """The deadline of calls without one."""

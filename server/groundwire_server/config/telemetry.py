@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from groundwire_server.config.group import SettingsGroup
-from groundwire_server.config.values import OptionalAddress, Share
+from groundwire_server.config.values import OptionalAddress
 
 
 class TelemetrySettings(SettingsGroup):
@@ -16,8 +16,6 @@ class TelemetrySettings(SettingsGroup):
     """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
     tracing: bool = False
     """True if calls are traced with OpenTelemetry, as the standard `OTEL_*` variables say."""
-    trace_ratio: Share = 0.01
-    """The share that is sampled of calls without a trace context."""
     channelz_listen: OptionalAddress = ""
     """Where `grpc.channelz` is answered, without TLS; empty for nowhere."""
 

@@ -1,7 +1,7 @@
 """The rules of single settings: each gives the value in its final form or raises ValueError with what it must be."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
@@ -62,7 +62,6 @@ def check_token(token: SecretStr) -> SecretStr:
     return token
 
 
-SigningAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 Address = Annotated[str, AfterValidator(check_address)]
 OptionalAddress = Annotated[str, AfterValidator(check_optional_address)]
 PathOrUrl = Annotated[str, AfterValidator(check_source)]

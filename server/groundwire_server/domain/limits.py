@@ -1,7 +1,8 @@
-"""Bounds that every request is checked against; the configurable ones have their defaults here."""
+"""Bounds that every request is checked against. An operator may only lower MAX_TOP_K."""
 
-from dataclasses import dataclass
-
+MAX_TOP_K = 1_000
+MAX_QUERY_CHARS = 8_192
+MAX_EXPAND_NODES = 2_000
 MAX_RRF_K = 1_000_000
 MAX_DEPTH = 16
 MAX_SEEDS = 1_000
@@ -40,12 +41,3 @@ def request_memory(size: int) -> int:
     most 64 bytes of them.
     """
     return min(_BYTES_FOR_EACH * size, 2 * size + _OBJECTS_BYTES)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits that an operator may change; each is a count."""
-
-    max_top_k: int = 1_000
-    max_query_chars: int = 8_192
-    max_expand_nodes: int = 2_000

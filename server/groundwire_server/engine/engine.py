@@ -11,7 +11,6 @@ from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.expansion_validation import check_expand
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.graph.paths_validation import check_paths
-from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.response_size import ACTION_BYTES
@@ -45,16 +44,16 @@ class RetrievalEngine:
     query_vectors: QueryVectors
     rerankers: Rerankers
     query_settings: QuerySettings
-    limits: Limits
+    max_top_k: int
     walk_and_text_bytes: int = RESPONSE_BYTES
 
     async def search(self, request: SearchRequest, call: Call) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
-        return await search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.limits, call)
+        return await search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.max_top_k, call)
 
     async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""
-        max_depth = check_expand(request, self.limits)
+        max_depth = check_expand(request)
         walk = Walk(
             seed_ids=request.seed_ids,
             max_depth=max_depth,
@@ -74,7 +73,7 @@ class RetrievalEngine:
 
     async def find_paths(self, request: PathsRequest, call: Call) -> Paths:
         """Finds the shortest paths from some nodes to others; never returns text."""
-        check_paths(request, self.limits)
+        check_paths(request)
         search = PathSearch(
             from_ids=request.from_ids,
             to_ids=request.to_ids,
@@ -108,7 +107,7 @@ class RetrievalEngine:
             self.query_vectors,
             self.rerankers.codebert,
             self.query_settings,
-            self.limits,
+            self.max_top_k,
             call,
         )
 

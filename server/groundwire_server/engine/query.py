@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
-from groundwire_server.domain.limits import Limits
 from groundwire_server.domain.query.applied_parameters import applied_parameters, applied_ranking
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
@@ -98,7 +97,7 @@ async def run_query(
     query_vectors: QueryVectors,
     reranker: Reranker | None,
     settings: QuerySettings,
-    limits: Limits,
+    max_top_k: int,
     call: Call,
 ) -> QueryResult:
     """Answers a query.
@@ -106,7 +105,7 @@ async def run_query(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
     what the call's checkpoint raises.
     """
-    plan = _plan(request, reranker, settings, limits)
+    plan = _plan(request, reranker, settings, max_top_k)
     snapshot = await indexes.open_with_graph(plan.request, call)
     retrievers = _asked(plan.request, snapshot)
     check_held(snapshot, retrievers, _ADVICE)
@@ -119,12 +118,12 @@ async def run_query(
     return await call.compute(partial(_result, plan, outcome, snapshot, call))
 
 
-def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, limits: Limits) -> _Plan:
+def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, max_top_k: int) -> _Plan:
     if request.cap_top_k:
-        request = with_capped_top_k(request, limits.max_top_k)
+        request = with_capped_top_k(request, max_top_k)
     rule = rule_for(request, settings.routing)
     fusion = settled_fusion(request, rule)
-    check_query(request, fusion, limits)
+    check_query(request, fusion, max_top_k)
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     request = routed(request, rule)
     return _Plan(

@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, Field, GetPydanticSchema, creat
 from groundwire_index.scope import version_problem
 from groundwire_index.yaml_file import STRICT, read_model
 from groundwire_server.domain.errors import InvalidRequestError
-from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH, Limits
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, RankingParameters
+from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH
+from groundwire_server.domain.query.query import FusionMode, HybridParameters
 from groundwire_server.domain.query.query_parameters import given_limits
-from groundwire_server.domain.query.query_validation import check_hybrid, check_max_candidates, check_ranking
+from groundwire_server.domain.query.query_validation import check_hybrid, check_max_candidates
 from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.domain.validation import Violations
 
@@ -50,9 +50,7 @@ class _When(BaseModel):
         return self.model_dump(exclude_none=True)
 
 
-_HYBRID = set(HybridParameters.__dataclass_fields__)
-_KINDS = get_type_hints(HybridParameters) | get_type_hints(RankingParameters)
-_FIELDS: dict[str, Any] = {name: (kind, None) for name, kind in _KINDS.items()}
+_FIELDS: dict[str, Any] = {name: (kind, None) for name, kind in get_type_hints(HybridParameters).items()}
 _Parameters = create_model("_Parameters", __config__=STRICT, **_FIELDS)
 _NO_PARAMETERS = _Parameters()
 
@@ -74,8 +72,7 @@ class _Rule(BaseModel):
             name=self.name,
             when={field: frozenset(values) for field, values in self.when.given.items()},
             collections=tuple(self.collections or ()),
-            hybrid=HybridParameters(**self.parameters.model_dump(include=_HYBRID)),
-            ranking=RankingParameters(**self.parameters.model_dump(exclude=_HYBRID)),
+            hybrid=HybridParameters(**self.parameters.model_dump()),
             fusion=None if self.fusion is None else FusionMode(self.fusion),
             index=self.index or "",
         )
@@ -87,7 +84,7 @@ class _File(BaseModel):
     rules: list[_Rule]
 
 
-def load_routing(path: Path, bounds: Limits) -> tuple[RoutingRule, ...]:
+def load_routing(path: Path, max_top_k: int) -> tuple[RoutingRule, ...]:
     """Reads the rules, in their order.
 
     Raises OSError when the file cannot be read. Raises ValueError that names every problem: no YAML, an unknown or
@@ -98,14 +95,14 @@ def load_routing(path: Path, bounds: Limits) -> tuple[RoutingRule, ...]:
     problems = [
         f"rules[{place}].{problem}"
         for place, rule in enumerate(rules)
-        for problem in _problems(rule, {earlier.name for earlier in rules[:place]}, bounds)
+        for problem in _problems(rule, {earlier.name for earlier in rules[:place]}, max_top_k)
     ]
     if problems:
         raise ValueError("; ".join(problems))
     return tuple(rule.rule for rule in rules)
 
 
-def _problems(rule: _Rule, earlier: set[str], bounds: Limits) -> Iterator[str]:
+def _problems(rule: _Rule, earlier: set[str], max_top_k: int) -> Iterator[str]:
     if rule.name in earlier:
         yield f"name: {rule.name!r}: names an earlier rule; give each its own name"
     if not any(field in rule.when.given for field in _ASKED):
@@ -117,15 +114,14 @@ def _problems(rule: _Rule, earlier: set[str], bounds: Limits) -> Iterator[str]:
         for field in ("repository", "branch"):
             if len(rule.when.given.get(field, ())) != 1:
                 yield f"when.{field}: must be one name where index is given, as a version belongs to one scope"
-    yield from _parameter_problems(rule.rule, bounds)
+    yield from _parameter_problems(rule.rule, max_top_k)
 
 
-def _parameter_problems(rule: RoutingRule, bounds: Limits) -> Iterator[str]:
+def _parameter_problems(rule: RoutingRule, max_top_k: int) -> Iterator[str]:
     """The violations of a rule's parameters by the rules of a query's fields."""
     violations = Violations()
-    check_hybrid(rule.hybrid, bounds, violations)
+    check_hybrid(rule.hybrid, max_top_k, violations)
     check_max_candidates(rule.hybrid.max_candidates, given_limits(rule.hybrid), violations)
-    check_ranking(rule.ranking, violations)
     try:
         violations.raise_any()
     except InvalidRequestError as error:

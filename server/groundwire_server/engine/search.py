@@ -8,7 +8,7 @@ import numpy as np
 
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.limits import MAX_MATCHED_TOKENS, Limits
+from groundwire_server.domain.limits import MAX_MATCHED_TOKENS
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions, Retrieval
 from groundwire_server.domain.search.fusion import best_first_by_ranks, reciprocal_rank_fusion
 from groundwire_server.domain.search.search import (
@@ -56,7 +56,7 @@ async def search_nodes(
     indexes: Indexes,
     query_vectors: QueryVectors,
     rerankers: Rerankers,
-    limits: Limits,
+    max_top_k: int,
     call: Call,
 ) -> SearchResult:
     """Selects nodes.
@@ -64,7 +64,7 @@ async def search_nodes(
     Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
     what the call's checkpoint raises.
     """
-    check_search(request, limits)
+    check_search(request, max_top_k)
     snapshot = await indexes.open(request, call)
     search_type = _search_type(request, snapshot)
     if search_type is SearchType.NAME:

@@ -36,6 +36,8 @@ Response = TypeVar("Response")
 Admit: TypeAlias = "Callable[[str, float | None], None]"
 
 OWN_SERVICES = "/groundwire."
+RECEIVE_SECONDS = 10.0
+"""How long a request may take to arrive, once its call is admitted."""
 SMALL_REQUEST_BYTES = 65_536
 """A request up to this length is parsed within a few milliseconds, whatever is in it."""
 COPIES_OF_RESPONSE = 2
@@ -61,12 +63,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         authenticator: Authenticator,
         memory: CallMemory,
         max_receive_bytes: int,
-        receive_seconds: float,
     ) -> None:
         """`admit` raises LimitError when the server cannot accept a call of a method now.
 
         It is called before any other work for a call: the cheaper a refusal, the more an overloaded server can still
-        answer. A request is at most `max_receive_bytes` long and comes within `receive_seconds`.
+        answer. A request is at most `max_receive_bytes` long and comes within RECEIVE_SECONDS.
         """
         self._telemetry = telemetry
         self._audit = audit
@@ -74,7 +75,6 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._authenticator = authenticator
         self._memory = memory
         self._most_request_memory = request_memory(max_receive_bytes)
-        self._receive_seconds = receive_seconds
         self._parsing = asyncio.Lock()
 
     async def intercept_service(
@@ -131,9 +131,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._admit(call.method_name, context.time_remaining())
         call.caller = await self._authenticator.authenticate(context)
         began = time.monotonic()
-        held = await self._memory.hold(call.caller.subject, self._most_request_memory, self._receive_seconds)
+        held = await self._memory.hold(call.caller.subject, self._most_request_memory, RECEIVE_SECONDS)
         _release_after_call(held)
-        body = await receive(context, began + self._receive_seconds - time.monotonic())
+        body = await receive(context, began + RECEIVE_SECONDS - time.monotonic())
         held.resize(request_memory(len(body)))
         request = await self._parsed(handler, body)
         del body

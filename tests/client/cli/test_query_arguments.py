@@ -50,7 +50,6 @@ def test_query_sends_its_options(server: FakeServer, run: Run) -> None:
             max_candidates=400,
             diversify_strength=0.25,
         ),
-        ranking=query_pb2.RankingParameters(),
         lifecycle=scope_pb2.LIFECYCLE_DELETED,
         process="billing",
         doc_class="manual",
@@ -73,7 +72,7 @@ def test_query_leaves_the_defaults_to_the_server(server: FakeServer, run: Run) -
     run("query", "vat")
     request = server.attempts[0].request
     assert isinstance(request, query_pb2.QueryRequest)
-    assert set_fields(request) == {"scope", "query", "filter", "hybrid", "ranking", "include_parents"}
+    assert set_fields(request) == {"scope", "query", "filter", "hybrid", "include_parents"}
     assert request.include_parents
     assert request.lifecycle == scope_pb2.LIFECYCLE_UNSPECIFIED
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings, SettingsError, load_settings
-from groundwire_server.domain.limits import Limits
 
 
 def config_file(folder: Path, text: str) -> Path:
@@ -20,7 +19,7 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path, monk
     monkeypatch.setenv("GROUNDWIRE_WIDEN_FACTOR", "22")
     settings = load_settings(path, max_waiting_calls=31, widen_factor=None)
     assert (settings.max_waiting_calls, settings.widen_factor, settings.max_top_k) == (31, 22, 13)
-    assert settings.max_query_chars == Limits().max_query_chars
+    assert settings.max_connections == 512
 
 
 def test_the_file_may_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from groundwire_server.config import Settings, SettingsError, load_settings
-from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 
 
@@ -15,11 +14,10 @@ def test_the_default_of_top_k_is_no_more_than_the_most(most: int, matches: int) 
 
 
 def test_the_defaults_of_a_query_can_be_configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = {"top_k": 9, "alpha": 0.25, "min_sim": 0.5, "vec_limit": 70, "lex_limit": 80, "trgm_limit": 0.75}
-    values |= {"diversify_strength": 0.125, "freshness_half_life_days": 0, "freshness_weight": 0.5}
+    values = {"top_k": 9, "alpha": 0.25, "min_sim": 0.5, "diversify_strength": 0.125}
     path = tmp_path / "groundwire.yaml"
     path.write_text("".join(f"default_{name}: {value}\n" for name, value in values.items()))
-    configured = QueryDefaults(9, 0.25, 0.5, 70, 80, 0.75, 0.125, Freshness(0.0, 0.5))
+    configured = QueryDefaults(9, 0.25, 0.5, 0.125)
     assert load_settings(path).query_defaults == configured
     for name, value in values.items():
         monkeypatch.setenv(f"GROUNDWIRE_DEFAULT_{name.upper()}", str(value))
@@ -34,10 +32,7 @@ def test_the_defaults_of_a_query_can_be_configured(tmp_path: Path, monkeypatch: 
         ({"default_top_k": 9, "max_top_k": 8}, "default_top_k: 9: must be at most max_top_k, which is 8"),
         ({"default_alpha": 1.5}, "default_alpha: 1.5: must be less than or equal to 1"),
         ({"default_min_sim": -1}, "default_min_sim: -1: must be greater than or equal to 0"),
-        ({"default_vec_limit": 10_001}, "default_vec_limit: 10001: must be less than or equal to 10000"),
-        ({"default_lex_limit": 0}, "default_lex_limit: 0: must be greater than or equal to 1"),
-        ({"default_freshness_half_life_days": 36_501}, "must be less than or equal to 36500"),
-        ({"default_freshness_weight": 2}, "default_freshness_weight: 2: must be less than or equal to 1"),
+        ({"default_diversify_strength": 2}, "default_diversify_strength: 2: must be less than or equal to 1"),
     ],
 )
 def test_defaults_of_a_query_out_of_bounds_are_told(given: dict[str, object], line: str) -> None:

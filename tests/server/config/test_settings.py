@@ -6,7 +6,6 @@ import pytest
 from pydantic import ValidationError
 
 from groundwire_server.config import Settings, SettingsError, load_settings
-from groundwire_server.domain.limits import Limits
 
 
 def test_nothing_given_gives_the_defaults() -> None:
@@ -17,7 +16,7 @@ def test_nothing_given_gives_the_defaults() -> None:
     assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
     assert settings.workers == 1
     assert settings.max_waiting_calls == 128
-    assert settings.limits == Limits()
+    assert settings.max_top_k == 1_000
     assert settings.access_mode == "trusted"
     assert not settings.allow_admin
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_server.domain.limits import Limits
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, RankingParameters
+from groundwire_server.domain.limits import MAX_TOP_K
+from groundwire_server.domain.query.query import FusionMode, HybridParameters
 from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.routing_file import load_routing
 
@@ -14,7 +14,7 @@ rules:
   - name: support
     when: {process: [help, billing], doc_class: manual, repository: shop, branch: main}
     collections: [manuals, policies]
-    parameters: {top_k: 10, min_sim: 0.25, file_weight: 0, repeat_factor: 1}
+    parameters: {top_k: 10, min_sim: 0.25}
     fusion: weighted
     index: 2025-06-01_e5
   - name: everything else
@@ -36,16 +36,15 @@ def test_a_file_gives_its_rules_in_order(tmp_path: Path) -> None:
         {name: frozenset(values) for name, values in when.items()},
         ("manuals", "policies"),
         HybridParameters(top_k=10, min_sim=0.25),
-        RankingParameters(file_weight=0.0, repeat_factor=1.0),
         FusionMode.WEIGHTED,
         "2025-06-01_e5",
     )
     rest = RoutingRule("everything else", {"workflow_id": frozenset({"w-1"})}, ("wiki",))
-    assert load_routing(written(tmp_path, WHOLE), Limits()) == (support, rest)
+    assert load_routing(written(tmp_path, WHOLE), MAX_TOP_K) == (support, rest)
 
 
 def test_no_rules_are_no_error(tmp_path: Path) -> None:
-    assert load_routing(written(tmp_path, "rules: []"), Limits()) == ()
+    assert load_routing(written(tmp_path, "rules: []"), MAX_TOP_K) == ()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,6 @@ def test_no_rules_are_no_error(tmp_path: Path) -> None:
         ("top_k: 10", "top_k: 10, max_candidates: 9", "rules[0].parameters.max_candidates: is 9; give at least 10"),
         ("min_sim: 0.25", "min_sim: 2", "rules[0].parameters.min_sim: is 2; give 0 to 1"),
         ("min_sim: 0.25", "min_sim: .nan", "rules[0].parameters.min_sim: is nan"),
-        ("file_weight: 0", "file_weight: -1", "rules[0].parameters.file_weight: is -1; give 0 to 1"),
         ("fusion: weighted", "fusion: sum", "rules[0].fusion: is 'sum'"),
         ("index: 2025-06-01_e5", "index: ../v1", "rules[0].index: '../v1': must be 1 to 128 letters"),
         ("repository: shop", "repository: [shop, desk]", "rules[0].when.repository: must be one name"),
@@ -84,11 +82,11 @@ def test_no_rules_are_no_error(tmp_path: Path) -> None:
 def test_a_broken_file_is_told_by_place(tmp_path: Path, old: str, new: str, place: str) -> None:
     assert old in WHOLE
     with pytest.raises(ValueError, match=r".+") as caught:
-        load_routing(written(tmp_path, WHOLE.replace(old, new)), Limits(max_top_k=50))
+        load_routing(written(tmp_path, WHOLE.replace(old, new)), 50)
     assert place in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_example_of_the_documentation_is_a_file_of_rules() -> None:
     example = Path(__file__).parents[3] / "deploy" / "routing.yaml"
-    assert [rule.name for rule in load_routing(example, Limits())] == ["support", "incidents", "contracts"]
+    assert [rule.name for rule in load_routing(example, MAX_TOP_K)] == ["support", "incidents", "contracts"]

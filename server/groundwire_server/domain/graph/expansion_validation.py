@@ -10,7 +10,7 @@ from groundwire_server.domain.search.filter_validation import check_filter
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
 
 
-def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
+def check_expand(request: ExpandRequest) -> int:
     """Checks a walk and returns its depth, which is then known to be given."""
     violations = Violations()
     check_scope(request.scope, violations)
@@ -22,7 +22,7 @@ def check_expand(request: ExpandRequest, bounds: limits.Limits) -> int:
         violations.require("max_depth", f"give 0 to {limits.MAX_DEPTH}")
     else:
         violations.bound("max_depth", request.max_depth, 0, limits.MAX_DEPTH)
-    violations.bound("max_nodes", request.max_nodes, 1, bounds.max_expand_nodes)
+    violations.bound("max_nodes", request.max_nodes, 1, limits.MAX_EXPAND_NODES)
     check_filter(request.filter, violations)
     violations.bound_share("min_confidence", request.min_confidence)
     check_edge_allowlist(request.edge_allowlist, violations)

@@ -7,7 +7,7 @@ from groundwire_server.domain.search.filter_validation import check_filter
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
 
 
-def check_paths(request: PathsRequest, bounds: limits.Limits) -> None:
+def check_paths(request: PathsRequest) -> None:
     """Checks a search for paths. Raises InvalidRequestError with every broken rule."""
     violations = Violations()
     check_scope(request.scope, violations)
@@ -21,7 +21,7 @@ def check_paths(request: PathsRequest, bounds: limits.Limits) -> None:
         check_ids(field, ids[: limits.MAX_PATH_ENDS], violations)
     violations.bound("max_hops", request.max_hops, 1, limits.MAX_HOPS)
     violations.bound("max_paths", request.max_paths, 1, limits.MAX_PATHS)
-    violations.bound("max_nodes", request.max_nodes, 1, bounds.max_expand_nodes)
+    violations.bound("max_nodes", request.max_nodes, 1, limits.MAX_EXPAND_NODES)
     check_filter(request.filter, violations)
     violations.bound_share("min_confidence", request.min_confidence)
     check_edge_allowlist(request.edge_allowlist, violations)

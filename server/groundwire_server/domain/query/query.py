@@ -44,9 +44,9 @@ class HybridParameters:
 
 @dataclass(frozen=True, slots=True)
 class RankingParameters:
-    """The parameters that change a candidate's score after the fusion; None takes the default of `domain.ranking`.
+    """The parameters that changed the candidates' scores after the fusion, each in [0, 1]; None had no effect.
 
-    See `groundwire.v1.RankingParameters` for what each does. All lie in [0, 1].
+    See `groundwire.v1.RankingParameters` for what each does.
     """
 
     file_weight: float | None = None
@@ -101,7 +101,6 @@ class QueryRequest:
     fusion: FusionMode | None = None
     rrf_k: int = DEFAULT_RRF_K
     rerank: bool = False
-    ranking: RankingParameters = RankingParameters()
     freshness_half_life_days: float | None = None
     freshness_weight: float | None = None
     query_vector: tuple[float, ...] = ()
@@ -114,5 +113,5 @@ class QueryRequest:
 
     @property
     def keeps_fused_order(self) -> bool:
-        """True if it names a fusion by rank or by weights: only ranking parameters of its own then change the order."""
+        """True if it names a fusion by rank or by weights: ranking does not change the order then."""
         return self.fusion in (FusionMode.RRF, FusionMode.WEIGHTED)

@@ -8,6 +8,7 @@ from groundwire_server.domain.query.query import Freshness, FusionMode, HybridPa
 OVERFETCH = 3
 LEAST_LIST_LIMIT = 150
 """Files and neighbours lift candidates that words and vectors alone put far down, so lists must reach there."""
+TRGM_LIMIT = 0.3
 _FRESHNESS = Freshness()
 
 Number = TypeVar("Number", int, float)
@@ -15,19 +16,12 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class QueryDefaults:
-    """The defaults of absent parameters; see `groundwire.v1.HybridParameters` for units and bounds.
-
-    Lists without a limit are `OVERFETCH` times as deep as the result, and at least `LEAST_LIST_LIMIT`.
-    """
+    """The defaults that an operator may change; see `groundwire.v1.HybridParameters` for units and bounds."""
 
     top_k: int = 5
     alpha: float = 0.7
     min_sim: float = 0.15
-    vec_limit: int | None = None
-    lex_limit: int | None = None
-    trgm_limit: float = 0.3
     diversify_strength: float = 0.0
-    freshness: Freshness = _FRESHNESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +64,8 @@ def with_capped_top_k(request: QueryRequest, highest: int) -> QueryRequest:
 def effective_parameters(request: QueryRequest, defaults: QueryDefaults) -> EffectiveParameters:
     """Fills the gaps of a request; its own `top_k` overrides the one in `hybrid`.
 
-    The default of `min_sim` is for searches of everything: what a filter leaves may all be less alike, and the nearest
+    Lists without a limit are `OVERFETCH` times as deep as the result, and at least `LEAST_LIST_LIMIT`. The default of
+    `min_sim` is for searches of everything: what a filter leaves may all be less alike, and the nearest
     of it are wanted.
     """
     hybrid = request.hybrid
@@ -81,15 +76,15 @@ def effective_parameters(request: QueryRequest, defaults: QueryDefaults) -> Effe
         alpha=_given(hybrid.alpha, defaults.alpha),
         min_sim=default_min_sim if hybrid.min_sim is None else hybrid.min_sim,
         top_k=top_k,
-        vec_limit=_given(hybrid.vec_limit, _given(defaults.vec_limit, deep)),
-        lex_limit=_given(hybrid.lex_limit, _given(defaults.lex_limit, deep)),
-        trgm_limit=_given(hybrid.trgm_limit, defaults.trgm_limit),
+        vec_limit=_given(hybrid.vec_limit, deep),
+        lex_limit=_given(hybrid.lex_limit, deep),
+        trgm_limit=_given(hybrid.trgm_limit, TRGM_LIMIT),
         max_candidates=hybrid.max_candidates,
         diversify_strength=_given(hybrid.diversify_strength, defaults.diversify_strength),
         rrf_k=request.rrf_k,
         freshness=Freshness(
-            _given(request.freshness_half_life_days, defaults.freshness.half_life_days),
-            _given(request.freshness_weight, defaults.freshness.weight),
+            _given(request.freshness_half_life_days, _FRESHNESS.half_life_days),
+            _given(request.freshness_weight, _FRESHNESS.weight),
         ),
     )
 

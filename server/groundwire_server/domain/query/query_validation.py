@@ -1,27 +1,26 @@
 """The rules of Query (see `groundwire.v1.QueryRequest`)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.search.filter_validation import check_filter
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.validation import Violations, check_scope
 
 
-def check_query(request: QueryRequest, fusion: FusionMode, bounds: limits.Limits) -> None:
-    """Checks a query that is answered with `fusion`."""
+def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> None:
+    """Checks a query that is answered with `fusion`, against the server's largest `top_k`."""
     violations = Violations()
     check_scope(request.scope, violations)
-    _check_text(request.query, bounds, violations)
+    _check_text(request.query, violations)
     check_filter(request.filter, violations)
-    check_hybrid(request.hybrid, bounds, violations)
+    check_hybrid(request.hybrid, max_top_k, violations)
     check_max_candidates(request.hybrid.max_candidates, given_limits(request.hybrid, request.top_k), violations)
     if request.top_k is not None:
-        violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
+        violations.bound("top_k", request.top_k, 1, max_top_k)
     if request.budget_tokens is not None:
         violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
     _check_routing(request, violations)
@@ -29,25 +28,24 @@ def check_query(request: QueryRequest, fusion: FusionMode, bounds: limits.Limits
     if fusion is FusionMode.RRF:
         violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
     _check_freshness(request, violations)
-    check_ranking(request.ranking, violations)
     violations.raise_any()
 
 
-def _check_text(query: str, bounds: limits.Limits, violations: Violations) -> None:
-    if len(query) > bounds.max_query_chars:
-        violations.bound_length("query", query, bounds.max_query_chars)
+def _check_text(query: str, violations: Violations) -> None:
+    if len(query) > limits.MAX_QUERY_CHARS:
+        violations.bound_length("query", query, limits.MAX_QUERY_CHARS)
     elif not query.strip():
         violations.require("query", "give the text to search for; blank text matches nothing")
 
 
-def check_hybrid(hybrid: HybridParameters, bounds: limits.Limits, violations: Violations) -> None:
+def check_hybrid(hybrid: HybridParameters, max_top_k: int, violations: Violations) -> None:
     """Checks each parameter that is given against its own bounds."""
     for name in ("alpha", "min_sim", "trgm_limit", "diversify_strength"):
         share: float | None = getattr(hybrid, name)
         if share is not None:
             violations.bound_share(f"hybrid.{name}", share)
     for name, highest in (
-        ("top_k", bounds.max_top_k),
+        ("top_k", max_top_k),
         ("vec_limit", limits.MAX_LIST_LIMIT),
         ("lex_limit", limits.MAX_LIST_LIMIT),
         ("max_candidates", limits.MAX_CANDIDATES),
@@ -99,10 +97,3 @@ def _check_freshness(request: QueryRequest, violations: Violations) -> None:
         )
     if weight is not None:
         violations.bound_share("freshness_weight", weight)
-
-
-def check_ranking(ranking: RankingParameters, violations: Violations) -> None:
-    """Checks that each parameter that is given lies in 0 to 1."""
-    for name, share in asdict(ranking).items():
-        if share is not None:
-            violations.bound_share(f"ranking.{name}", share)

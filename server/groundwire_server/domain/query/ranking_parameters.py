@@ -1,14 +1,13 @@
-"""The parameters of the rules in `ranking`, and their defaults. Loads no numeric library."""
+"""The parameters of the rules in `ranking`. Loads no numeric library."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from groundwire_server.domain.query.query import QueryClass, QueryRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranking parameters without gaps, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
+    """The weights and factors, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
 
     file_weight: float
     test_factor: float
@@ -39,13 +38,7 @@ AS_FUSED = Ranking(
     repeat_factor=1.0,
 )
 """For names, paths and quotations, and for a fusion that the request names: the order is that of the fusion."""
-_DEFAULTS: Mapping[QueryClass, Ranking] = {
-    QueryClass.NATURAL_LANGUAGE: BY_WORDS,
-    QueryClass.MIXED: BY_WORDS,
-    QueryClass.IDENTIFIER: AS_FUSED,
-    QueryClass.QUOTED: AS_FUSED,
-    QueryClass.PATH: AS_FUSED,
-}
+_IN_WORDS = (QueryClass.NATURAL_LANGUAGE, QueryClass.MIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,5 @@ class Traits:
 
 
 def effective_ranking(request: QueryRequest, query_class: QueryClass) -> Ranking:
-    """The parameters given, and for the others the defaults of the query's class, or what keeps the fusion's order."""
-    given = {name: one for name, one in asdict(request.ranking).items() if one is not None}
-    return replace(AS_FUSED if request.keeps_fused_order else _DEFAULTS[query_class], **given)
+    """The parameters of the query's class, or what keeps the order of the fusion that the request names."""
+    return AS_FUSED if request.keeps_fused_order or query_class not in _IN_WORDS else BY_WORDS

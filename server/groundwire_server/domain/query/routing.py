@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TypeVar
 
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_parameters import asked_fusion, given_limits
 from groundwire_server.domain.search.search import Filter, MetadataCondition
 
-_NO_HYBRID, _NO_RANKING = HybridParameters(), RankingParameters()
-Parameters = TypeVar("Parameters", HybridParameters, RankingParameters)
+_NO_HYBRID = HybridParameters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,6 @@ class RoutingRule:
     when: Mapping[str, frozenset[str]]
     collections: tuple[str, ...] = ()
     hybrid: HybridParameters = _NO_HYBRID
-    ranking: RankingParameters = _NO_RANKING
     fusion: FusionMode | None = None
     index: str = ""
 
@@ -65,21 +62,17 @@ def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:
         scope=replace(request.scope, active_index=request.scope.active_index or rule.index),
         filter=_narrowed(request.filter, rule.collections),
         hybrid=_hybrid(request, rule.hybrid),
-        ranking=request.ranking if request.keeps_fused_order else _filled(request.ranking, rule.ranking),
     )
 
 
 def _hybrid(request: QueryRequest, defaults: HybridParameters) -> HybridParameters:
     """The limits that the request gives override a default of `max_candidates`."""
-    filled = _filled(request.hybrid, defaults)
+    given = {name: value for name, value in asdict(request.hybrid).items() if value is not None}
+    filled = replace(defaults, **given)
     if request.hybrid.max_candidates is not None or filled.max_candidates is None:
         return filled
     limits = given_limits(request.hybrid, request.top_k)
     return replace(filled, max_candidates=max([filled.max_candidates, *limits.values()]))
-
-
-def _filled(given: Parameters, defaults: Parameters) -> Parameters:
-    return replace(defaults, **{name: value for name, value in asdict(given).items() if value is not None})
 
 
 def _narrowed(filter_: Filter, collections: tuple[str, ...]) -> Filter:

@@ -1,33 +1,33 @@
 """The rules of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
 
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.limits import MAX_RRF_K, Limits
+from groundwire_server.domain.limits import MAX_QUERY_CHARS, MAX_RRF_K
 from groundwire_server.domain.search.filter_validation import check_filter
 from groundwire_server.domain.search.search import Rerank, SearchRequest, SearchType
 from groundwire_server.domain.validation import Violations, check_scope
 
 
-def check_search(request: SearchRequest, bounds: Limits) -> None:
-    """Checks a search; one without a type has the rules of HYBRID."""
+def check_search(request: SearchRequest, max_top_k: int) -> None:
+    """Checks a search, against the server's largest `top_k`; one without a type has the rules of HYBRID."""
     violations = Violations()
     check_scope(request.scope, violations)
     check_filter(request.filter, violations)
-    violations.bound("top_k", request.top_k, 1, bounds.max_top_k)
+    violations.bound("top_k", request.top_k, 1, max_top_k)
     if request.search_type in (SearchType.HYBRID, None):
         violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
-    _check_query(request, bounds, violations)
+    _check_query(request, violations)
     _check_query_vector(request, violations)
     if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
     violations.raise_any()
 
 
-def _check_query(request: SearchRequest, bounds: Limits, violations: Violations) -> None:
+def _check_query(request: SearchRequest, violations: Violations) -> None:
     needs_text = (
         request.search_type is not SearchType.SEMANTIC or not request.query_vector or request.rerank is not Rerank.NONE
     )
-    if len(request.query) > bounds.max_query_chars:
-        violations.bound_length("query", request.query, bounds.max_query_chars)
+    if len(request.query) > MAX_QUERY_CHARS:
+        violations.bound_length("query", request.query, MAX_QUERY_CHARS)
     elif needs_text and not request.query.strip():
         violations.require("query", "give the text to search for; blank text matches nothing")
 

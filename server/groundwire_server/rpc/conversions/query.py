@@ -5,7 +5,7 @@ from datetime import datetime
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
@@ -49,7 +49,6 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
-        ranking=_decode_ranking(request.ranking),
         freshness_half_life_days=(
             request.freshness_half_life_days if request.HasField("freshness_half_life_days") else None
         ),
@@ -76,18 +75,6 @@ def _decode_hybrid(hybrid: query_pb2.HybridParameters) -> HybridParameters:
         trgm_limit=hybrid.trgm_limit if hybrid.HasField("trgm_limit") else None,
         max_candidates=hybrid.max_candidates if hybrid.HasField("max_candidates") else None,
         diversify_strength=hybrid.diversify_strength if hybrid.HasField("diversify_strength") else None,
-    )
-
-
-def _decode_ranking(ranking: query_pb2.RankingParameters) -> RankingParameters:
-    return RankingParameters(
-        file_weight=ranking.file_weight if ranking.HasField("file_weight") else None,
-        test_factor=ranking.test_factor if ranking.HasField("test_factor") else None,
-        generated_factor=ranking.generated_factor if ranking.HasField("generated_factor") else None,
-        prose_factor=ranking.prose_factor if ranking.HasField("prose_factor") else None,
-        fragment_factor=ranking.fragment_factor if ranking.HasField("fragment_factor") else None,
-        graph_weight=ranking.graph_weight if ranking.HasField("graph_weight") else None,
-        repeat_factor=ranking.repeat_factor if ranking.HasField("repeat_factor") else None,
     )
 
 

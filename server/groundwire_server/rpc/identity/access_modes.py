@@ -42,13 +42,7 @@ def _callers(settings: Settings, certificates: PeerCertificates) -> Authenticato
     if settings.access_mode == "mtls":
         return CertifiedCallers(read_mapping(mapping_file, CertificateMapping), certificates)
     mapping = read_mapping(mapping_file, ClaimMapping)
-    rules = TokenRules(
-        settings.jwt_issuer,
-        settings.jwt_audiences,
-        settings.jwt_algorithms,
-        settings.jwt_leeway_seconds,
-        settings.jwt_max_lifetime_seconds,
-    )
+    rules = TokenRules(settings.jwt_issuer, settings.jwt_audiences, settings.jwt_max_lifetime_seconds)
     return TokenCallers(rules, _key_source(settings), mapping)
 
 
@@ -79,10 +73,10 @@ def _revocations(authorities_file: Path, lists_file: Path | None, period_seconds
 
 def _key_source(settings: Settings) -> KeySource:
     if "://" in settings.jwt_keys:
-        return KeyUrl(settings.jwt_keys, settings.jwt_refresh_seconds)
+        return KeyUrl(settings.jwt_keys)
     source = KeyFile(Path(settings.jwt_keys))
     try:
-        parse_keys(source.read(), settings.jwt_algorithms)
+        parse_keys(source.read())
     except KeySetError as error:
         raise SettingsError(f"jwt_keys: {settings.jwt_keys}: {error}") from None
     return source

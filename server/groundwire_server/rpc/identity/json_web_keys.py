@@ -1,6 +1,7 @@
 """A JSON Web Key Set (RFC 7517): which key verifies a token that names key and algorithm."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any, TypeAlias
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -14,7 +15,7 @@ KeyTable: TypeAlias = Mapping[tuple[str, str], PyJWK]
 
 MIN_RSA_BITS = 2_048
 _RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
-_ALGORITHMS: Mapping[tuple[str, str], tuple[str, ...]] = {
+_BY_KIND: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("RSA", ""): _RSA,
     ("EC", "P-256"): ("ES256",),
     ("EC", "P-384"): ("ES384",),
@@ -22,6 +23,7 @@ _ALGORITHMS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("OKP", "Ed25519"): ("EdDSA",),
 }
 """By type and curve: only public keys, so that a server that verifies tokens cannot sign them."""
+ALGORITHMS = tuple(chain.from_iterable(_BY_KIND.values()))
 
 
 class KeySetError(Exception):
@@ -50,8 +52,8 @@ class _KeySet(BaseModel):
     keys: list[dict[str, Any]]
 
 
-def parse_keys(content: bytes, algorithms: Sequence[str]) -> KeyTable:
-    """The usable keys of a set for each of `algorithms` that they may be used with.
+def parse_keys(content: bytes) -> KeyTable:
+    """The usable keys of a set for each algorithm that they may be used with.
 
     Keys that are symmetric, for encryption, too short, without an id or otherwise unusable are ignored, as RFC 7517 §5
     asks. Raises KeySetError for anything but a set, for one without a usable key, and for two keys of the same id and
@@ -63,29 +65,27 @@ def parse_keys(content: bytes, algorithms: Sequence[str]) -> KeyTable:
         raise KeySetError("is no JSON Web Key Set; give one, such as the issuer's jwks_uri names") from None
     table: dict[tuple[str, str], PyJWK] = {}
     for entry in listed:
-        for place, key in _usable(entry, algorithms):
+        for place, key in _usable(entry):
             if place in table:
                 raise KeySetError(f"holds two keys of the id {place[0]!r} for {place[1]}; give each its own id")
             table[place] = key
     if not table:
-        raise KeySetError(f"holds no public key with an id for {', '.join(algorithms)}")
+        raise KeySetError(f"holds no public key with an id for {', '.join(ALGORITHMS)}")
     return table
 
 
-def _usable(entry: dict[str, Any], algorithms: Sequence[str]) -> list[tuple[tuple[str, str], PyJWK]]:
+def _usable(entry: dict[str, Any]) -> list[tuple[tuple[str, str], PyJWK]]:
     try:
         key = _Key.model_validate(entry)
     except ValidationError:
         return []
-    suited = _ALGORITHMS.get((key.kty, "" if key.kty == "RSA" else key.crv), ())
+    suited = _BY_KIND.get((key.kty, "" if key.kty == "RSA" else key.crv), ())
     if key.use != "sig":
         return []
     members = key.model_dump(exclude={"alg", "use"}, exclude_defaults=True)
     try:
         return [
-            ((key.kid, algorithm), _loaded(members, algorithm))
-            for algorithm in suited
-            if algorithm in algorithms and key.alg in (None, algorithm)
+            ((key.kid, algorithm), _loaded(members, algorithm)) for algorithm in suited if key.alg in (None, algorithm)
         ]
     except (PyJWTError, UnsupportedAlgorithm, ValueError):
         return []

@@ -11,7 +11,7 @@ from groundwire_server.rpc.identity.bearer_token import bearer_token
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims
 from groundwire_server.rpc.identity.key_ring import KeyRing
 from groundwire_server.rpc.identity.key_sources import KeySource
-from groundwire_server.rpc.identity.token_verifier import TokenRules, TokenVerifier, expires
+from groundwire_server.rpc.identity.token_verifier import LEEWAY_SECONDS, TokenRules, TokenVerifier, expires
 from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
 
 Request = TypeVar("Request")
@@ -27,9 +27,8 @@ class TokenCallers(Authenticator):
 
     def __init__(self, rules: TokenRules, source: KeySource, mapping: ClaimMapping) -> None:
         self._mapping = mapping
-        self._leeway = rules.leeway_seconds
         self._verified = VerifiedTokens()
-        self._keys = KeyRing(source, rules.algorithms, changed=self._verified.clear)
+        self._keys = KeyRing(source, changed=self._verified.clear)
         self._verifier = TokenVerifier(rules, self._keys)
 
     async def start(self) -> None:
@@ -46,15 +45,16 @@ class TokenCallers(Authenticator):
         if caller is None:
             claims = await self._verifier.claims(token)
             caller = Caller(_subject(claims), self._mapping.grant(claims))
-            self._verified.add(token, caller, self._until(claims))
+            self._verified.add(token, caller, _until(claims))
         return caller
 
     async def stop(self) -> None:
         """Stops reading the keys."""
         await self._keys.stop()
 
-    def _until(self, claims: Claims) -> float:
-        return min(expires(claims), int(time.time()) + MAX_REMEMBERED_SECONDS) + self._leeway
+
+def _until(claims: Claims) -> float:
+    return min(expires(claims), int(time.time()) + MAX_REMEMBERED_SECONDS) + LEEWAY_SECONDS
 
 
 def _subject(claims: Claims) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
@@ -27,7 +27,6 @@ class KeyRing:
     def __init__(
         self,
         source: KeySource,
-        algorithms: Sequence[str],
         changed: Callable[[], None],
         max_waiting: int = MAX_WAITING,
     ) -> None:
@@ -37,7 +36,6 @@ class KeyRing:
         """
         self._max_waiting = max_waiting
         self._source = source
-        self._algorithms = algorithms
         self._changed = changed
         self._log = structlog.get_logger()
         self._content = b""
@@ -95,7 +93,7 @@ class KeyRing:
         try:
             content = await asyncio.to_thread(self._source.read)
             if content != self._content:
-                self._use(content, parse_keys(content, self._algorithms))
+                self._use(content, parse_keys(content))
         except KeySetError as error:
             self._log.error("signing keys not refreshed", problem=str(error), keys_known=len(self._keys))
 

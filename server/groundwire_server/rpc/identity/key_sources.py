@@ -57,18 +57,18 @@ class KeyFile:
 
 
 class KeyUrl:
-    """An HTTP resource. Redirects are not followed."""
+    """An HTTP resource. Redirects are not followed. A withdrawn key is accepted until the next reading."""
+
+    period_seconds = 300.0
 
     def __init__(
         self,
         url: str,
-        period_seconds: float,
         max_bytes: int = MAX_SET_BYTES,
         read_seconds: float = READ_SECONDS,
         pause_seconds: float = URL_PAUSE_SECONDS,
     ) -> None:
         """`read_seconds` limits each read of the socket, and also the whole response."""
-        self.period_seconds = period_seconds
         self.pause_seconds = pause_seconds
         self._max_bytes = max_bytes
         self._read_seconds = read_seconds

@@ -11,10 +11,13 @@ from jwt import exceptions as broken
 
 from groundwire_server.rpc.identity.authenticator import refused
 from groundwire_server.rpc.identity.claim_mapping import Claims
+from groundwire_server.rpc.identity.json_web_keys import ALGORITHMS
 from groundwire_server.rpc.identity.key_ring import KeyRing
 
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 """Header, claims and signature; the last is empty for unsigned tokens, which are refused for that."""
+LEEWAY_SECONDS = 30
+"""How far the clocks of issuer and server may differ."""
 _NEEDED = ("iss", "aud", "exp")
 _TYPES = ("jwt", "at+jwt", "application/at+jwt")
 """Tokens of other types serve other purposes, such as logout, and may be signed with the same key (RFC 8725 §3.11).
@@ -32,16 +35,10 @@ _MALFORMED = ("malformed", "the token is not a signed JSON Web Token in compact 
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """The rules that a token must keep.
-
-    `leeway_seconds` is how far the clocks of issuer and server may differ, `max_lifetime_seconds` how far from now a
-    token may expire.
-    """
+    """The rules that a token must keep. `max_lifetime_seconds` is how far from now it may expire."""
 
     issuer: str
     audiences: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    leeway_seconds: float
     max_lifetime_seconds: float
 
 
@@ -75,7 +72,7 @@ class TokenVerifier:
                     [algorithm],
                     audience=self._rules.audiences,
                     issuer=self._rules.issuer,
-                    leeway=self._rules.leeway_seconds,
+                    leeway=LEEWAY_SECONDS,
                     options={"require": list(_NEEDED)},
                 ),
             )
@@ -87,7 +84,7 @@ class TokenVerifier:
     def _check_lifetime(self, end: int) -> None:
         """Limits the lifetime: an endless token could be revoked only by withdrawing the key that signed it."""
         longest = self._rules.max_lifetime_seconds
-        if end > time.time() + longest + self._rules.leeway_seconds:
+        if end > time.time() + longest + LEEWAY_SECONDS:
             raise refused("lifetime", f"the token must expire within {longest:g} seconds; get one that does")
 
     def _header(self, token: str) -> tuple[str, str]:
@@ -99,8 +96,8 @@ class TokenVerifier:
         except (broken.PyJWTError, ValueError, RecursionError):
             raise refused(*_MALFORMED) from None
         algorithm, key_id = header.get("alg"), header.get("kid")
-        if algorithm not in self._rules.algorithms:
-            raise refused("algorithm", f"the token must be signed with {', '.join(self._rules.algorithms)}")
+        if algorithm not in ALGORITHMS:
+            raise refused("algorithm", f"the token must be signed with {', '.join(ALGORITHMS)}")
         if not isinstance(key_id, str):
             raise refused("key", "the token must name its key (header `kid`)")
         if "typ" in header and str(header["typ"]).lower() not in _TYPES:

@@ -46,7 +46,7 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
         defaults=settings.query_defaults,
     )
     indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
-    return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.limits), backend
+    return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.max_top_k), backend
 
 
 def _open_backend(settings: Settings) -> ServedBackend:
@@ -69,7 +69,7 @@ def _load_routing(settings: Settings) -> tuple[RoutingRule, ...]:
     if settings.routing is None:
         return ()
     try:
-        return load_routing(settings.routing, settings.limits)
+        return load_routing(settings.routing, settings.max_top_k)
     except (OSError, ValueError) as error:
         raise _unusable("routing", str(settings.routing), error) from error
 

@@ -78,7 +78,6 @@ class GroundwireServer:
                     self._authenticator,
                     self._memory,
                     settings.max_receive_bytes,
-                    settings.receive_seconds,
                 )
             ],
             options=server_options(settings),

@@ -23,6 +23,8 @@ SERVER_PING_TIMEOUT_MS = 20_000
 MAX_METADATA_BYTES = 2 * MAX_TOKEN_BYTES
 HANDSHAKE_TIMEOUT_MS = 10_000
 """In which a new connection must have come so far that it can carry calls."""
+MAX_CONNECTION_STREAMS = 1_024
+"""How many calls a connection may carry at a time. Clients keep further ones waiting."""
 OTHER_FILES = 256
 """How many files a server opens besides connections to callers, at most: indexes, logs, ports, its own plumbing."""
 MAX_HEALTH_REQUEST_BYTES = 4_096
@@ -42,7 +44,7 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_send_message_length", -1),
         ("grpc.max_metadata_size", MAX_METADATA_BYTES),
         ("grpc.max_allowed_incoming_connections", settings.max_connections),
-        ("grpc.max_concurrent_streams", settings.max_connection_streams),
+        ("grpc.max_concurrent_streams", MAX_CONNECTION_STREAMS),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_TIMEOUT_MS),
         # With its probes, gRPC takes in megabytes of a request before anybody has asked for it; without, 64 KiB.
         ("grpc.http2.bdp_probe", 0),

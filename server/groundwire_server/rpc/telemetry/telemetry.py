@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import grpc.aio
 
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.domain.limits import MAX_QUERY_CHARS
 from groundwire_server.rpc.telemetry.access_log import AccessLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
@@ -39,7 +40,7 @@ class Telemetry:
         version = metadata.version("groundwire")
         self._log = AccessLog(peers=settings.log_peers)
         self._metering = _make_metering(settings, share, version) if settings.metrics_listen else None
-        self._traces = _make_traces(settings, version) if settings.tracing else None
+        self._traces = _make_traces(version) if settings.tracing else None
         self._channelz = _make_channelz(settings) if settings.channelz_listen else None
 
     @property
@@ -80,7 +81,7 @@ class Telemetry:
         """The call's request is known."""
         if self._settings.log_queries:
             query = getattr(request, "query", "")
-            call.query = query[: self._settings.max_query_chars]
+            call.query = query[:MAX_QUERY_CHARS]
 
     def ended(self, call: CallRecord, outcome: Outcome) -> None:
         """The call has ended."""
@@ -103,7 +104,7 @@ def _make_channelz(settings: Settings) -> "ChannelzServer":
     return ChannelzServer(settings)
 
 
-def _make_traces(settings: Settings, version: str) -> "Traces":
+def _make_traces(version: str) -> "Traces":
     try:
         from groundwire_server.rpc.telemetry.otlp import otlp_exporter
         from groundwire_server.rpc.telemetry.traces import Traces
@@ -111,4 +112,4 @@ def _make_traces(settings: Settings, version: str) -> "Traces":
         raise SettingsError(
             f'tracing: true: {error.name} is not installed; pip install "groundwire[server,telemetry]"'
         ) from error
-    return Traces(otlp_exporter(), settings.trace_ratio, version)
+    return Traces(otlp_exporter(), version)

@@ -4,6 +4,7 @@ Importing this module needs the extra `telemetry`. Spans are made when a call ha
 not sampled costs the decision alone.
 """
 
+import os
 import time
 import uuid
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome, Stage
 
+UNDECIDED_SHARE = 0.01
 # The statuses that a server's span counts as errors: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/
 _SERVER_ERRORS = frozenset(
     {
@@ -33,12 +35,15 @@ _SERVER_ERRORS = frozenset(
 
 
 class Traces:
-    """Makes spans of calls. A caller's sampling decision holds; of calls without one, the share `ratio` is sampled."""
+    """Makes spans of calls. The sampler is that of the variable OTEL_TRACES_SAMPLER.
 
-    def __init__(self, exporter: SpanExporter, ratio: float, version: str) -> None:
-        self._provider = TracerProvider(
-            sampler=ParentBased(TraceIdRatioBased(ratio)), resource=_resource(version), shutdown_on_exit=False
-        )
+    Without it, a caller's decision holds; of calls without one, the share UNDECIDED_SHARE is sampled.
+    """
+
+    def __init__(self, exporter: SpanExporter, version: str) -> None:
+        named = os.environ.get("OTEL_TRACES_SAMPLER")
+        sampler = None if named else ParentBased(TraceIdRatioBased(UNDECIDED_SHARE))  # the provider reads the variable
+        self._provider = TracerProvider(sampler=sampler, resource=_resource(version), shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("groundwire_server", version)
         self._propagator = TraceContextTextMapPropagator()

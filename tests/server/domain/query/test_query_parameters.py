@@ -12,14 +12,14 @@ from groundwire_server.domain.query.query_parameters import QueryDefaults, effec
 from groundwire_server.domain.search.search import Filter
 
 QUERY = QueryRequest(Scope("shop", "main"), AccessContext(), "refunds", datetime(2025, 6, 1, tzinfo=UTC))
-CONFIGURED = QueryDefaults(9, 0.25, 0.5, 70, 80, 0.75, 0.125, Freshness(7.0, 0.5))
+CONFIGURED = QueryDefaults(9, 0.25, 0.5, 0.125)
 
 
 def test_what_is_absent_is_the_servers_to_say() -> None:
     effective = effective_parameters(QUERY, CONFIGURED)
-    assert (effective.top_k, effective.alpha, effective.min_sim, effective.trgm_limit) == (9, 0.25, 0.5, 0.75)
-    assert (effective.vec_limit, effective.lex_limit, effective.diversify_strength) == (70, 80, 0.125)
-    assert (effective.freshness, effective.rrf_k, effective.max_candidates) == (Freshness(7.0, 0.5), 60, None)
+    assert (effective.top_k, effective.alpha, effective.min_sim, effective.trgm_limit) == (9, 0.25, 0.5, 0.3)
+    assert (effective.vec_limit, effective.lex_limit, effective.diversify_strength) == (150, 150, 0.125)
+    assert (effective.freshness, effective.rrf_k, effective.max_candidates) == (Freshness(), 60, None)
 
 
 def test_what_is_given_wins_zero_included() -> None:

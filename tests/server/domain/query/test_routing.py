@@ -7,7 +7,7 @@ import pytest
 
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.routing import NO_RULE, RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.domain.search.search import Filter
 
@@ -78,17 +78,13 @@ def test_collections_without_a_common_one_match_nothing() -> None:
 def test_what_the_request_gives_wins() -> None:
     defaults = rule(
         hybrid=HybridParameters(top_k=9, min_sim=0.5),
-        ranking=RankingParameters(file_weight=0.0, test_factor=1.0),
         index="v1",
     )
     plain = routed(QUERY, defaults)
-    assert (plain.hybrid, plain.ranking, plain.scope.active_index) == (defaults.hybrid, defaults.ranking, "v1")
-    given = query(
-        scope=Scope("shop", "main", "v2"), hybrid=HybridParameters(min_sim=0.0), ranking=RankingParameters(0.25)
-    )
+    assert (plain.hybrid, plain.scope.active_index) == (defaults.hybrid, "v1")
+    given = query(scope=Scope("shop", "main", "v2"), hybrid=HybridParameters(min_sim=0.0))
     own = routed(given, defaults)
     assert own.hybrid == HybridParameters(top_k=9, min_sim=0.0)
-    assert own.ranking == RankingParameters(file_weight=0.25, test_factor=1.0)
     assert own.scope == given.scope
 
 

@@ -1,12 +1,12 @@
 """The texts by which encoders are judged: varied, and no longer than queries are."""
 
 from groundwire_ingest.embedding.calibration import TEXTS
-from groundwire_server.domain.limits import Limits
+from groundwire_server.domain.limits import MAX_QUERY_CHARS
 
 
 def test_the_texts_are_distinct_and_may_be_asked() -> None:
     assert len(set(TEXTS)) == len(TEXTS) >= 48
-    assert all(text.strip() and len(text) <= Limits().max_query_chars for text in TEXTS)
+    assert all(text.strip() and len(text) <= MAX_QUERY_CHARS for text in TEXTS)
 
 
 def test_the_texts_are_varied() -> None:

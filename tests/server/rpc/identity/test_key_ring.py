@@ -44,7 +44,7 @@ class Source:
 async def keeping(
     source: Source, changes: list[None] | None = None, max_waiting: int = MAX_WAITING
 ) -> AsyncIterator[KeyRing]:
-    ring = KeyRing(source, ("ES256",), lambda: None if changes is None else changes.append(None), max_waiting)
+    ring = KeyRing(source, lambda: None if changes is None else changes.append(None), max_waiting)
     await ring.start()
     try:
         yield ring

@@ -17,7 +17,7 @@ def site() -> Iterator[HttpSite]:
 
 
 def test_a_url_is_read_each_time(site: HttpSite) -> None:
-    source = KeyUrl(site.url, 60)
+    source = KeyUrl(site.url)
     assert source.read() == b"{}"
     site.body = b"[]"
     assert source.read() == b"[]"
@@ -25,7 +25,7 @@ def test_a_url_is_read_each_time(site: HttpSite) -> None:
 
 def test_no_proxy_stands_between_a_server_and_its_own_host(site: HttpSite, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    assert KeyUrl(site.url, 60).read() == b"{}"
+    assert KeyUrl(site.url).read() == b"{}"
 
 
 @pytest.mark.parametrize(
@@ -39,25 +39,25 @@ def test_no_proxy_stands_between_a_server_and_its_own_host(site: HttpSite, monke
 def test_an_answer_that_is_none_is_told(site: HttpSite, status: int, headers: dict[str, str], problem: str) -> None:
     site.status, site.headers = status, headers
     with pytest.raises(KeySetError, match=problem):
-        KeyUrl(site.url, 60).read()
+        KeyUrl(site.url).read()
 
 
 def test_a_host_that_is_not_there_is_told(site: HttpSite) -> None:
     with pytest.raises(KeySetError, match=r"cannot be read: .*refused"):
-        KeyUrl("http://127.0.0.1:1/keys", 60).read()
+        KeyUrl("http://127.0.0.1:1/keys").read()
 
 
 def test_an_answer_that_never_ends_is_given_up(site: HttpSite) -> None:
     site.drips = True
     with pytest.raises(KeySetError, match=r"takes longer than 0\.2 s to answer"):
-        KeyUrl(site.url, 60, read_seconds=0.2).read()
+        KeyUrl(site.url, read_seconds=0.2).read()
 
 
 @pytest.mark.parametrize("kind", ["file", "url"])
 def test_a_set_that_is_too_long_is_told(site: HttpSite, tmp_path: Path, kind: str) -> None:
     site.body = b" " * 101
     (tmp_path / "keys").write_bytes(site.body)
-    file, url = KeyFile(tmp_path / "keys", max_bytes=100), KeyUrl(site.url, 60, max_bytes=100)
+    file, url = KeyFile(tmp_path / "keys", max_bytes=100), KeyUrl(site.url, max_bytes=100)
     with pytest.raises(KeySetError, match="is longer than 100 bytes"):
         (file if kind == "file" else url).read()
 

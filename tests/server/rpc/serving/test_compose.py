@@ -8,7 +8,6 @@ import pytest
 from groundwire_index.embedding.int8.record import EncoderRecord
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 from groundwire_server.engine.rerankers.http_reranker import HttpReranker
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
@@ -22,7 +21,7 @@ def test_a_server_without_models_is_put_together_over_an_empty_folder(tmp_path: 
         data=tmp_path, embedders=(), max_top_k=7, widen_factor=3, lifecycle_override_acl_tags=("auditor",)
     )
     engine, indexes = compose(settings)
-    assert engine.limits == settings.limits
+    assert engine.max_top_k == 7
     assert engine.rerankers.keyword.widen_factor == 3
     assert engine.rerankers.codebert is None
     assert engine.indexes.lifecycle_override_acl_tags == {"auditor"}
@@ -116,10 +115,10 @@ def test_boost_rules_of_the_operator_replace_the_packaged_ones(tmp_path: Path) -
 def test_routing_and_defaults_are_those_of_the_settings(tmp_path: Path) -> None:
     file = tmp_path / "routing.yaml"
     file.write_text("rules: [{name: help, when: {process: help}}]", encoding="utf-8")
-    settings = Settings(data=tmp_path, embedders=(), routing=file, default_top_k=7, default_freshness_weight=0)
+    settings = Settings(data=tmp_path, embedders=(), routing=file, default_top_k=7)
     engine, _ = compose(settings)
     assert [rule.name for rule in engine.query_settings.routing] == ["help"]
-    assert engine.query_settings.defaults == replace(QueryDefaults(), top_k=7, freshness=Freshness(90.0, 0.0))
+    assert engine.query_settings.defaults == replace(QueryDefaults(), top_k=7)
     engine, _ = compose(Settings(data=tmp_path, embedders=()))
     assert (engine.query_settings.routing, engine.query_settings.defaults) == ((), QueryDefaults())
 

@@ -40,15 +40,20 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     return made
 
 
+@pytest.fixture
+def every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has each call sampled whose caller does not decide."""
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_always_on")
+
+
 async def spans_of(
     serving: "Serving",
     exporter: InMemorySpanExporter,
     request: retrieval_pb2.SearchNodesRequest,
     *traceparent: str,
-    ratio: float = 0.0,
 ) -> list[ReadableSpan]:
     """The spans of one search, oldest first."""
-    async with serving(tracing=True, trace_ratio=ratio) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with serving(tracing=True) as server, grpc.aio.insecure_channel(server.address) as channel:
         metadata = tuple(("traceparent", value) for value in traceparent)
         await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(request, metadata=metadata)
     return sorted(exporter.get_finished_spans(), key=lambda span: (span.start_time or 0, -(span.end_time or 0)))
@@ -127,12 +132,15 @@ async def test_the_callers_decision_holds_and_without_one_the_ratio(
     serving: "Serving",
     exporter: InMemorySpanExporter,
     search_request: retrieval_pb2.SearchNodesRequest,
+    monkeypatch: pytest.MonkeyPatch,
     traceparent: tuple[str, ...],
     ratio: float,
     sampled: bool,
 ) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", str(ratio))
     with structlog.testing.capture_logs() as lines:
-        spans = await spans_of(serving, exporter, search_request, *traceparent, ratio=ratio)
+        spans = await spans_of(serving, exporter, search_request, *traceparent)
     assert bool(spans) == sampled
     caller_traces = traceparent in ((SAMPLED,), (NOT_SAMPLED,))
     assert ("trace_id" in lines[0]) == (sampled or caller_traces)
@@ -142,6 +150,7 @@ async def test_the_callers_decision_holds_and_without_one_the_ratio(
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("every_call")
 async def test_refusals_are_told_and_defects_are_errors_without_what_was_asked(
     serving: "Serving",
     engine: Mock,
@@ -150,7 +159,7 @@ async def test_refusals_are_told_and_defects_are_errors_without_what_was_asked(
     search_request: retrieval_pb2.SearchNodesRequest,
 ) -> None:
     search_request.query = needle = "needle-7f3a"
-    async with serving(tracing=True, trace_ratio=1) as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with serving(tracing=True) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         engine.search.side_effect = NotFoundError(Reason.SCOPE_NOT_FOUND, needle)
         await failed(stub.SearchNodes(search_request))
@@ -167,6 +176,7 @@ async def test_refusals_are_told_and_defects_are_errors_without_what_was_asked(
 
 
 @pytest.mark.asyncio
+@pytest.mark.usefixtures("every_call")
 @pytest.mark.parametrize(
     ("protocol", "collecting"),
     [("", collecting), ("grpc", collecting), ("http/protobuf", collecting_over_http)],
@@ -183,7 +193,7 @@ async def test_spans_reach_a_collector(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
     with collecting() as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://{collector.address}")
-        async with serving(tracing=True, trace_ratio=1) as server, grpc.aio.insecure_channel(server.address) as channel:
+        async with serving(tracing=True) as server, grpc.aio.insecure_channel(server.address) as channel:
             await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
         (span,) = collector.await_spans(METHOD, 1)
     assert span.kind == span.SPAN_KIND_SERVER
