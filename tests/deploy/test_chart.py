@@ -1,4 +1,4 @@
-"""The Helm chart: it makes what the kustomizations make, and refuses values that it does not know."""
+"""The Helm chart: the manifests for kustomize are its own, and it refuses values that it does not know."""
 
 import base64
 import copy
@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from deploy.render import files
 from support.kubernetes import CHART, DEPLOY, Manifest, chart, helm, manifests, of_kind, pod_templates
 from support.manifest_schemas import check_schema
 
@@ -24,15 +24,6 @@ INDEXING = ("--set", "indexing.enabled=true")
 MONITORING = ("--set", "monitoring.enabled=true")
 CHART_YAML = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
-ADDED = {
-    "app.kubernetes.io/instance",
-    "app.kubernetes.io/version",
-    "app.kubernetes.io/managed-by",
-    "app.kubernetes.io/part-of",
-    "helm.sh/chart",
-    "checksum/settings",
-    "helm.sh/resource-policy",
-}
 EVERYTHING: dict[str, Any] = {
     "imagePullSecrets": [{"name": "registry"}],
     "image": {"repository": "registry.example/groundwire", "tag": "1.2.3"},
@@ -55,68 +46,18 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def comparable(built: tuple[Manifest, ...]) -> dict[tuple[str, str], Any]:
-    """The manifests by kind and name, less what either program adds, with files of ConfigMaps as what they mean.
-
-    Volumes are in the order of their names. kustomize appends a digest to the names of ConfigMaps, where the chart has
-    an annotation.
-    """
-    text = json.dumps(built)
-    for name in of_kind(built, "ConfigMap"):
-        text = text.replace(f'"{name}"', f'"{re.sub("-[a-z0-9]{10}$", "", name)}"')
-    found = {}
-    for manifest in json.loads(text):
-        drop(manifest["metadata"], {"app.kubernetes.io/name"})
-        drop(manifest["metadata"], ADDED)
-        if template := manifest.get("spec", {}).get("template"):
-            drop(template["metadata"], ADDED)
-            template["spec"]["volumes"].sort(key=itemgetter("name"))
-            for container in template["spec"]["containers"]:
-                container["volumeMounts"].sort(key=itemgetter("name"))
-        if manifest["kind"] == "ConfigMap":
-            manifest["data"] = {name: yaml.safe_load(content) for name, content in manifest["data"].items()}
-            binary = manifest.pop("binaryData", {})
-            manifest["data"] |= {name: base64.b64decode(content) for name, content in binary.items()}
-        found[manifest["kind"], manifest["metadata"]["name"]] = manifest
-    return found
+def test_the_manifests_are_those_of_the_chart() -> None:
+    stale = [str(path) for path, text in files().items() if path.read_text(encoding="utf-8") != text]
+    assert not stale, "run `python deploy/render.py`"
 
 
-def drop(metadata: dict[str, Any], names: set[str]) -> None:
-    for part in ("labels", "annotations"):
-        kept = {name: value for name, value in metadata.pop(part, {}).items() if name not in names}
-        if kept:
-            metadata[part] = kept
+def test_both_give_envoy_the_same_files() -> None:
+    def contents(built: tuple[Manifest, ...]) -> set[str | bytes]:
+        maps = [each for name, each in of_kind(built, "ConfigMap").items() if name.startswith("groundwire-envoy")]
+        binary = {base64.b64decode(content) for each in maps for content in each.get("binaryData", {}).values()}
+        return binary | {content for each in maps for content in each["data"].values()}
 
-
-def as_jobs(built: tuple[Manifest, ...]) -> Iterator[Manifest]:
-    for manifest in built:
-        if manifest["kind"] == "CronJob":
-            yield {**manifest, "apiVersion": "batch/v1", "kind": "Job", "spec": manifest["spec"]["jobTemplate"]["spec"]}
-
-
-@pytest.mark.parametrize(
-    ("folder", "values"),
-    [
-        ("kubernetes/base", ()),
-        ("kubernetes/with-envoy", WITH_ENVOY),
-        ("kubernetes/with-envoy-on-milvus", WITH_ENVOY + ON_MILVUS),
-    ],
-)
-def test_the_chart_makes_what_the_kustomization_makes(folder: str, values: tuple[str, ...]) -> None:
-    expected = comparable(manifests(folder))
-    # `helm install --create-namespace` makes it.
-    del expected["Namespace", "groundwire"]
-    assert comparable(chart(*values)) == expected
-
-
-@pytest.mark.parametrize(
-    ("folder", "values"), [("kubernetes/indexing", ()), ("kubernetes/indexing-on-milvus", ON_MILVUS)]
-)
-def test_the_chart_builds_indexes_as_the_kustomization_does(folder: str, values: tuple[str, ...]) -> None:
-    jobs = comparable(tuple(as_jobs(chart(*INDEXING, *values))))
-    expected = comparable(manifests(folder))
-    expected.pop(("NetworkPolicy", "groundwire-to-milvus"), None)
-    assert jobs == expected
+    assert contents(chart(*WITH_ENVOY)) == contents(manifests("kubernetes/with-envoy"))
 
 
 @pytest.fixture(scope="module")
@@ -140,11 +81,11 @@ def test_the_schemas_find_what_is_wrong_for_the_prometheus_operator(everything: 
 
 
 def test_values_reach_servers_and_builds(everything: tuple[Manifest, ...]) -> None:
-    (job,) = as_jobs(everything)
-    for pod in (pod_templates(everything)["groundwire"]["spec"], job["spec"]["template"]["spec"]):
+    for name in ("groundwire", "groundwire-index"):
+        pod = pod_templates(everything)[name]["spec"]
         (container,) = pod["containers"]
-        for name in ("nodeSelector", "tolerations", "imagePullSecrets"):
-            assert pod[name] == EVERYTHING[name]
+        for value in ("nodeSelector", "tolerations", "imagePullSecrets"):
+            assert pod[value] == EVERYTHING[value]
         assert pod["volumes"][-1:] == EVERYTHING["volumes"]
         assert container["volumeMounts"][-1:] == EVERYTHING["volumeMounts"]
         assert container["env"][-1:] == EVERYTHING["env"]
@@ -219,8 +160,7 @@ def test_changed_settings_restart_the_servers() -> None:
 def test_a_claim_that_is_there_is_used() -> None:
     built = chart(*INDEXING, "--set", "data.existingClaim=indexes")
     assert not of_kind(built, "PersistentVolumeClaim")
-    (job,) = as_jobs(built)
-    for pod in (pod_templates(built)["groundwire"], job["spec"]["template"]):
+    for pod in (pod_templates(built)[name] for name in ("groundwire", "groundwire-index")):
         (claim,) = (each["persistentVolumeClaim"] for each in pod["spec"]["volumes"] if each["name"] == "data")
         assert claim["claimName"] == "indexes"
 

@@ -29,7 +29,7 @@ CONFIGURATION: dict[str, Any] = yaml.safe_load((DEPLOYED / "envoy.yaml").read_te
 MANAGER = CALLERS["filter_chains"][0]["filters"][0]["typed_config"]
 ROUTES = {route["name"]: route for route in MANAGER["route_config"]["virtual_hosts"][0]["routes"]}
 FILTERS = {each["name"].rpartition(".")[2]: each["typed_config"] for each in MANAGER["http_filters"]}
-SETTINGS = load_settings(DEPLOY / "kubernetes" / "with-envoy" / "groundwire.yaml")
+SETTINGS = load_settings(DEPLOY / "compose" / "groundwire.yaml")
 METHODS = {
     f"/{service.full_name}/{method.name}"
     for file in (retrieval_pb2, query_pb2, index_pb2)

@@ -32,7 +32,7 @@ def test_servers_and_builds_ask_the_service_that_the_operator_makes(folder: str,
     assert address.hostname == f"{cluster}-milvus.{manifest['metadata']['namespace']}.svc"
     assert variables(folder, name)["GROUNDWIRE_BACKEND"] == "milvus"
     assert address.port in ports_open_to(pod_templates(manifests(folder))[name]["metadata"]["labels"])
-    assert address.port in ports_open_from(manifests(folder), manifest["metadata"]["namespace"])
+    assert address.port in ports_open_from(manifest["metadata"]["namespace"])
 
 
 def ports_open_to(labels: Manifest) -> set[int]:
@@ -48,8 +48,8 @@ def ports_open_to(labels: Manifest) -> set[int]:
     }
 
 
-def ports_open_from(built: tuple[Manifest, ...], namespace: str) -> set[int]:
-    """The ports in a namespace that the pods of a folder may ask."""
-    policy = of_kind(built, "NetworkPolicy")["groundwire-to-milvus"]
+def ports_open_from(namespace: str) -> set[int]:
+    """The ports in a namespace that servers and builds may ask."""
+    policy = of_kind(manifests(SERVERS), "NetworkPolicy")["groundwire-to-milvus"]
     wanted = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}
     return {port["port"] for rule in policy["spec"]["egress"] if wanted in rule["to"] for port in rule["ports"]}

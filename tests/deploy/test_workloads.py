@@ -239,11 +239,13 @@ def test_the_settings_load_and_the_drain_fits(folder: str, tmp_path: Path, monke
     assert f":{ports_of(pod)['metrics']}" == settings.metrics_listen.removeprefix("0.0.0.0")
 
 
-def test_the_sidecar_outlasts_the_drain_and_leaves_health_and_metrics_alone() -> None:
+def test_the_sidecar_outlasts_the_drain_and_leaves_health_and_metrics_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pod = pod_templates(manifests("kubernetes/with-istio"))["groundwire"]
     annotations, ports = pod["metadata"]["annotations"], ports_of(pod)
     proxy = yaml.safe_load(annotations["proxy.istio.io/config"])
-    settings = load_settings(DEPLOY / "kubernetes" / "base" / "groundwire.yaml")
+    settings = deployed_settings("kubernetes/with-istio", tmp_path, monkeypatch)
     drain = settings.drain_pause_seconds + settings.drain_grace_seconds
     grace = pod["spec"]["terminationGracePeriodSeconds"]
     assert drain <= int(proxy["terminationDrainDuration"].rstrip("s")) <= grace
@@ -270,8 +272,7 @@ def test_envoy_has_time_to_leave() -> None:
 
 @pytest.mark.slow
 def test_the_job_indexes_a_source_and_activates_it(tmp_path: Path) -> None:
-    (job,) = of_kind(manifests("kubernetes/indexing"), "Job").values()
-    (container,) = job["spec"]["template"]["spec"]["containers"]
+    (container,) = pod_templates(manifests("kubernetes/indexing"))["groundwire-index"]["spec"]["containers"]
     mounts = {mount["mountPath"]: mount.get("readOnly", False) for mount in container["volumeMounts"]}
     assert mounts[IMAGE["GROUNDWIRE_DATA"]] is False
     assert mounts["/source"] is True

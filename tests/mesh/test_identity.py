@@ -11,13 +11,12 @@ import pytest
 from groundwire.v1 import index_pb2, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import IndexScope
 from support.certificates import Certificate
-from support.kubernetes import DEPLOY
+from support.kubernetes import manifests, of_kind
 from support.mesh import CALLER_URI, TRUST_DOMAIN, Mesh
 from support.tls_calls import Ending, TlsCaller
 
 pytestmark = pytest.mark.slow
 
-DEPLOYED = DEPLOY / "kubernetes" / "with-envoy"
 LIST_INDEXES = "/groundwire.v1.IndexService/ListIndexes"
 STRANGER_URI = f"{TRUST_DOMAIN}/board/sa/board"
 
@@ -26,8 +25,8 @@ STRANGER_URI = f"{TRUST_DOMAIN}/board/sa/board"
 def identified(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
     """Servers with the settings that are deployed, but for paths and the port of metrics."""
     folder = tmp_path_factory.mktemp("identified")
-    for name in ("groundwire.yaml", "access.yaml"):
-        deployed = (DEPLOYED / name).read_text(encoding="utf-8")
+    deployed_files = of_kind(manifests("kubernetes/with-envoy"), "ConfigMap")["groundwire"]["data"]
+    for name, deployed in deployed_files.items():
         (folder / name).write_text(deployed.replace("/etc/groundwire/", f"{folder}/"), encoding="utf-8")
     flags = ("--config", str(folder / "groundwire.yaml"), "--embedder", "none")
     with Mesh(folder, data, *flags, environment={"GROUNDWIRE_METRICS_LISTEN": "127.0.0.1:0"}) as mesh:

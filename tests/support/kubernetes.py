@@ -42,7 +42,8 @@ def of_kind(built: tuple[Manifest, ...], kind: str) -> dict[str, Manifest]:
 
 def pod_templates(built: tuple[Manifest, ...]) -> dict[str, Manifest]:
     """The pod templates by the name of what makes pods of them."""
-    return {_name(each): each["spec"]["template"] for each in built if each["kind"] in {"Deployment", "Job"}}
+    makers = {_name(each): each["spec"] for each in built if each["kind"] in {"CronJob", "Deployment"}}
+    return {name: spec.get("jobTemplate", {"spec": spec})["spec"]["template"] for name, spec in makers.items()}
 
 
 def containers(built: tuple[Manifest, ...]) -> Iterator[tuple[Manifest, Manifest]]:
