@@ -12,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow toolchains lint types format reference stubs clean
+.PHONY: help install demo test test-slow toolchains lint types format reference docs stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
@@ -22,7 +22,8 @@ help:
 	@echo "make lint       linters alone"
 	@echo "make types      type checkers alone"
 	@echo "make format     sort imports and format the code"
-	@echo "make reference  write docs/pipelines-reference.md from the code; `make docs` does so too"
+	@echo "make reference  write docs/pipelines-reference.md, which git ignores, from the code"
+	@echo "make docs       build the documentation site in site/; links that lead nowhere are errors"
 	@echo "make stubs      generate the stubs of the protos, their descriptors for Envoy, and the chart's schema"
 	@echo "make clean      remove the environment and everything that was built"
 
@@ -71,7 +72,7 @@ toolchains:
 	chmod +x /usr/local/bin/promtool
 	rm /tmp/prometheus_*.deb
 
-lint: $(INSTALLED)
+lint: $(INSTALLED) docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/lint-imports --no-cache
@@ -86,6 +87,9 @@ types: $(INSTALLED)
 reference: $(INSTALLED)
 	$(BIN)/python -m groundwire_pipelines.reference > docs/pipelines-reference.md
 
+docs: reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs --quiet build --strict
+
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -98,5 +102,5 @@ stubs: $(INSTALLED)
 	$(BIN)/python deploy/chart_schema.py
 
 clean:
-	rm -rf $(VENV) .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .demo build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
