@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -19,7 +20,6 @@ from project.tools import BIN, ROOT
 pytestmark = pytest.mark.slow
 
 FENCED = re.compile(r'^(`{3,})(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1$', re.DOTALL | re.MULTILINE)
-ADDRESS = "localhost:50051"
 VERSION = re.compile(r"\d{4}-\d\d-\d\d_[\d.]+\d")
 END = "end of the command: "
 
@@ -39,6 +39,7 @@ def port() -> int:
 @pytest.fixture
 def shell(folder: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
     """A shell in the folder, in which `groundwire serve` listens at the port."""
+    (folder / "serve.log").unlink(missing_ok=True)
     environment = {
         **os.environ,
         "PATH": os.pathsep.join((str(BIN), os.environ["PATH"])),
@@ -85,22 +86,44 @@ def is_shown(printed: str, shown: str) -> bool:
     return re.fullmatch(pattern, VERSION.sub("VERSION", printed).strip(), re.DOTALL) is not None
 
 
+def blocks(document: str, port: int) -> Iterator[tuple[str, str, str]]:
+    """The language, the title and the content of each block of a document, with the server at another port."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for host in ("localhost", "127.0.0.1"):
+        text = text.replace(f"{host}:50051", f"{host}:{port}")
+    for _, language, title, content in FENCED.findall(text):
+        yield language, title, content
+
+
+def check_commands(shell: "subprocess.Popen[str]", block: str) -> None:
+    for command, shown in commands(block):
+        # The packages are those of the test run.
+        if not command.startswith("pip install"):
+            printed = told(shell, command)
+            assert not shown or is_shown(printed, shown), f"{command} prints:\n{printed}"
+        if command.startswith("groundwire serve"):
+            told(shell, "until grep --quiet --no-messages listening serve.log; do sleep 0.1; done")
+
+
 def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:
-    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for _, language, title, block in FENCED.findall(text.replace(ADDRESS, f"localhost:{port}")):
+    for language, title, block in blocks("docs/index.md", port):
         if title:
             file = folder / title
             file.parent.mkdir(exist_ok=True)
             file.write_text(block, encoding="utf-8")
         elif language == "sh":
-            for command, shown in commands(block.replace("127.0.0.1:50051", f"127.0.0.1:{port}")):
-                printed = told(shell, command)
-                assert not shown or is_shown(printed, shown), f"{command} prints:\n{printed}"
-                if command.startswith("kill"):
-                    return
+            check_commands(shell, block)
         if title == ".mcp.json":
             assert "sessions.py:298-399" in asyncio.run(asked(json.loads(block), folder))
-    raise AssertionError("the tutorial does not stop its server")
+
+
+def test_the_first_screen_of_the_readme(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:
+    """After the tutorial: its sources and embeddings are used again."""
+    (folder / "flask").symlink_to("flask-3.1.2")
+    (_, _, first), (_, _, python), *_ = blocks("README.md", port)
+    check_commands(shell, first)
+    shown = "\n".join(line.removeprefix("# ") for line in python.splitlines() if line.startswith("# "))
+    assert shown == told(shell, f"python -c {shlex.quote(python)}").strip()
 
 
 async def asked(configuration: dict[str, dict[str, dict[str, object]]], folder: Path) -> str:
