@@ -26,8 +26,9 @@ from groundwire_server.domain.query.query import FusionMode, QueryClass, Ranking
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
 from groundwire_server.domain.texts.texts import FetchResult
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.identity.authenticator import Authenticator
-from groundwire_server.rpc.serving.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.server import GroundwireServer
 
 QUERY_META = RetrieveMeta(
     routing=Routing("", "", "", "", "", (), ""),
@@ -71,7 +72,7 @@ HealthOf: TypeAlias = Callable[..., Awaitable[int]]
 @pytest.fixture
 def engine() -> Mock:
     """An engine with one answer for each action."""
-    mock: Mock = create_autospec(Engine, instance=True)
+    mock: Mock = create_autospec(RetrievalEngine, instance=True)
     mock.search.return_value = SearchResult(
         hits=(SearchHit("shop::main::cs::A", 0.5, 1, "A", Location("a.cs", 1, 2, "0" * 64)),),
         index="v1",

@@ -1,7 +1,5 @@
 """ExpandDependencyTree between protobuf and the domain."""
 
-from collections.abc import Mapping
-
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.access.access import AccessContext
@@ -9,14 +7,9 @@ from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, E
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of
 
-DIRECTIONS: Mapping[int, Direction] = {
-    retrieval_pb2.EDGE_DIRECTION_UNSPECIFIED: Direction.OUTGOING,
-    retrieval_pb2.EDGE_DIRECTION_OUTGOING: Direction.OUTGOING,
-    retrieval_pb2.EDGE_DIRECTION_INCOMING: Direction.INCOMING,
-    retrieval_pb2.EDGE_DIRECTION_BOTH: Direction.BOTH,
-}
+DIRECTIONS = meanings_of(Direction, retrieval_pb2.EdgeDirection, Direction.OUTGOING)
 
 
 def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:

@@ -1,6 +1,6 @@
 """A query's request between protobuf and the domain, and the enums that requests and results share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from groundwire.v1 import query_pb2, retrieval_pb2
@@ -9,22 +9,11 @@ from groundwire_server.domain.query.query import FusionMode, HybridParameters, Q
 from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
-_RETRIEVERS: Mapping[int, Retriever | None] = {
-    retrieval_pb2.RETRIEVER_UNSPECIFIED: None,
-    retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
-    retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
-    retrieval_pb2.RETRIEVER_BM25_PROSE: Retriever.BM25_PROSE,
-    retrieval_pb2.RETRIEVER_TRIGRAM: Retriever.TRIGRAM,
-}
-_FUSION_MODES: Mapping[int, FusionMode | None] = {
-    query_pb2.FUSION_MODE_UNSPECIFIED: None,
-    query_pb2.FUSION_MODE_ADAPTIVE: FusionMode.ADAPTIVE,
-    query_pb2.FUSION_MODE_RRF: FusionMode.RRF,
-    query_pb2.FUSION_MODE_WEIGHTED: FusionMode.WEIGHTED,
-}
+_RETRIEVERS = meanings_of(Retriever, retrieval_pb2.Retriever, None)
+_FUSION_MODES = meanings_of(FusionMode, query_pb2.FusionMode, None)
 
 
 def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: datetime) -> QueryRequest:
@@ -37,7 +26,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
         access=access,
         query=request.query,
-        hybrid=_decode_hybrid(request.hybrid),
+        hybrid=HybridParameters(**{field.name: value for field, value in request.hybrid.ListFields()}),
         now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         filter=decode_filter(request.filter, violations),
         top_k=request.top_k if request.HasField("top_k") else None,
@@ -63,19 +52,6 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
     )
     violations.raise_any()
     return decoded
-
-
-def _decode_hybrid(hybrid: query_pb2.HybridParameters) -> HybridParameters:
-    return HybridParameters(
-        alpha=hybrid.alpha if hybrid.HasField("alpha") else None,
-        min_sim=hybrid.min_sim if hybrid.HasField("min_sim") else None,
-        top_k=hybrid.top_k if hybrid.HasField("top_k") else None,
-        vec_limit=hybrid.vec_limit if hybrid.HasField("vec_limit") else None,
-        lex_limit=hybrid.lex_limit if hybrid.HasField("lex_limit") else None,
-        trgm_limit=hybrid.trgm_limit if hybrid.HasField("trgm_limit") else None,
-        max_candidates=hybrid.max_candidates if hybrid.HasField("max_candidates") else None,
-        diversify_strength=hybrid.diversify_strength if hybrid.HasField("diversify_strength") else None,
-    )
 
 
 def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:

@@ -1,11 +1,9 @@
 """A query's result as a response."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 
-from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
-from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import (
     Match,
@@ -19,27 +17,13 @@ from groundwire_server.domain.query.query_result import (
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.location import citation, encode_location
+from groundwire_server.rpc.conversions.scope import LIFECYCLES, numbers_of
 from groundwire_server.rpc.conversions.search import RETRIEVERS
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
 
-_FUSION_MODES: Mapping[FusionMode, query_pb2.FusionMode.ValueType] = {
-    FusionMode.ADAPTIVE: query_pb2.FUSION_MODE_ADAPTIVE,
-    FusionMode.RRF: query_pb2.FUSION_MODE_RRF,
-    FusionMode.WEIGHTED: query_pb2.FUSION_MODE_WEIGHTED,
-}
-_LIFECYCLES: Mapping[Lifecycle, scope_pb2.Lifecycle.ValueType] = {
-    Lifecycle.ACTIVE: scope_pb2.LIFECYCLE_ACTIVE,
-    Lifecycle.ALL: scope_pb2.LIFECYCLE_ALL,
-    Lifecycle.DELETED: scope_pb2.LIFECYCLE_DELETED,
-}
-_QUERY_CLASSES: Mapping[QueryClass, query_pb2.QueryClass.ValueType] = {
-    QueryClass.IDENTIFIER: query_pb2.QUERY_CLASS_IDENTIFIER,
-    QueryClass.QUOTED: query_pb2.QUERY_CLASS_QUOTED,
-    QueryClass.PATH: query_pb2.QUERY_CLASS_PATH,
-    QueryClass.NATURAL_LANGUAGE: query_pb2.QUERY_CLASS_NATURAL_LANGUAGE,
-    QueryClass.MIXED: query_pb2.QUERY_CLASS_MIXED,
-}
+_FUSION_MODES = numbers_of(FusionMode, query_pb2.FusionMode)
+_QUERY_CLASSES = numbers_of(QueryClass, query_pb2.QueryClass)
 
 
 def encode_query(result: QueryResult) -> query_pb2.QueryResponse:
@@ -180,7 +164,7 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         lexical_candidates=meta.lexical_candidates,
         fused_candidates=meta.fused_candidates,
         deleted_matches_blocked=meta.deleted_matches_blocked,
-        lifecycle_effective=_LIFECYCLES[meta.visibility_effective],
+        lifecycle_effective=LIFECYCLES[meta.visibility_effective],
         lexical_index_used=[
             RETRIEVERS[retriever]
             for retriever, length in meta.list_lengths

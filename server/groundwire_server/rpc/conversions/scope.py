@@ -1,7 +1,8 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from enum import Enum
+from typing import Protocol, TypeAlias, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
@@ -35,12 +36,36 @@ VisibleRequest: TypeAlias = (
 )
 Value = TypeVar("Value")
 
-_LIFECYCLES: Mapping[int, Lifecycle] = {
-    scope_pb2.LIFECYCLE_UNSPECIFIED: Lifecycle.ACTIVE,
-    scope_pb2.LIFECYCLE_ACTIVE: Lifecycle.ACTIVE,
-    scope_pb2.LIFECYCLE_ALL: Lifecycle.ALL,
-    scope_pb2.LIFECYCLE_DELETED: Lifecycle.DELETED,
-}
+Member = TypeVar("Member", bound=Enum)
+Number = TypeVar("Number", covariant=True)
+
+
+class WireEnum(Protocol[Number]):
+    """An enum of the contract."""
+
+    @property
+    def DESCRIPTOR(self) -> EnumDescriptor:  # noqa: N802 - as protobuf names it
+        """Its values."""
+        ...
+
+    def Value(self, name: str) -> Number:  # noqa: N802
+        """A value by its name."""
+        ...
+
+
+def numbers_of(members: type[Member], wire: WireEnum[Number]) -> dict[Member, Number]:
+    """The wire's values of the members of an enum, by their names without the prefix."""
+    prefix = wire.DESCRIPTOR.values[0].name.removesuffix("UNSPECIFIED")
+    return {member: wire.Value(prefix + member.name) for member in members}
+
+
+def meanings_of(members: type[Member], wire: WireEnum[int], unspecified: Value) -> dict[int, Member | Value]:
+    """The members of an enum by the wire's numbers, with what an unspecified value means."""
+    return {0: unspecified, **{number: member for member, number in numbers_of(members, wire).items()}}
+
+
+LIFECYCLES = numbers_of(Lifecycle, scope_pb2.Lifecycle)
+_LIFECYCLES = meanings_of(Lifecycle, scope_pb2.Lifecycle, Lifecycle.ACTIVE)
 
 
 def decode_scope(scope: scope_pb2.IndexScope | None, violations: Violations) -> Scope:

@@ -1,6 +1,6 @@
 """SearchNodes between protobuf and the domain."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from groundwire.v1 import retrieval_pb2
 from groundwire_index.limits import RESPONSE_BYTES
@@ -21,46 +21,16 @@ from groundwire_server.domain.search.search import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of, numbers_of
 
 _HIT_OVERHEAD_BYTES = 5
 """The tag and length of a hit within a response."""
-_WIRE_SEARCH_TYPES: Mapping[SearchType, retrieval_pb2.SearchType.ValueType] = {
-    SearchType.SEMANTIC: retrieval_pb2.SEARCH_TYPE_SEMANTIC,
-    SearchType.BM25: retrieval_pb2.SEARCH_TYPE_BM25,
-    SearchType.HYBRID: retrieval_pb2.SEARCH_TYPE_HYBRID,
-    SearchType.NAME: retrieval_pb2.SEARCH_TYPE_NAME,
-}
-_SEARCH_TYPES: Mapping[int, SearchType | None] = {
-    retrieval_pb2.SEARCH_TYPE_UNSPECIFIED: None,
-    **{wire: search_type for search_type, wire in _WIRE_SEARCH_TYPES.items()},
-}
-_RERANKS: Mapping[int, Rerank] = {
-    retrieval_pb2.RERANK_UNSPECIFIED: Rerank.NONE,
-    retrieval_pb2.RERANK_NONE: Rerank.NONE,
-    retrieval_pb2.RERANK_KEYWORD: Rerank.KEYWORD,
-    retrieval_pb2.RERANK_CODEBERT: Rerank.CODEBERT,
-}
-RETRIEVERS: Mapping[Retriever, retrieval_pb2.Retriever.ValueType] = {
-    Retriever.DENSE: retrieval_pb2.RETRIEVER_DENSE,
-    Retriever.BM25_CODE: retrieval_pb2.RETRIEVER_BM25_CODE,
-    Retriever.BM25_PROSE: retrieval_pb2.RETRIEVER_BM25_PROSE,
-    Retriever.TRIGRAM: retrieval_pb2.RETRIEVER_TRIGRAM,
-}
-_NAME_MATCHES: Mapping[NameMatch | None, retrieval_pb2.NameMatch.ValueType] = {
-    None: retrieval_pb2.NAME_MATCH_UNSPECIFIED,
-    NameMatch.ID: retrieval_pb2.NAME_MATCH_ID,
-    NameMatch.PLACE: retrieval_pb2.NAME_MATCH_PLACE,
-    NameMatch.SYMBOL: retrieval_pb2.NAME_MATCH_SYMBOL,
-    NameMatch.SYMBOL_END: retrieval_pb2.NAME_MATCH_SYMBOL_END,
-    NameMatch.FOLDED: retrieval_pb2.NAME_MATCH_FOLDED,
-    NameMatch.SIGNATURE: retrieval_pb2.NAME_MATCH_SIGNATURE,
-}
-_PATHS = {
-    None: retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
-    SearchPath.EXACT: retrieval_pb2.SEARCH_PATH_EXACT,
-    SearchPath.APPROXIMATE: retrieval_pb2.SEARCH_PATH_APPROXIMATE,
-}
+_WIRE_SEARCH_TYPES = numbers_of(SearchType, retrieval_pb2.SearchType)
+_SEARCH_TYPES = meanings_of(SearchType, retrieval_pb2.SearchType, None)
+_RERANKS = meanings_of(Rerank, retrieval_pb2.Rerank, Rerank.NONE)
+RETRIEVERS = numbers_of(Retriever, retrieval_pb2.Retriever)
+_NAME_MATCHES = numbers_of(NameMatch, retrieval_pb2.NameMatch)
+_PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
 
 
 def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessContext) -> SearchRequest:
@@ -92,7 +62,7 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
         search_type=_WIRE_SEARCH_TYPES[result.search_type],
-        name_match=_NAME_MATCHES[result.name_match],
+        name_match=_NAME_MATCHES[result.name_match] if result.name_match else retrieval_pb2.NAME_MATCH_UNSPECIFIED,
         ambiguous=result.is_ambiguous,
     )
     response.hits.extend(_fitting(map(_encode_hit, result.hits), RESPONSE_BYTES - response.ByteSize()))
@@ -131,7 +101,7 @@ def _encode_retriever_score(found: RetrieverScore) -> retrieval_pb2.RetrieverSco
 
 def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:
     return retrieval_pb2.SearchDebug(
-        path=_PATHS[debug.path],
+        path=_PATHS[debug.path] if debug.path else retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
         filtered=debug.filtered,
         visible_count=debug.visible_count,
         dense_candidates=debug.semantic_candidates,

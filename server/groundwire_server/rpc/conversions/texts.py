@@ -1,7 +1,5 @@
 """FetchNodeTexts between protobuf and the domain."""
 
-from collections.abc import Mapping
-
 from groundwire.v1 import retrieval_pb2
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.texts.texts import (
@@ -15,19 +13,10 @@ from groundwire_server.domain.texts.texts import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of, numbers_of
 
-_MODES: Mapping[int, PrioritizationMode] = {
-    retrieval_pb2.PRIORITIZATION_MODE_UNSPECIFIED: PrioritizationMode.BALANCED,
-    retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST: PrioritizationMode.SEED_FIRST,
-    retrieval_pb2.PRIORITIZATION_MODE_GRAPH_FIRST: PrioritizationMode.GRAPH_FIRST,
-    retrieval_pb2.PRIORITIZATION_MODE_BALANCED: PrioritizationMode.BALANCED,
-}
-SKIP_REASONS: Mapping[SkipReason, retrieval_pb2.SkipReason.ValueType] = {
-    SkipReason.OVER_BUDGET: retrieval_pb2.SKIP_REASON_OVER_BUDGET,
-    SkipReason.UNAVAILABLE: retrieval_pb2.SKIP_REASON_UNAVAILABLE,
-    SkipReason.RESPONSE_LIMIT: retrieval_pb2.SKIP_REASON_RESPONSE_LIMIT,
-}
+_MODES = meanings_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, PrioritizationMode.BALANCED)
+SKIP_REASONS = numbers_of(SkipReason, retrieval_pb2.SkipReason)
 
 
 def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessContext) -> FetchRequest:

@@ -2,32 +2,21 @@
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
 
 import grpc.aio
 
 from groundwire.v1 import query_pb2, query_pb2_grpc
-from groundwire_server.domain.query.query import QueryRequest
-from groundwire_server.domain.query.query_result import QueryResult
-from groundwire_server.execution.call import Call
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.identity.access_control import AccessControl
 
 
-class QueryActions(Protocol):
-    """The engine as this service needs it. It raises GroundwireError."""
-
-    async def query(self, request: QueryRequest, call: Call) -> QueryResult:
-        """Answers a question with texts."""
-        ...
-
-
 class QueryServicer(query_pb2_grpc.QueryServiceServicer):
     """The whole flow over the wire. The server's clock is read here and nowhere below."""
 
-    def __init__(self, engine: QueryActions, access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, engine: RetrievalEngine, access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
         self._access = access
         self._calls = calls

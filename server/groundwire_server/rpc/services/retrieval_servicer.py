@@ -1,16 +1,11 @@
 """RetrievalService: decode, one engine call, encode."""
 
 from functools import partial
-from typing import Protocol
 
 import grpc.aio
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
-from groundwire_server.domain.graph.paths import Paths, PathsRequest
-from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
-from groundwire_server.execution.call import Call
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
@@ -19,30 +14,10 @@ from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
 from groundwire_server.rpc.identity.access_control import AccessControl
 
 
-class RetrievalActions(Protocol):
-    """The engine as this service needs it. It raises GroundwireError."""
-
-    async def search(self, request: SearchRequest, call: Call) -> SearchResult:
-        """Selects nodes."""
-        ...
-
-    async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
-        """Walks the dependency graph."""
-        ...
-
-    async def find_paths(self, request: PathsRequest, call: Call) -> Paths:
-        """Finds the shortest paths from some nodes to others."""
-        ...
-
-    async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
-        """Returns texts under a budget."""
-        ...
-
-
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     """The actions over the wire."""
 
-    def __init__(self, engine: RetrievalActions, access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, engine: RetrievalEngine, access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
         self._access = access
         self._calls = calls

@@ -12,9 +12,10 @@ import structlog
 
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
-from groundwire_server.rpc.serving.server import Engine, GroundwireServer
+from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.serving.threads import bound_native_threads, keep_event_loop_prompt
 from groundwire_server.rpc.serving.transport import reserve_files
 from groundwire_server.rpc.telemetry.logs import configure_logging
@@ -71,7 +72,7 @@ def serve_indexes(
 
 def serve_engine(
     settings: Settings,
-    engine: Engine,
+    engine: RetrievalEngine,
     indexes: IndexDirectory,
     announce: Announce,
     metrics: MetricsShare | None = None,
@@ -88,7 +89,11 @@ def serve_engine(
 
 
 async def _serve(
-    settings: Settings, engine: Engine, indexes: IndexDirectory, announce: Announce, metrics: MetricsShare | None
+    settings: Settings,
+    engine: RetrievalEngine,
+    indexes: IndexDirectory,
+    announce: Announce,
+    metrics: MetricsShare | None,
 ) -> int:
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT):

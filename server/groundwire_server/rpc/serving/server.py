@@ -1,7 +1,6 @@
 """The server's life: listen, answer, drain, stop."""
 
 import asyncio
-from typing import Protocol
 
 import grpc.aio
 from grpc_health.v1 import health_pb2
@@ -10,6 +9,7 @@ from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, 
 from groundwire_index.backends import BACKENDS
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
@@ -19,9 +19,9 @@ from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.services.health_service import HealthService
 from groundwire_server.rpc.services.index_servicer import IndexServicer
-from groundwire_server.rpc.services.query_servicer import QueryActions, QueryServicer
+from groundwire_server.rpc.services.query_servicer import QueryServicer
 from groundwire_server.rpc.services.reflection_service import ReflectionService
-from groundwire_server.rpc.services.retrieval_servicer import RetrievalActions, RetrievalServicer
+from groundwire_server.rpc.services.retrieval_servicer import RetrievalServicer
 from groundwire_server.rpc.serving.readiness import Readiness
 from groundwire_server.rpc.serving.transport import bind, health_options, load_credentials, server_options
 from groundwire_server.rpc.telemetry.load import Load
@@ -32,10 +32,6 @@ SERVICES = (
     query_pb2.DESCRIPTOR.services_by_name["QueryService"].full_name,
     index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
 )
-
-
-class Engine(RetrievalActions, QueryActions, Protocol):
-    """The methods of an engine that the services call. It raises GroundwireError."""
 
 
 class GroundwireServer:
@@ -49,7 +45,7 @@ class GroundwireServer:
     def __init__(
         self,
         settings: Settings,
-        engine: Engine,
+        engine: RetrievalEngine,
         indexes: IndexDirectory,
         telemetry: Telemetry | None = None,
         authenticator: Authenticator | None = None,
@@ -140,7 +136,7 @@ class GroundwireServer:
             audit_failures=self._audit.failures if self._audit else 0,
         )
 
-    def _add_services(self, engine: Engine, indexes: IndexDirectory) -> None:
+    def _add_services(self, engine: RetrievalEngine, indexes: IndexDirectory) -> None:
         access = AccessControl(allow_admin=self._settings.allow_admin)
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
             RetrievalServicer(engine, access, self._calls), self._server
