@@ -22,7 +22,6 @@ from bench.speed.installation import grid as installation_grid
 from bench.speed.installation import measure_installation
 from bench.speed.milvus import Milvus
 from bench.speed.scale import measure_size, write_scale
-from bench.speed.semantic_paths import measure_paths
 from bench.speed.synthesis import Shape, write_corpus
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_ingest.errors import IngestError
@@ -34,7 +33,6 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 Out = Annotated[Path, typer.Option(help="The folder for corpora, indexes and results.")]
 Nodes = Annotated[int, typer.Option(min=100, help="How many nodes the synthetic corpus has.")]
 Classes = Annotated[int, typer.Option(min=1, help="How many policy classes the corpus has.")]
-Queries = Annotated[int, typer.Option(min=1, help="How many queries are asked.")]
 Tree = Annotated[
     Path | None, typer.Option(help="Another source tree, the base of the ratios.", exists=True, file_okay=False)
 ]
@@ -88,14 +86,6 @@ def ingest(
         name = f"ingest-{nodes if source is None else source.name}-{Path(embedder).name}"
         table = ingest_grid(costs, f"Building {what}, embedder {embedder}")
         write_results(out, name, [table], {build: asdict(cost) for build, cost in costs.items()})
-
-
-@app.command()
-def paths(out: Out, nodes: Nodes = SIZES[-1], policy_classes: Classes = 1_000, queries: Queries = 50) -> None:
-    """The cost of each path of a semantic search, in process, by how many rows are visible."""
-    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
-        table = measure_paths(_corpus(out, nodes, policy_classes, progress), queries)
-        write_results(out, f"paths-{nodes}", [table], {"rows": table.rows})
 
 
 @app.command()
