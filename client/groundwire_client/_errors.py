@@ -30,6 +30,7 @@ class FieldViolation:
     description: str
 
 
+@dataclass(eq=False, repr=False)
 class GroundwireError(Exception):
     """Base of every error of a call.
 
@@ -42,35 +43,21 @@ class GroundwireError(Exception):
         request_id: Finds the call in the server's log; empty when the server sent none.
     """
 
-    def __init__(
-        self, code: grpc.StatusCode, reason: str, message: str, metadata: Mapping[str, str], request_id: str
-    ) -> None:
-        super().__init__(code, reason, message, metadata, request_id)
-        self.code = code
-        self.reason = reason
-        self.message = message
-        self.metadata = metadata
-        self.request_id = request_id
+    code: grpc.StatusCode
+    reason: str
+    message: str
+    metadata: Mapping[str, str]
+    request_id: str
 
     def __str__(self) -> str:
         return f"{self.reason or self.code.name}: {self.message}"
 
 
+@dataclass(eq=False, repr=False)
 class InvalidRequestError(GroundwireError):
     """INVALID_ARGUMENT: the request violates the contract. `violations` names each field."""
 
-    def __init__(
-        self,
-        code: grpc.StatusCode,
-        reason: str,
-        message: str,
-        metadata: Mapping[str, str],
-        request_id: str,
-        violations: tuple[FieldViolation, ...],
-    ) -> None:
-        super().__init__(code, reason, message, metadata, request_id)
-        self.args = (*self.args, violations)
-        self.violations = violations
+    violations: tuple[FieldViolation, ...]
 
 
 class NotFoundError(GroundwireError):
@@ -89,21 +76,11 @@ class UnauthenticatedError(GroundwireError):
     """UNAUTHENTICATED: the server could not verify who calls."""
 
 
+@dataclass(eq=False, repr=False)
 class OverloadedError(GroundwireError):
     """RESOURCE_EXHAUSTED: a limit or overload. `retry_after` is in seconds, None when the server gave no time."""
 
-    def __init__(
-        self,
-        code: grpc.StatusCode,
-        reason: str,
-        message: str,
-        metadata: Mapping[str, str],
-        request_id: str,
-        retry_after: float | None,
-    ) -> None:
-        super().__init__(code, reason, message, metadata, request_id)
-        self.args = (*self.args, retry_after)
-        self.retry_after = retry_after
+    retry_after: float | None
 
 
 class DeadlineExceededError(GroundwireError):
