@@ -9,8 +9,8 @@ import pytest
 from groundwire_client import _defaults as client
 from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, TRGM_LIMIT, QueryDefaults
-from groundwire_server.domain.query.ranking_parameters import BY_WORDS
-from groundwire_server.domain.search.search import DEFAULT_RRF_K
+from groundwire_server.domain.query.ranking_parameters import Traits, applied_ranking
+from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = QueryDefaults()
@@ -28,7 +28,8 @@ CONFIGURED = {
     "QueryRequest.freshness_half_life_days": f"{FRESHNESS.half_life_days:g} when absent",
     "QueryRequest.freshness_weight": f"{FRESHNESS.weight} when absent",
 }
-RANKING = {f"RankingParameters.{name}": f"It is {value}." for name, value in asdict(BY_WORDS).items()}
+APPLIED = applied_ranking(Traits(), tuple(Retriever))
+RANKING = {f"RankingParameters.{name}": f"It is {value}." for name, value in asdict(APPLIED).items()}
 
 
 def comment_of(name: str) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
-from groundwire_server.domain.query.applied_parameters import applied_parameters, applied_ranking
+from groundwire_server.domain.query.applied_parameters import applied_parameters
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
@@ -21,7 +21,7 @@ from groundwire_server.domain.query.query_parameters import (
 )
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.query_validation import check_query
-from groundwire_server.domain.query.ranking_parameters import Ranking, Traits, effective_ranking
+from groundwire_server.domain.query.ranking_parameters import REPEAT_FACTOR, RankingParameters, Traits, applied_ranking
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
@@ -52,6 +52,7 @@ _ADVICE = {
     Retriever.BM25_PROSE: "ask other retrievers",
 }
 _PACKAGED = QueryDefaults()
+_IN_WORDS = (QueryClass.NATURAL_LANGUAGE, QueryClass.MIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,17 @@ class QuerySettings:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How one query is run: everything that is settled before retrieval. `request` is as `rule` changed it."""
+    """How one query is run: everything that is settled before retrieval. `request` is as `rule` changed it.
+
+    `ranks` is False where the order is that of the fusion: for names, paths and quotations, and for a fusion by ranks
+    or weights that the request names.
+    """
 
     request: QueryRequest
     rule: RoutingRule
     fusion: FusionMode
     parameters: EffectiveParameters
-    ranking: Ranking
+    ranks: bool
     asked: Traits
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
@@ -131,7 +136,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         rule=rule,
         fusion=fusion,
         parameters=effective_parameters(request, settings.defaults),
-        ranking=effective_ranking(request, query_class),
+        ranks=query_class in _IN_WORDS and request.fusion not in (FusionMode.RRF, FusionMode.WEIGHTED),
         asked=asked_traits(request.query, rules),
         query_class=query_class,
         rules=rules,
@@ -162,7 +167,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
         min_similarity=parameters.min_sim,
         trigram_threshold=parameters.trgm_limit,
         with_columns=True,
-        scores_files=plan.ranking.file_weight > 0.0,
+        scores_files=plan.ranks,
         counts_deleted=True,
     )
 
@@ -176,9 +181,10 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
         ranked = fuse(candidates, plan.fusion, weights, parameters)
     fused_count = len(ranked.order)
     call.checkpoint()
-    with time.stage("ranking"):
-        ranked = ranked_in_repository(ranked, plan.asked, plan.ranking, snapshot)
-    call.checkpoint()
+    if plan.ranks:
+        with time.stage("ranking"):
+            ranked = ranked_in_repository(ranked, plan.asked, snapshot)
+        call.checkpoint()
     return _Outcome(weights, fused_count, ranked, time.milliseconds)
 
 
@@ -211,7 +217,7 @@ def _ordered(plan: _Plan, ranked: Ranked, snapshot: Snapshot, time: OwnTime, che
     diversifies = _diversifies(parameters, snapshot.vector_space)
     with time.stage("spread"):
         count = len(ranked.order) if diversifies else parameters.top_k
-        ranked = spread_over_files(ranked, plan.ranking.repeat_factor, count)
+        ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
     if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, checkpoint)
@@ -249,7 +255,7 @@ def _meta(
             diversified=_diversifies(plan.parameters, space),
             freshened=outcome.ranked.freshness is not None,
         ),
-        ranking=applied_ranking(plan.ranking, plan.asked, tuple(lengths)),
+        ranking=applied_ranking(plan.asked, tuple(lengths)) if plan.ranks else RankingParameters(),
         matches_returned=sum(match.rank > 0 for match in content.matches),
         list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),

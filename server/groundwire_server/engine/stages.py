@@ -21,7 +21,7 @@ from groundwire_server.domain.query.neighbourhood import neighbour_gains
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking import PROSE_PREFIX, shares_of_best, spread_out, trait_factors
-from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
+from groundwire_server.domain.query.ranking_parameters import FILE_WEIGHT, GRAPH_WEIGHT, Traits
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.fusion import (
     alpha_weights,
@@ -113,30 +113,29 @@ def fuse(
         fused = np.zeros(len(candidates))
         fused[positions] = shares
         final = fused
-    return Ranked(candidates, best_first(positions, fused)[: parameters.max_candidates], final, fused)
+    return Ranked(candidates, best_first(positions, final)[: parameters.max_candidates], final, fused)
 
 
-def ranked_in_repository(ranked: Ranked, asked: Traits, ranking: Ranking, snapshot: Snapshot) -> Ranked:
+def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> Ranked:
     """Candidates with what their files give them, weighed by what kind of text they are, and with what neighbours give.
 
     In this order: what a neighbour gives is worth as much as it counts itself.
     """
     kept = np.sort(ranked.order)
-    files, gains = np.zeros(len(kept)), np.zeros(len(kept))
-    if ranking.file_weight > 0.0:
-        files = shares_of_best(np.nan_to_num(ranked.candidates.file_scores[kept]))
-    factors = trait_factors(ranked.candidates.columns, asked, ranking)
-    scores = (ranked.final[kept] + ranking.file_weight * files) * factors[kept]
-    if ranking.graph_weight > 0.0 and len(kept):
-        gains = neighbour_gains(scores, snapshot.neighbourhood(ranked.candidates.rows[kept]))
-    final = ranked.column(kept, scores + ranking.graph_weight * gains)
+    if not len(kept):
+        return ranked
+    files = shares_of_best(np.nan_to_num(ranked.candidates.file_scores[kept]))
+    factors = trait_factors(ranked.candidates.columns, asked)
+    scores = (ranked.final[kept] + FILE_WEIGHT * files) * factors[kept]
+    gains = neighbour_gains(scores, snapshot.neighbourhood(ranked.candidates.rows[kept]))
+    final = ranked.column(kept, scores + GRAPH_WEIGHT * gains)
     return replace(
         ranked,
         order=best_first(kept, final),
         final=final,
-        file=ranked.column(kept, files) if ranking.file_weight > 0.0 else None,
+        file=ranked.column(kept, files),
         kind_factor=factors,
-        graph=ranked.column(kept, gains) if ranking.graph_weight > 0.0 else None,
+        graph=ranked.column(kept, gains),
     )
 
 

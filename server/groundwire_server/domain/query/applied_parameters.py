@@ -1,11 +1,10 @@
 """The parameters of a query that had a part in its answer, for the caller."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from groundwire_server.domain.query.query import Freshness, FusionMode, RankingParameters
+from groundwire_server.domain.query.query import Freshness, FusionMode
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 
 
@@ -49,33 +48,3 @@ def applied_parameters(
         rrf_k=parameters.rrf_k if fusion is FusionMode.RRF else None,
         freshness=parameters.freshness if freshened else None,
     )
-
-
-def applied_ranking(ranking: Ranking, asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
-    """The weights above 0 and the factors below 1 that the retrievers give something to act on.
-
-    A factor for what the question, by `asked`, is about does not apply.
-    """
-    applied = RankingParameters(
-        file_weight=_weight(ranking.file_weight) if Retriever.BM25_CODE in retrievers else None,
-        test_factor=_factor(ranking.test_factor),
-        generated_factor=_factor(ranking.generated_factor),
-        prose_factor=_factor(ranking.prose_factor),
-        fragment_factor=_factor(ranking.fragment_factor),
-        graph_weight=_weight(ranking.graph_weight),
-        repeat_factor=_factor(ranking.repeat_factor),
-    )
-    return replace(
-        applied,
-        test_factor=None if asked.is_test else applied.test_factor,
-        generated_factor=None if asked.is_generated else applied.generated_factor,
-        prose_factor=None if asked.is_prose else applied.prose_factor,
-    )
-
-
-def _weight(weight: float) -> float | None:
-    return weight if weight > 0.0 else None
-
-
-def _factor(factor: float) -> float | None:
-    return factor if factor < 1.0 else None

@@ -43,22 +43,6 @@ class HybridParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingParameters:
-    """The parameters that changed the candidates' scores after the fusion, each in [0, 1]; None had no effect.
-
-    See `groundwire.v1.RankingParameters` for what each does.
-    """
-
-    file_weight: float | None = None
-    test_factor: float | None = None
-    generated_factor: float | None = None
-    prose_factor: float | None = None
-    fragment_factor: float | None = None
-    graph_weight: float | None = None
-    repeat_factor: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Freshness:
     """How much recent conversations gain: their weight in [0, 1], which halves its effect every `half_life_days`.
 
@@ -110,8 +94,3 @@ class QueryRequest:
     not_found_when_empty: bool = False
     budget_tokens: int | None = None
     cap_top_k: bool = False
-
-    @property
-    def keeps_fused_order(self) -> bool:
-        """True if it names a fusion by rank or by weights: ranking does not change the order then."""
-        return self.fusion in (FusionMode.RRF, FusionMode.WEIGHTED)

@@ -6,7 +6,8 @@ from datetime import datetime
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
-from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, QueryClass
+from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 

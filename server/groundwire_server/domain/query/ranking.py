@@ -10,7 +10,13 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from groundwire_server.domain.query.ranking_parameters import Ranking, Traits
+from groundwire_server.domain.query.ranking_parameters import (
+    FRAGMENT_FACTOR,
+    GENERATED_FACTOR,
+    PROSE_FACTOR,
+    TEST_FACTOR,
+    Traits,
+)
 from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns
 
 PROSE_PREFIX = "DOC_"
@@ -19,17 +25,17 @@ FRAGMENT_CHARS = 80
 """A text of fewer characters is a fragment."""
 
 
-def trait_factors(columns: NodeColumns, asked: Traits, ranking: Ranking) -> Floats:
+def trait_factors(columns: NodeColumns, asked: Traits) -> Floats:
     """For each candidate [n] the product of the factors of what its text is and the question is not about."""
     prose_types = np.asarray([name.startswith(PROSE_PREFIX) for name in columns.corpus_types], dtype=np.bool_)
     factors = np.ones(len(columns.is_test))
     if not asked.is_test:
-        factors[columns.is_test] *= ranking.test_factor
+        factors[columns.is_test] *= TEST_FACTOR
     if not asked.is_generated:
-        factors[columns.is_generated] *= ranking.generated_factor
+        factors[columns.is_generated] *= GENERATED_FACTOR
     if not asked.is_prose:
-        factors[prose_types[columns.corpus_codes]] *= ranking.prose_factor
-    factors[columns.char_counts < FRAGMENT_CHARS] *= ranking.fragment_factor
+        factors[prose_types[columns.corpus_codes]] *= PROSE_FACTOR
+    factors[columns.char_counts < FRAGMENT_CHARS] *= FRAGMENT_FACTOR
     return factors
 
 

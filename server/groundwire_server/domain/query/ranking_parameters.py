@@ -1,44 +1,33 @@
-"""The parameters of the rules in `ranking`. Loads no numeric library."""
+"""The weights and factors of the rules in `ranking`; see `groundwire.v1.RankingParameters`. Loads no numeric library.
 
+`docs/adr/0028-ranking-rules-for-repositories.md` says how the numbers were chosen.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundwire_server.domain.query.query import QueryClass, QueryRequest
+from groundwire_server.domain.search.search import Retriever
+
+FILE_WEIGHT = 0.3
+TEST_FACTOR = 0.5
+GENERATED_FACTOR = 0.5
+PROSE_FACTOR = 0.75
+FRAGMENT_FACTOR = 0.85
+GRAPH_WEIGHT = 0.3
+REPEAT_FACTOR = 0.85
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The weights and factors, each in [0, 1]; see `groundwire.v1.RankingParameters`."""
+class RankingParameters:
+    """Those that could change an answer; None for one that could not."""
 
-    file_weight: float
-    test_factor: float
-    generated_factor: float
-    prose_factor: float
-    fragment_factor: float
-    graph_weight: float
-    repeat_factor: float
-
-
-BY_WORDS = Ranking(
-    file_weight=0.3,
-    test_factor=0.5,
-    generated_factor=0.5,
-    prose_factor=0.75,
-    fragment_factor=0.85,
-    graph_weight=0.3,
-    repeat_factor=0.85,
-)
-"""For questions in words. `docs/adr/0028-ranking-rules-for-repositories.md` says how the numbers were chosen."""
-AS_FUSED = Ranking(
-    file_weight=0.0,
-    test_factor=1.0,
-    generated_factor=1.0,
-    prose_factor=1.0,
-    fragment_factor=1.0,
-    graph_weight=0.0,
-    repeat_factor=1.0,
-)
-"""For names, paths and quotations, and for a fusion that the request names: the order is that of the fusion."""
-_IN_WORDS = (QueryClass.NATURAL_LANGUAGE, QueryClass.MIXED)
+    file_weight: float | None = None
+    test_factor: float | None = None
+    generated_factor: float | None = None
+    prose_factor: float | None = None
+    fragment_factor: float | None = None
+    graph_weight: float | None = None
+    repeat_factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +39,14 @@ class Traits:
     is_prose: bool = False
 
 
-def effective_ranking(request: QueryRequest, query_class: QueryClass) -> Ranking:
-    """The parameters of the query's class, or what keeps the order of the fusion that the request names."""
-    return AS_FUSED if request.keeps_fused_order or query_class not in _IN_WORDS else BY_WORDS
+def applied_ranking(asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
+    """Those that the retrievers give something to act on. A factor for what the question is about does not apply."""
+    return RankingParameters(
+        file_weight=FILE_WEIGHT if Retriever.BM25_CODE in retrievers else None,
+        test_factor=None if asked.is_test else TEST_FACTOR,
+        generated_factor=None if asked.is_generated else GENERATED_FACTOR,
+        prose_factor=None if asked.is_prose else PROSE_FACTOR,
+        fragment_factor=FRAGMENT_FACTOR,
+        graph_weight=GRAPH_WEIGHT,
+        repeat_factor=REPEAT_FACTOR,
+    )

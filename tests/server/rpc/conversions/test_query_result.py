@@ -13,7 +13,7 @@ from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
-from groundwire_server.domain.query.query import FusionMode, QueryClass, RankingParameters
+from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import (
     Match,
     ParentText,
@@ -22,6 +22,7 @@ from groundwire_server.domain.query.query_result import (
     ServiceEdge,
     StageScores,
 )
+from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.query_result import encode_query
