@@ -111,7 +111,7 @@ def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -
             file = folder / title
             file.parent.mkdir(exist_ok=True)
             file.write_text(block, encoding="utf-8")
-        elif language == "sh":
+        elif language == "console":
             check_commands(shell, block)
         if title == ".mcp.json":
             assert "sessions.py:298-399" in asyncio.run(asked(json.loads(block), folder))
