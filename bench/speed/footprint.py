@@ -63,33 +63,18 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
 
 def grid(footprints: Sequence[Footprint]) -> Grid:
     """One row per server."""
-    headings = [
-        "server",
-        "index MiB",
-        "listening after s",
-        "first response after s",
-        "resident MiB",
-        "proportional",
-        "private",
-    ]
+    times, sizes = ("listening after s", "first response after s"), ("resident MiB", "proportional", "private")
     rows = [
         [
-            f"{one.nodes:,} nodes, {one.workers} worker{'s' if one.workers > 1 else ''}, {_pages(one)}",
+            f"{one.nodes:,} nodes, workers: {one.workers}, {'cold' if one.cold else 'warm'}",
             f"{one.index_bytes / _MEBIBYTE:,.0f}",
             f"{one.listening_seconds:.2f}",
             f"{one.answered_seconds:.2f}",
-            *(
-                f"{size / _MEBIBYTE:,.0f}"
-                for size in (one.memory.resident, one.memory.proportional, one.memory.private)
-            ),
+            *(f"{getattr(one.memory, kind) / _MEBIBYTE:,.0f}" for kind in ("resident", "proportional", "private")),
         ]
         for one in footprints
     ]
-    return Grid("Start and memory", headings, rows)
-
-
-def _pages(footprint: Footprint) -> str:
-    return "cold" if footprint.cold else "warm"
+    return Grid("Start and memory", ["server", "index MiB", *times, *sizes], rows)
 
 
 def _evict(files: Sequence[Path]) -> None:

@@ -15,15 +15,14 @@ from bench.speed.footprint import Footprint
 from bench.speed.footprint import grid as footprint_grid
 from bench.speed.index import build_seconds, ensure_index
 from bench.speed.milvus import Milvus, address_of, ensure_published, milvus_lite, serve_options
-from bench.speed.requests import Requests, count_requests
 
 EMBEDDED, ON_MILVUS = "embedded", "on Milvus"
-_MEBIBYTE, _KIBIBYTE = 1 << 20, 1 << 10
+_MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class InMilvus:
-    """The costs of an index in Milvus: seconds of each stage of its publication, and what calls ask of it.
+    """The costs of an index in Milvus: seconds of each stage of its publication, files and memory.
 
     `idle` is the memory of Milvus before it was asked anything, `used` that after all calls; both, and its files, are
     None if it runs elsewhere.
@@ -33,7 +32,6 @@ class InMilvus:
     file_bytes: int | None
     idle: Memory | None
     used: Memory | None
-    requests: Sequence[Requests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +75,13 @@ def measure_size(
         servers[ON_MILVUS] = stack.enter_context(running(command, work / "milvus.log"))
         comparison = compare(servers, corpus, plan, progress)
         used = serving.memory
-        requests = count_requests(corpus, address, plan.scenarios, plan.calls, work)
-        held = InMilvus(published, serving.file_bytes, idle, used, requests)
+        held = InMilvus(published, serving.file_bytes, idle, used)
         return Size(comparison, size, build_seconds(corpus), held)
 
 
 def write_scale(out: Path, sizes: Sequence[Size], footprints: Sequence[Footprint]) -> None:
-    """Writes `scale`: the calls of each size, its costs, requests to Milvus, and a server's start and memory."""
+    """Writes `scale`: the calls of each size, its costs, and a server's start and memory."""
     tables = [*(grid for size in sizes for grid in _calls(size)), _costs(sizes)]
-    tables += [_requests(size, size.in_milvus) for size in sizes if size.in_milvus]
     content = {"sizes": [asdict(one) for one in sizes], "starts": [asdict(one) for one in footprints]}
     failed = [(size.nodes, one) for size in sizes for one in size.comparison.series if one.problem]
     notes = "".join(f"- {nodes:,} nodes, {one.server}, {one.scenario}: {one.problem}\n" for nodes, one in failed)
@@ -143,12 +139,3 @@ def _costs_of(size: Size) -> Iterator[list[str]]:
 
 def _amount(size: int | None, nodes: int) -> tuple[str, str]:
     return (ABSENT, ABSENT) if size is None else (f"{size / _MEBIBYTE:,.0f}", f"{size / nodes:,.0f}")
-
-
-def _requests(size: Size, found: InMilvus) -> Grid:
-    rows = []
-    for one in found.requests:
-        kibibytes = (f"{count / _KIBIBYTE:,.1f}" for count in (one.sent, one.received))
-        rows.append([one.scenario, f"{one.searches:.1f}", f"{one.queries:.1f}", *kibibytes])
-    headings = ["call", "searches", "queries", "KiB sent", "KiB received"]
-    return Grid(f"Requests of one call to Milvus: {size.nodes:,} nodes", headings, rows)

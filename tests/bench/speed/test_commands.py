@@ -53,9 +53,6 @@ def test_scale(out: Path) -> None:
     assert held["published"].keys() == {"Publishing nodes", "Publishing edges", "Publishing facts", "Verifying"}
     assert held["file_bytes"] > 0
     assert 0 < held["idle"]["private"] < held["used"]["private"]
-    asked = {one["scenario"]: (one["searches"], one["queries"] > 0) for one in held["requests"]}
-    assert asked == {"semantic": (1.0, True), "fetch": (0.0, True)}
-    assert all(0 < one["sent"] < one["received"] for one in held["requests"])
     assert alone["in_milvus"] is None
     for start in found["starts"]:
         assert 0 < start["listening_seconds"] <= start["answered_seconds"]
