@@ -1,6 +1,7 @@
 """How both clients make a call: address, deadline, metadata, token, retries, and errors with their types."""
 
 import math
+import sys
 from collections.abc import Sequence
 from numbers import Real
 from types import TracebackType
@@ -22,7 +23,21 @@ from groundwire_client._channel import (
 from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import error_from
 from groundwire_client._token import AsyncToken, Token, authorization
-from groundwire_client._tracing import trace_metadata
+
+
+def trace_metadata() -> Sequence[tuple[str, str]]:
+    """The current OpenTelemetry context as metadata, W3C `traceparent` unless OTEL_PROPAGATORS says otherwise.
+
+    Nothing where this process does not use OpenTelemetry: the client does not import it for a context that cannot be.
+    """
+    if "opentelemetry.trace" not in sys.modules:
+        return ()
+    from opentelemetry import propagate
+
+    carrier: dict[str, str] = {}
+    propagate.inject(carrier)
+    return tuple((key.lower(), value) for key, value in carrier.items())
+
 
 Metadata = Sequence[tuple[str, str | bytes]]
 """gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""

@@ -27,11 +27,11 @@ def test_without_a_span_nothing_is_sent(server: "FakeServer", call: "Caller") ->
     assert "traceparent" not in server.attempts[0].metadata
 
 
-@pytest.mark.parametrize("module", ["groundwire_client", "groundwire_client._tracing"])
+@pytest.mark.parametrize("module", ["groundwire_client", "groundwire_client._transport"])
 def test_the_client_does_not_load_opentelemetry(module: str) -> None:
     script = f"""
 import sys, {module}
-from groundwire_client._tracing import trace_metadata
+from groundwire_client._transport import trace_metadata
 assert trace_metadata() == ()
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]
 """

@@ -18,10 +18,11 @@ from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
+from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer
-from groundwire_server.rpc.serving.server import Engine, GroundwireServer
-from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from groundwire_server.rpc.serving.server import GroundwireServer
+from groundwire_server.rpc.telemetry.metering import PERIOD_SECONDS
 from support.calls import as_part
 from support.kubernetes import DEPLOY
 from support.scrapes import Scrape, scrape
@@ -49,7 +50,7 @@ def shown() -> Scrape:
         return SearchResult(hits=(), index="v1", search_type=SearchType.BM25)
 
     async def run() -> Scrape:
-        engine = create_autospec(Engine, instance=True)
+        engine = create_autospec(RetrievalEngine, instance=True)
         engine.search.side_effect = as_part(search)
         settings = Settings(listen="127.0.0.1:0", metrics_listen="127.0.0.1:0")
         server = GroundwireServer(settings, engine, create_autospec(IndexDirectory, instance=True))

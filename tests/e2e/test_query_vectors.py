@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, scope_pb2
-from groundwire_server.query_embedding.vector_cache import MAX_VECTORS
+from groundwire_server.query_embedding.query_vectors import MAX_VECTORS
 from support.builds import RECORDS, build
 from support.program import Server
 from support.scrapes import Scrape, scrape

@@ -6,8 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from groundwire_index.graph.edges import EdgeTable
-from groundwire_index.lexical.frequent_terms import LEAST_HOLDERS, ROWS_A_HOLDER, write_frequent_terms
-from groundwire_index.lexical.lexical import LexicalRun, LexicalTable, write_lexical
+from groundwire_index.lexical.lexical import (
+    LEAST_HOLDERS,
+    ROWS_A_HOLDER,
+    LexicalRun,
+    LexicalTable,
+    write_frequent_terms,
+    write_lexical,
+)
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.store.files import map_array
 from groundwire_index.store.segment import HeldSegment

@@ -11,7 +11,7 @@ import sys
 import threading
 from multiprocessing.connection import Connection
 
-from groundwire_server.rpc.supervision.messages import CannotStart, Listening
+from groundwire_server.rpc.supervision.worker_process import CannotStart, Listening
 
 
 def main(descriptor: int) -> int:

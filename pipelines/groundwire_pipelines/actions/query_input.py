@@ -5,7 +5,7 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import Field
 
 from groundwire_client import NodeFilter
-from groundwire_pipelines.actions.outputs import output_text
+from groundwire_pipelines.actions.prompt_values import output_text
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import extended

@@ -8,11 +8,14 @@ import json
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import Annotated, cast
+from types import TracebackType
+from typing import Annotated, Self, cast
 
 import typer
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
+from rich.console import Console
+from rich.text import Text
 
 from groundwire_client import GraphEdge, IndexScope, NodeText
 from groundwire_client.cli import (
@@ -27,11 +30,65 @@ from groundwire_client.cli import (
     with_options,
 )
 from groundwire_pipelines.cli import options
-from groundwire_pipelines.cli.progress import Progress
 from groundwire_pipelines.cli.terminal import reported
-from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded
+from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded, StepStarted, TraceEvent
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
+
+
+class Progress:
+    """Shows the events of one run on standard error.
+
+    Use it as a context manager, which clears the line of the current step.
+    """
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+        self._status = self._console.status("")
+        self._step = ""
+        self._answered = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._status.stop()
+
+    def answering(self, piece: str) -> None:
+        """Shows how much of an answer has arrived, but not its text."""
+        self._answered += len(piece)
+        self._status.update(Text(f"{self._step}  {self._answered} characters"))
+
+    def __call__(self, event: TraceEvent) -> None:
+        """Shows one event."""
+        match event:
+            case StepStarted():
+                self._step, self._answered = printable(f"{event.step_id} ({event.action})"), 0
+                self._status.update(Text(self._step))
+                self._status.start()
+            case StepEnded():
+                self._status.stop()
+                self._console.print(_line(event), soft_wrap=True)
+            case _:
+                pass
+
+
+def _line(event: StepEnded) -> Text:
+    sign, style = {"ok": ("+", "green"), "failed": ("!", "red"), "cancelled": ("x", "yellow")}[event.ending]
+    facts = [f"{name} {value}" for name, value in event.detail.items()]
+    if event.prompt_tokens or event.completion_tokens:
+        facts.append(f"model tokens {event.prompt_tokens} in, {event.completion_tokens} out")
+    way = f" -> {event.transition}" if event.transition not in ("", "next") else ""
+    return Text.assemble(
+        (sign, style),
+        " ",
+        (printable(event.step_id), "bold"),
+        printable(way),
+        (printable(f"  {', '.join(facts)}"), "dim"),
+        f"  {event.duration_seconds:.2f} s",
+    )
 
 
 @with_options(FilterOptions, AccessOptions, ConnectionOptions)

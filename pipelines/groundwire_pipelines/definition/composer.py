@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import yaml
 
 from groundwire_pipelines.definition.model import Origin
-from groundwire_pipelines.definition.scalars import unquoted
-from groundwire_pipelines.definition.values import MAX_DEPTH, Located, Scalar
+from groundwire_pipelines.definition.values import MAX_DEPTH, Located, Scalar, unquoted
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 MAX_VALUES = 100_000

@@ -9,8 +9,8 @@ import yaml
 from pydantic import JsonValue
 
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
-from groundwire_pipelines.definition.scalars import unquoted
 from groundwire_pipelines.definition.search_path import RUN
+from groundwire_pipelines.definition.values import unquoted
 
 _COMMENT = "  # "
 _COMMENT_COLUMN = 60

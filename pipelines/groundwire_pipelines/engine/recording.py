@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +11,6 @@ from pydantic import JsonValue
 
 from groundwire_pipelines.engine.binding import BoundStep
 from groundwire_pipelines.engine.facts import Telling, changed, held, snapshot
-from groundwire_pipelines.engine.metering import MeteredModel
 from groundwire_pipelines.engine.trace import (
     Ending,
     Facts,
@@ -23,7 +22,24 @@ from groundwire_pipelines.engine.trace import (
     TraceSink,
 )
 from groundwire_pipelines.errors import RunCancelledError, StepError
+from groundwire_pipelines.runtime import Model, ModelAnswer, ModelRequest
 from groundwire_pipelines.state import PipelineState
+
+
+@dataclass(slots=True)
+class MeteredModel:
+    """A model that adds up the tokens of its answers, so that a step which fails later still reports them."""
+
+    model: Model
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    async def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelAnswer:
+        """Answers as the model does, and counts the tokens."""
+        answer = await self.model.complete(request, on_text=on_text)
+        self.prompt_tokens += answer.prompt_tokens
+        self.completion_tokens += answer.completion_tokens
+        return answer
 
 
 @dataclass(slots=True)

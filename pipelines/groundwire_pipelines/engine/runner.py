@@ -9,8 +9,7 @@ from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.attempts import run_step
 from groundwire_pipelines.engine.binding import BoundStep, bind
-from groundwire_pipelines.engine.metering import MeteredModel
-from groundwire_pipelines.engine.recording import Recorder
+from groundwire_pipelines.engine.recording import MeteredModel, Recorder
 from groundwire_pipelines.engine.trace import TraceSink
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime

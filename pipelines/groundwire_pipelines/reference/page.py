@@ -1,9 +1,11 @@
 """The reference of pipelines as a Markdown page, generated from the code."""
 
+import ast
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from groundwire_pipelines.actions.definition import Action, StepSettings
@@ -13,8 +15,43 @@ from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.reference.keys import Key, keys_of
-from groundwire_pipelines.reference.rules import rules
 from groundwire_pipelines.settings import PipelineSettings
+
+_PACKAGE: Final = Path(__file__).parent.parent
+_RAISERS: Final = {"StepError": 0, "broken": 0, "OneOf": 1, "at_least_one": 0, "BrokenReference": 1}
+"""The functions that make errors, and the position of the rule among their arguments."""
+_RULE_TABLES: Final = ("_RULES",)
+
+
+def rules() -> dict[str, tuple[str, ...]]:
+    """All rules in the built-in code, sorted, with the parts of the package that raise them."""
+    found: dict[str, set[str]] = {}
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        if "reference" in path.relative_to(_PACKAGE).parts:
+            continue
+        part = path.stem if path.parent.name == "actions" else path.parent.name
+        for rule in _named(ast.parse(path.read_text(encoding="utf-8"))):
+            found.setdefault(rule, set()).add(part)
+    return {rule: tuple(sorted(found[rule])) for rule in sorted(found)}
+
+
+def _named(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in _RAISERS:
+                yield from _texts(arguments[_RAISERS[name] : _RAISERS[name] + 1])
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Tuple(elts=rows)) if name in _RULE_TABLES:
+                for row in rows:
+                    yield from _texts(row.elts[1:] if isinstance(row, ast.Tuple) else [])
+            case _:
+                pass
+
+
+def _texts(arguments: list[ast.expr]) -> Iterator[str]:
+    for argument in arguments:
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            yield argument.value
+
 
 _HEAD: Final = """\
 # Reference of pipelines

@@ -1,6 +1,7 @@
 """All checks of a merged pipeline before it runs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,11 +14,96 @@ from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
-from groundwire_pipelines.validation.demands import check_demands
+from groundwire_pipelines.validation.data import Unwritten, unwritten
 from groundwire_pipelines.validation.findings import Findings
-from groundwire_pipelines.validation.flow import Graph, loops, reachable, reverse
 from groundwire_pipelines.validation.models import parsed
 from groundwire_pipelines.validation.steps import CheckedStep, StepChecks
+
+Graph = Mapping[str, tuple[str, ...]]
+"""The steps in their order, each with those that may follow it."""
+
+
+def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
+    """Loops without a guard, each as its steps in running order, from the first one in the file.
+
+    No two of them share a step, so that one mistake is not reported twice.
+    """
+    guarding = set(guards)
+    order = {step: place for place, step in enumerate(graph)}
+    rest = {step: following for step, following in graph.items() if step not in guarding}
+    found: list[tuple[str, ...]] = []
+    while loop := _any_loop(rest):
+        first = loop.index(min(loop, key=order.__getitem__))
+        found.append(loop[first:] + loop[:first])
+        rest = {step: following for step, following in rest.items() if step not in loop}
+    return found
+
+
+def reachable(graph: Graph, starts: Iterable[str]) -> frozenset[str]:
+    """The steps that a run from any of `starts` may reach, the starts included."""
+    seen = set(starts)
+    waiting = sorted(seen)
+    while waiting:
+        fresh = [step for step in graph[waiting.pop()] if step not in seen]
+        seen.update(fresh)
+        waiting += fresh
+    return frozenset(seen)
+
+
+def reverse(graph: Graph) -> Graph:
+    """The same steps, each with those that it may follow."""
+    before: dict[str, list[str]] = {step: [] for step in graph}
+    for step, following in graph.items():
+        for target in following:
+            before[target].append(step)
+    return {step: tuple(steps) for step, steps in before.items()}
+
+
+def _any_loop(graph: Graph) -> tuple[str, ...]:
+    """One loop as its steps in running order; () if there is none."""
+    known = {step: tuple(target for target in following if target in graph) for step, following in graph.items()}
+    try:
+        TopologicalSorter(reverse(known)).prepare()
+    except CycleError as error:
+        # The error lists each step before those that follow it, and the first once more at the end.
+        closed: list[str] = error.args[1]
+        return tuple(closed[:-1])
+    return ()
+
+
+def check_demands(
+    draft: PipelineDraft, settings: PipelineSettings, steps: Mapping[str, CheckedStep], findings: Findings
+) -> None:
+    """Reports reachable steps that lack data or a retrieval mode."""
+    entry, modes = settings.entry_step_id, settings.retrieval_modes
+    reached = reachable({step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}, (entry,))
+    for step_id, step in steps.items():
+        if step_id in reached and step.modes and not set(step.modes).intersection(modes):
+            message = f"searches by {listed(step.modes)}, and settings.retrieval_modes has only {listed(modes)}"
+            findings.problem(f"steps.{step_id}", message, at=(f"steps.{step_id}", "settings.retrieval_modes"))
+    for missing in unwritten(steps, entry):
+        _tell_unwritten(draft, steps, missing, findings)
+
+
+def _tell_unwritten(
+    draft: PipelineDraft, steps: Mapping[str, CheckedStep], missing: Unwritten, findings: Findings
+) -> None:
+    *before, reader = missing.path
+    fields = " or ".join(f"`{name}`" for name in missing.fields)
+    path = f"on the path {' -> '.join(missing.path)}" if before else "before the entry step"
+    message = f"reads {fields}, which no step has written {path}"
+    writers = [step_id for step_id, step in steps.items() if _writes(step, missing.fields)]
+    if writers:
+        message += f"; {listed(writers)} would"
+    lost = [step_id for step_id in before if step_id in draft.replaced]
+    if lost:
+        message += f"; a step replaces the whole of its parent's, as {listed(lost)} did"
+    findings.problem(f"steps.{reader}", message, at=[f"steps.{step_id}" for step_id in (reader, *before)])
+
+
+def _writes(step: CheckedStep, fields: tuple[str, ...]) -> bool:
+    written = {*step.data.writes, *(name for names in step.data.writes_on.values() for name in names)}
+    return not written.isdisjoint(fields)
 
 
 def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> PipelineDefinition:

@@ -1,6 +1,6 @@
 """The server's settings, a module for each group of them, in the order of docs/settings.md.
 
-`storage`, `listening`, `access`, `retrieval`, `queries`, `calls` and `telemetry` declare them; `settings` puts them
+`storage`, `listening`, `access`, `retrieval` and `telemetry` declare them; `settings` puts them
 together, with the rules over several groups, and `loading` reads them. Types of values are in `values`.
 """
 

@@ -6,10 +6,8 @@ from typing import Self
 from pydantic import model_validator
 
 from groundwire_server.config.access import AccessSettings
-from groundwire_server.config.calls import CallSettings
-from groundwire_server.config.listening import ListeningSettings
-from groundwire_server.config.queries import QuerySettings
-from groundwire_server.config.retrieval import RetrievalSettings
+from groundwire_server.config.listening import CallSettings, ListeningSettings
+from groundwire_server.config.retrieval import QuerySettings, RetrievalSettings
 from groundwire_server.config.storage import StorageSettings
 from groundwire_server.config.telemetry import TelemetrySettings
 

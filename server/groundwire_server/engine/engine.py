@@ -8,9 +8,8 @@ import numpy as np
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Snapshot, Walk
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
-from groundwire_server.domain.graph.expansion_validation import check_expand
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
-from groundwire_server.domain.graph.paths_validation import check_paths
+from groundwire_server.domain.graph.validation import check_expand, check_paths
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.response_size import ACTION_BYTES

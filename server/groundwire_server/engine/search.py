@@ -22,7 +22,7 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
-from groundwire_server.domain.search.search_validation import check_search
+from groundwire_server.domain.search.validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.name_search import search_by_name
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores

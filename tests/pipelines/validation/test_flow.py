@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_pipelines.validation.flow import loops, reachable, reverse
+from groundwire_pipelines.validation.validator import loops, reachable, reverse
 
 STEPS = "abcdef"
 GRAPHS = st.fixed_dictionaries({step: st.lists(st.sampled_from(STEPS), max_size=3).map(tuple) for step in STEPS})

@@ -9,11 +9,10 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
 from groundwire_server.domain.graph.expansion import ExpandRequest
-from groundwire_server.domain.graph.expansion_validation import check_expand
 from groundwire_server.domain.graph.paths import PathsRequest
-from groundwire_server.domain.graph.paths_validation import check_paths
+from groundwire_server.domain.graph.validation import check_expand, check_paths
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
-from groundwire_server.domain.search.search_validation import check_search
+from groundwire_server.domain.search.validation import check_search
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
 from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.domain.validation import Violations, check_scope

@@ -14,7 +14,7 @@ from groundwire_index.embedding.int8.encoder import MOST_TOKENS, Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.own_model import OwnModel
-from groundwire_server.query_embedding.batched_encoder import BatchedEncoder
+from groundwire_server.query_embedding.query_encoders import BatchedEncoder
 from support.calls import never_stop
 from support.tiny_bert import write_tiny_bert
 

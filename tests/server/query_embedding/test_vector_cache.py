@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.query_embedding.vector_cache import QueryVectorCache
+from groundwire_server.query_embedding.query_vectors import QueryVectorCache
 
 
 def vector_of(key: int) -> NDArray[np.float64]:

@@ -1,20 +1,25 @@
 """From a built index to the collections of one version in Milvus."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.milvus.checksum import RowChecksum
 from groundwire_index.milvus.dense_index import DenseIndex
-from groundwire_index.milvus.document import VersionDocument
+from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.facts import fact_rows
+from groundwire_index.milvus.packing import EDGE, EDGES_A_CHUNK, INCOMING, OUTGOING, chunk_key, near_keys, packed_edges
 from groundwire_index.milvus.publishing.classes import Classes, lengths_of, reference_length
-from groundwire_index.milvus.publishing.edge_rows import edge_rows
 from groundwire_index.milvus.publishing.fact_contents import facts
 from groundwire_index.milvus.publishing.node_rows import NodeRows
-from groundwire_index.milvus.publishing.writer import CollectionWriter
 from groundwire_index.milvus.schema import (
     EDGES_SCHEMA,
     FACTS_SCHEMA,
+    UNUSED,
+    UNUSED_VECTOR,
     CollectionSchema,
     VersionCollections,
     nodes_schema,
@@ -23,6 +28,103 @@ from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
+
+ROWS_A_BLOCK = 1 << 18
+"""Rows whose edges are gathered at once, for which all edges are read."""
+
+
+def edge_rows(index: LoadedIndex, classes: NDArray[np.int32]) -> Iterator[dict[str, object]]:
+    """The rows, in order of node and direction; `classes` [n] is the class of each node."""
+    number = 0
+    for first in range(0, index.manifest.node_count, ROWS_A_BLOCK):
+        near, edges = _of_rows(index, classes, first, first + ROWS_A_BLOCK)
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(near)) + 1, [len(near)]))
+        for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            for chunk, place in enumerate(range(start, end, EDGES_A_CHUNK)):
+                yield {
+                    "key": chunk_key(int(near[start]), chunk),
+                    "number": number,
+                    "near": int(near[start]),
+                    "content": packed_edges(edges[place : min(place + EDGES_A_CHUNK, end)]),
+                    UNUSED: list(UNUSED_VECTOR),
+                }
+                number += 1
+
+
+def _of_rows(
+    index: LoadedIndex, classes: NDArray[np.int32], first: int, end: int
+) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+    """The near ends [m] and edges [m] of the rows from `first` up to `end`, by (near end, type, far end)."""
+    sides = [
+        _side(index, classes, first, end, direction, near, far)
+        for direction, near, far in (
+            (OUTGOING, index.edges.from_rows, index.edges.to_rows),
+            (INCOMING, index.edges.to_rows, index.edges.from_rows),
+        )
+    ]
+    near, edges = (np.concatenate(own) for own in zip(*sides, strict=True))
+    order = np.lexsort((edges["far"], edges["type"], near))
+    return near.take(order), edges.take(order)
+
+
+def _side(
+    index: LoadedIndex,
+    classes: NDArray[np.int32],
+    first: int,
+    end: int,
+    direction: int,
+    near: NDArray[np.int32],
+    far: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+    positions = np.flatnonzero((near >= first) & (near < end))
+    edges = np.empty(len(positions), dtype=EDGE)
+    edges["type"] = index.edges.types.take(positions)
+    edges["far"] = far.take(positions)
+    edges["confidence"] = index.edges.confidences.take(positions)
+    edges["line"] = index.edges.lines.take(positions)
+    edges["far_class"] = classes.take(edges["far"])
+    edges["position"] = positions
+    return near_keys(near.take(positions), direction), edges
+
+
+BYTES_A_BATCH = 4 << 20
+ROWS_A_BATCH = 2_000
+
+
+class CollectionWriter:
+    """Fills a new collection, row after row in the order of their numbers, which count from 0."""
+
+    def __init__(self, store: MilvusStore, schema: CollectionSchema, name: str) -> None:
+        self._store = store
+        self._schema = schema
+        self._name = name
+        self._checksum = RowChecksum(schema)
+        self._batch: list[Mapping[str, object]] = []
+        self._bytes = 0
+        self._pages: list[int] = []
+        self.rows = 0
+
+    def add(self, row: Mapping[str, object]) -> None:
+        """Writes the next row, at the latest with the end. Raises StorageUnavailableError."""
+        if not self._batch:
+            self._pages.append(self.rows)
+        self._batch.append(row)
+        self._bytes += self._checksum.add(row)
+        self.rows += 1
+        if self._bytes >= BYTES_A_BATCH or len(self._batch) >= ROWS_A_BATCH:
+            self._write()
+
+    def finish(self) -> CollectionState:
+        """Writes what is left, and makes the collection readable. Raises StorageUnavailableError."""
+        self._write()
+        self._store.finish(self._schema, self._name)
+        return CollectionState(self.rows, self._checksum.hexdigest(), tuple(self._pages))
+
+    def _write(self) -> None:
+        if self._batch:
+            self._store.insert(self._name, self._batch)
+            self._batch, self._bytes = [], 0
+
 
 Value = TypeVar("Value")
 

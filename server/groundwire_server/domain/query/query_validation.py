@@ -6,8 +6,8 @@ from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_parameters import given_limits
-from groundwire_server.domain.search.filter_validation import check_filter
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.domain.search.validation import check_filter
 from groundwire_server.domain.validation import Violations, check_scope
 
 

@@ -3,7 +3,7 @@
 from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.search.filter_validation import check_filter
+from groundwire_server.domain.search.validation import check_filter
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
 from groundwire_server.domain.validation import Violations, check_ids, check_scope
 

@@ -1,8 +1,11 @@
 """Mode `mtls`: callers are known by their certificates, which the TLS handshake has verified."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
+from urllib.parse import unquote_to_bytes
 
 import grpc.aio
 
@@ -10,12 +13,54 @@ from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
-from groundwire_server.rpc.identity.forwarded_certificate import (
-    FORWARDED_KEY,
-    ForwardedCertificate,
-    forwarded_certificate,
-)
 from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
+
+FORWARDED_KEY = "x-forwarded-client-cert"
+
+_PAIR = re.compile(r'[ \t]*([A-Za-z]+)=("(?:[^"\\]|\\.)*+"|[^",;]*+)[ \t]*(;|$)')
+_ESCAPED = re.compile(r"\\(.)")
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedCertificate:
+    """The names that a proxy forwards, and the certificate itself in PEM if it forwards that."""
+
+    names: CertificateNames
+    pem: bytes | None = None
+
+
+def forwarded_certificate(header: str) -> ForwardedCertificate:
+    """The parsed header. Raises ValueError for another form, or for two elements or certificates."""
+    pairs = _pairs(header)
+    certificates = [value for key, value in pairs if key == "cert"]
+    if len(certificates) > 1:
+        raise ValueError("holds more than one certificate")
+    return ForwardedCertificate(
+        CertificateNames(
+            uris=tuple(value for key, value in pairs if key == "uri" and value),
+            dns_names=tuple(value.lower() for key, value in pairs if key == "dns" and value),
+        ),
+        unquote_to_bytes(certificates[0]) if certificates else None,
+    )
+
+
+def _pairs(header: str) -> list[tuple[str, str]]:
+    """The pairs, keys in lower case."""
+    pairs: list[tuple[str, str]] = []
+    position, separator = 0, ";"
+    while separator:
+        pair = _PAIR.match(header, position)
+        if pair is None:
+            raise ValueError(f"is no pair of key and value at character {position}")
+        key, value, separator = pair.groups()
+        pairs.append((key.lower(), _unquoted(value)))
+        position = pair.end()
+    return pairs
+
+
+def _unquoted(value: str) -> str:
+    return _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
+
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")

@@ -1,23 +1,48 @@
-"""RetrievalService: decode, one engine call, encode."""
+"""RetrievalService and QueryService: decode, one engine call, encode."""
 
+from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 import grpc.aio
 
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.engine.engine import RetrievalEngine
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.rpc.calls import CallRunner
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
+from groundwire_server.rpc.conversions.query import decode_query
+from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
 from groundwire_server.rpc.identity.access_control import AccessControl
+
+if TYPE_CHECKING:
+    from groundwire_server.engine.engine import RetrievalEngine
+
+
+class QueryServicer(query_pb2_grpc.QueryServiceServicer):
+    """The whole flow over the wire. The server's clock is read here and nowhere below."""
+
+    def __init__(self, engine: "RetrievalEngine", access: AccessControl, calls: CallRunner) -> None:
+        self._engine = engine
+        self._access = access
+        self._calls = calls
+
+    async def Query(
+        self,
+        request: query_pb2.QueryRequest,
+        context: grpc.aio.ServicerContext[query_pb2.QueryRequest, query_pb2.QueryResponse],
+    ) -> query_pb2.QueryResponse:
+        """See the contract."""
+        access = self._access.authorise(request)
+        decode = partial(decode_query, request, access, datetime.now(UTC))
+        return await self._calls.run("Query", context, decode, self._engine.query, encode_query)
 
 
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     """The actions over the wire."""
 
-    def __init__(self, engine: RetrievalEngine, access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, engine: "RetrievalEngine", access: AccessControl, calls: CallRunner) -> None:
         self._engine = engine
         self._access = access
         self._calls = calls

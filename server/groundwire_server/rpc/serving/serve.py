@@ -6,13 +6,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
 from groundwire_server.rpc.serving.server import GroundwireServer
@@ -21,6 +20,9 @@ from groundwire_server.rpc.serving.transport import reserve_files
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from groundwire_server.engine.engine import RetrievalEngine
 
 Announce: TypeAlias = Callable[[GroundwireServer], None]
 
@@ -72,7 +74,7 @@ def serve_indexes(
 
 def serve_engine(
     settings: Settings,
-    engine: RetrievalEngine,
+    engine: "RetrievalEngine",
     indexes: IndexDirectory,
     announce: Announce,
     metrics: MetricsShare | None = None,
@@ -90,7 +92,7 @@ def serve_engine(
 
 async def _serve(
     settings: Settings,
-    engine: RetrievalEngine,
+    engine: "RetrievalEngine",
     indexes: IndexDirectory,
     announce: Announce,
     metrics: MetricsShare | None,

@@ -1,6 +1,7 @@
 """The server's life: listen, answer, drain, stop."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import grpc.aio
 from grpc_health.v1 import health_pb2
@@ -9,7 +10,6 @@ from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, 
 from groundwire_index.backends import BACKENDS
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
-from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.calls import CallBounds, CallRunner
@@ -19,13 +19,15 @@ from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.services.health_service import HealthService
 from groundwire_server.rpc.services.index_servicer import IndexServicer
-from groundwire_server.rpc.services.query_servicer import QueryServicer
 from groundwire_server.rpc.services.reflection_service import ReflectionService
-from groundwire_server.rpc.services.retrieval_servicer import RetrievalServicer
+from groundwire_server.rpc.services.retrieval_servicer import QueryServicer, RetrievalServicer
 from groundwire_server.rpc.serving.readiness import Readiness
 from groundwire_server.rpc.serving.transport import bind, health_options, load_credentials, server_options
 from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from groundwire_server.engine.engine import RetrievalEngine
 
 SERVICES = (
     retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
@@ -45,7 +47,7 @@ class GroundwireServer:
     def __init__(
         self,
         settings: Settings,
-        engine: RetrievalEngine,
+        engine: "RetrievalEngine",
         indexes: IndexDirectory,
         telemetry: Telemetry | None = None,
         authenticator: Authenticator | None = None,
@@ -136,7 +138,7 @@ class GroundwireServer:
             audit_failures=self._audit.failures if self._audit else 0,
         )
 
-    def _add_services(self, engine: RetrievalEngine, indexes: IndexDirectory) -> None:
+    def _add_services(self, engine: "RetrievalEngine", indexes: IndexDirectory) -> None:
         access = AccessControl(allow_admin=self._settings.allow_admin)
         retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
             RetrievalServicer(engine, access, self._calls), self._server

@@ -24,8 +24,13 @@ from groundwire_server.rpc.serving.exit_codes import (
     exit_code,
 )
 from groundwire_server.rpc.serving.exposure import warn_if_exposed
-from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
-from groundwire_server.rpc.supervision.worker_process import WORKER_MODULE, WorkerProcess
+from groundwire_server.rpc.supervision.worker_process import (
+    WORKER_MODULE,
+    Assignment,
+    CannotStart,
+    Listening,
+    WorkerProcess,
+)
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
 

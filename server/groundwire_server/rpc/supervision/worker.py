@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from groundwire_server.config import SettingsError
 from groundwire_server.rpc.serving.exit_codes import EXIT_CANNOT_START, EXIT_DRAINED
 from groundwire_server.rpc.serving.serve import serve_indexes
-from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
+from groundwire_server.rpc.supervision.worker_process import Assignment, CannotStart, Listening
 
 
 def main(descriptor: int) -> int:

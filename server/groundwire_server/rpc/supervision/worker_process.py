@@ -1,15 +1,42 @@
-"""A worker as its supervisor sees it: a process and the pipe to it."""
+"""A worker as its supervisor sees it: a process, the pipe to it, and the messages over that."""
 
 import asyncio
 import os
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Self
 
-from groundwire_server.rpc.supervision.messages import Assignment, CannotStart, Listening
+from groundwire_server.config import Settings
+from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Supervisor to worker, first and once: who it is and what to serve, at an address that is held for it.
+
+    `metrics` is the folder for its share of the metrics; None without metrics.
+    """
+
+    number: int
+    settings: Settings
+    metrics: MetricsShare | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Worker to supervisor: it answers calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CannotStart:
+    """Worker to supervisor: these settings cannot be used, and why."""
+
+    reason: str
+
 
 WORKER_MODULE = "groundwire_server.rpc.supervision.worker"
 

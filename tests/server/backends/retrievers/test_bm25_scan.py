@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.frequent_terms import SATURATED
-from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.lexical.lexical import SATURATED, LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.bm25_scan import ScanLimits

@@ -19,7 +19,7 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
-from groundwire_server.backends.embedded.retrievers.files import file_scores
+from groundwire_server.backends.embedded.retrievers.retrieval import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES
 from support.calls import never_stop

@@ -12,9 +12,15 @@ import structlog
 from pydantic import ValidationError
 
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
-from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, Token, token_in
+from groundwire_server.engine.rerankers.http_reranker import (
+    HttpReranker,
+    RerankApi,
+    RerankService,
+    Token,
+    scores_of,
+    token_in,
+)
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
-from groundwire_server.engine.rerankers.rerank_api import RerankApi, scores_of
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.telemetry.logs import configure_logging
 from support.calls import never_stop

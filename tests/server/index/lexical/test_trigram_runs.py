@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical.trigram_runs import trigram_parts
+from groundwire_index.lexical.name_table import trigram_parts
 from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.names import trigrams
 

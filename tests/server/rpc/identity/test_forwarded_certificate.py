@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.rpc.identity.certificate_mapping import CertificateNames
-from groundwire_server.rpc.identity.forwarded_certificate import forwarded_certificate
+from groundwire_server.rpc.identity.mtls_callers import forwarded_certificate
 
 HASH = "Hash=468ed33be74eee6556d90c0149c1309e9ba61d6425303443c0748a02dd8de688"
 ISTIO = f'By=spiffe://mesh/ns/shop/sa/groundwire;{HASH};Subject="";URI=spiffe://mesh/ns/shop/sa/checkout'

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from groundwire_server.domain.access.grants import Caller, Grant
-from groundwire_server.rpc.identity.verified_tokens import VerifiedTokens
+from groundwire_server.rpc.identity.jwt_callers import VerifiedTokens
 
 CALLER = Caller("alice", Grant(clearance_level=2))
 

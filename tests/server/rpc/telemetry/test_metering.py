@@ -19,7 +19,7 @@ from groundwire_server.domain.search.search import SearchRequest, SearchResult, 
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer, stage
 from groundwire_server.rpc.serving.server import GroundwireServer
-from groundwire_server.rpc.telemetry.load_probe import PERIOD_SECONDS
+from groundwire_server.rpc.telemetry.metering import PERIOD_SECONDS
 from support.calls import as_part
 from support.open_ended_calls import Connection
 from support.scrapes import Scrape, scrape

@@ -1,0 +1,78 @@
+"""The rules of filters, which every request has, and of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
+
+from dataclasses import fields
+
+from groundwire_server.domain.errors import Reason
+from groundwire_server.domain.limits import (
+    MAX_FILTER_CONDITIONS,
+    MAX_FILTER_VALUE_LENGTH,
+    MAX_FILTER_VALUES,
+    MAX_QUERY_CHARS,
+    MAX_RRF_K,
+)
+from groundwire_server.domain.search.search import Filter, MetadataCondition, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.validation import Violations, check_scope
+
+
+def check_search(request: SearchRequest, max_top_k: int) -> None:
+    """Checks a search, against the server's largest `top_k`; one without a type has the rules of HYBRID."""
+    violations = Violations()
+    check_scope(request.scope, violations)
+    check_filter(request.filter, violations)
+    violations.bound("top_k", request.top_k, 1, max_top_k)
+    if request.search_type in (SearchType.HYBRID, None):
+        violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
+    _check_query(request, violations)
+    _check_query_vector(request, violations)
+    if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
+        violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
+    violations.raise_any()
+
+
+def _check_query(request: SearchRequest, violations: Violations) -> None:
+    needs_text = (
+        request.search_type is not SearchType.SEMANTIC or not request.query_vector or request.rerank is not Rerank.NONE
+    )
+    if len(request.query) > MAX_QUERY_CHARS:
+        violations.bound_length("query", request.query, MAX_QUERY_CHARS)
+    elif needs_text and not request.query.strip():
+        violations.require("query", "give the text to search for; blank text matches nothing")
+
+
+def _check_query_vector(request: SearchRequest, violations: Violations) -> None:
+    if request.query_vector and request.search_type in (SearchType.BM25, SearchType.NAME):
+        reading = f"has no use in a {request.search_type.name} search; drop it"
+        violations.add("query_vector", Reason.FIELDS_CONFLICT, reading)
+    violations.need_direction("query_vector", request.query_vector)
+
+
+_NO_LISTS = ("is_latest", "is_test", "is_generated", "metadata")
+_LISTS = tuple(field.name for field in fields(Filter) if field.name not in _NO_LISTS)
+
+
+def check_filter(filter_: Filter, violations: Violations) -> None:
+    """Checks the numbers and lengths of a filter's values."""
+    if not filter_.narrows:
+        return
+    for name in _LISTS:
+        values: tuple[str, ...] = getattr(filter_, name)
+        violations.bound_count(f"filter.{name}", values, MAX_FILTER_VALUES)
+        for position, value in enumerate(values[:MAX_FILTER_VALUES]):
+            violations.bound_length(f"filter.{name}[{position}]", value, MAX_FILTER_VALUE_LENGTH)
+    violations.bound_count("filter.metadata", filter_.metadata, MAX_FILTER_CONDITIONS)
+    for condition in filter_.metadata[:MAX_FILTER_CONDITIONS]:
+        _check_condition(condition, violations)
+
+
+def _check_condition(condition: MetadataCondition, violations: Violations) -> None:
+    field = f"filter.metadata.{condition.key}"
+    if not 0 < len(condition.key) <= MAX_FILTER_VALUE_LENGTH:
+        violations.add(
+            field,
+            Reason.VALUE_OUT_OF_RANGE,
+            f"the key has {len(condition.key)} characters; give 1 to {MAX_FILTER_VALUE_LENGTH}",
+        )
+    violations.bound_count(field, condition.values, MAX_FILTER_VALUES)
+    for position, value in enumerate(condition.values[:MAX_FILTER_VALUES]):
+        if isinstance(value, str) and len(value) > MAX_FILTER_VALUE_LENGTH:
+            violations.bound_length(f"{field}[{position}]", value, MAX_FILTER_VALUE_LENGTH)
