@@ -36,10 +36,7 @@ class QueryMode:
             scope,
             query.query,
             hybrid=HybridParameters(
-                top_k=DEPTH,
-                vec_limit=LIST_LIMIT,
-                lex_limit=LIST_LIMIT,
-                diversify_strength=self.diversify_strength,
+                top_k=DEPTH, vec_limit=LIST_LIMIT, lex_limit=LIST_LIMIT, diversify_strength=self.diversify_strength
             ),
             retrievers=self.retrievers,
             fusion=self.fusion,

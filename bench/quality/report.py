@@ -13,13 +13,7 @@ from bench.shared.statistics import Difference, paired_difference
 
 ALL = "all"
 MEASURES = tuple(field.name for field in fields(Measures))
-TITLES = {
-    "ndcg_10": "nDCG@10",
-    "mrr_10": "MRR@10",
-    "recall_10": "R@10",
-    "recall_100": "R@100",
-    "hit_3": "Hit@3",
-}
+TITLES = {"ndcg_10": "nDCG@10", "mrr_10": "MRR@10", "recall_10": "R@10", "recall_100": "R@100", "hit_3": "Hit@3"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,11 +164,7 @@ def _zipf_choice(generator: np.random.Generator, values: int, count: int, expone
 
 
 def _write_texts(
-    folder: Path,
-    shape: Shape,
-    clusters: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    generator: np.random.Generator,
+    folder: Path, shape: Shape, clusters: NDArray[np.int64], sources: NDArray[np.int64], generator: np.random.Generator
 ) -> None:
     vocabulary = words(VOCABULARY)
     wanted = {int(row): "" for row in sources}

@@ -17,14 +17,8 @@ Parts of requests and whole responses are the generated messages of `groundwire.
 this package names those that calls take and give.
 """
 
-from groundwire.v1.errors_pb2 import (
-    ErrorReason,
-)
-from groundwire.v1.index_pb2 import (
-    GetIndexResponse,
-    IndexVersion,
-    ListIndexesResponse,
-)
+from groundwire.v1.errors_pb2 import ErrorReason
+from groundwire.v1.index_pb2 import GetIndexResponse, IndexVersion, ListIndexesResponse
 from groundwire.v1.query_pb2 import (
     FusionMode,
     HybridParameters,
@@ -67,22 +61,10 @@ from groundwire.v1.retrieval_pb2 import (
     SkipReason,
     SourceLocation,
 )
-from groundwire.v1.scope_pb2 import (
-    AccessContext,
-    Bound,
-    IndexScope,
-    Lifecycle,
-    NodeFilter,
-)
-from groundwire_client._async_client import (
-    AsyncGroundwireClient,
-)
-from groundwire_client._channel import (
-    TLS,
-)
-from groundwire_client._client import (
-    GroundwireClient,
-)
+from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, Lifecycle, NodeFilter
+from groundwire_client._async_client import AsyncGroundwireClient
+from groundwire_client._channel import TLS
+from groundwire_client._client import GroundwireClient
 from groundwire_client._errors import (
     CancelledError,
     DeadlineExceededError,
@@ -98,32 +80,11 @@ from groundwire_client._errors import (
     UnavailableError,
     UnexpectedStatusError,
 )
-from groundwire_client._evidence import (
-    Evidence,
-    EvidenceText,
-    SkippedText,
-)
-from groundwire_client._filters import (
-    Filter,
-    MetadataScalar,
-    MetadataValue,
-    metadata_of,
-    node_filter,
-)
-from groundwire_client._helpers import (
-    choice,
-    choices,
-    ids,
-    pinned,
-)
-from groundwire_client._resolution import (
-    NamedNode,
-    NameResolutionError,
-    Resolution,
-)
-from groundwire_client._token import (
-    TokenFile,
-)
+from groundwire_client._evidence import Evidence, EvidenceText, SkippedText
+from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
+from groundwire_client._helpers import choice, choices, ids, pinned
+from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
+from groundwire_client._token import TokenFile
 
 __all__ = [
     "TLS",

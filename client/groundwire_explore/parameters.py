@@ -12,9 +12,7 @@ from groundwire_client import EdgeDirection, FusionMode, IndexScope, NodeFilter,
 from groundwire_client.cli import BUDGET_TOKENS, scope_named
 
 if TYPE_CHECKING:  # generic to type checkers alone
-    from google.protobuf.internal.enum_type_wrapper import (
-        _EnumTypeWrapper as EnumTypeWrapper,  # pyright: ignore[reportPrivateUsage]
-    )
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper  # pyright: ignore[reportPrivateUsage]
 
 QUERY_MODE = "query"
 MODES = (QUERY_MODE, *choices(SearchType))

@@ -160,12 +160,7 @@ async def _matched_tokens(
     del narrowed.path_prefixes[:]
     narrowed.path_prefixes.extend(paths)
     found = await client.search(
-        scope,
-        query,
-        search_type=SearchType.SEARCH_TYPE_BM25,
-        top_k=_MOST_EXPLAINED,
-        filter=narrowed,
-        explain=True,
+        scope, query, search_type=SearchType.SEARCH_TYPE_BM25, top_k=_MOST_EXPLAINED, filter=narrowed, explain=True
     )
     return {hit.id: tuple(map(shown, hit.matched_tokens)) for hit in found.hits}
 

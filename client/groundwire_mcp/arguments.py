@@ -50,8 +50,7 @@ _MinConfidence: TypeAlias = Annotated[
     float, Field(ge=0, le=1, description="Follow no edge that is less certain; 1: only what the source states.")
 ]
 _BudgetTokens: TypeAlias = Annotated[
-    int,
-    Field(ge=1, le=MAX_BUDGET_TOKENS, description="The most tokens of all texts together (o200k_base)."),
+    int, Field(ge=1, le=MAX_BUDGET_TOKENS, description="The most tokens of all texts together (o200k_base).")
 ]
 
 

@@ -194,11 +194,7 @@ class Pipeline:
         async def connected() -> PipelineResult:
             seconds = self.definition.settings.deadline_seconds
             async with AsyncGroundwireClient(
-                server,
-                credentials=credentials,
-                metadata=metadata,
-                plaintext_token=plaintext_token,
-                timeout=seconds,
+                server, credentials=credentials, metadata=metadata, plaintext_token=plaintext_token, timeout=seconds
             ) as client:
                 return await self.arun(question, client=client, **options)
 

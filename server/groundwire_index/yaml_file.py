@@ -17,10 +17,7 @@ MAX_BYTES = 1_000_000
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_RULES = {
-    "extra_forbidden": "is no key here; remove it or correct its name",
-    "missing": "is required; give it",
-}
+_RULES = {"extra_forbidden": "is no key here; remove it or correct its name", "missing": "is required; give it"}
 
 
 class YamlFileError(ValueError):

@@ -64,13 +64,7 @@ def test_evidence_is_one_query_and_fetches_what_its_response_had_no_room_for(
     found = call(
         server.target,
         lambda client: client.evidence(
-            SCOPE,
-            "vat?",
-            100,
-            top_k=7,
-            filter={"language": "csharp"},
-            lifecycle=Lifecycle.LIFECYCLE_ALL,
-            access=access,
+            SCOPE, "vat?", 100, top_k=7, filter={"language": "csharp"}, lifecycle=Lifecycle.LIFECYCLE_ALL, access=access
         ),
     )
     assert found == Evidence(

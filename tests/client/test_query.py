@@ -54,10 +54,7 @@ def test_a_query_brings_matches_services_and_how_they_were_found(server: FakeSer
 
 def test_a_query_without_arguments_takes_the_servers_defaults(server: FakeServer, call: Caller) -> None:
     call(server.target, lambda client: client.query(SCOPE, "vat"))
-    assert server.attempts[0].request == query_pb2.QueryRequest(
-        scope=SCOPE,
-        query="vat",
-    )
+    assert server.attempts[0].request == query_pb2.QueryRequest(scope=SCOPE, query="vat")
 
 
 def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: Caller) -> None:

@@ -85,12 +85,7 @@ def test_fewer_hits_are_the_first_of_more(retrieval: Retrieval, search_type: str
 def test_keyword_rerank_reorders_and_explain_tells_the_place_before(retrieval: Retrieval) -> None:
     plain = _search(retrieval, "SEMANTIC", query="tax rate", query_vector=[1, 0, 0, 0])
     keyword = _search(
-        retrieval,
-        "SEMANTIC",
-        query="tax rate country",
-        query_vector=[0.6, 0.8, 0, 0],
-        rerank=2,
-        explain=True,
+        retrieval, "SEMANTIC", query="tax rate country", query_vector=[0.6, 0.8, 0, 0], rerank=2, explain=True
     )
     assert _ids(plain)[0] == CREATE
     assert keyword.hits[0].id == TAX
@@ -132,11 +127,7 @@ def test_fetch_returns_whole_texts_with_their_place(retrieval: Retrieval) -> Non
     response = _fetch(
         retrieval,
         seed_ids=[CREATE],
-        nodes=[
-            retrieval_node(PROC, 1, CREATE),
-            retrieval_node(MARGIN, 2, TOTAL),
-            retrieval_node(CREATE, 0, ""),
-        ],
+        nodes=[retrieval_node(PROC, 1, CREATE), retrieval_node(MARGIN, 2, TOTAL), retrieval_node(CREATE, 0, "")],
         budget_tokens=1000,
     )
     first, second = response.texts

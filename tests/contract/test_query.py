@@ -140,10 +140,7 @@ def test_reciprocal_ranks_are_summed_with_the_given_constant(platform: Platform)
 def test_a_weighted_fusion_leans_to_the_dense_source_by_alpha(platform: Platform) -> None:
     def best(alpha: float) -> str:
         response = platform.ask(
-            "kubectl rollback",
-            AUTH,
-            fusion=FUSION_MODE_WEIGHTED,
-            hybrid=HybridParameters(alpha=alpha),
+            "kubectl rollback", AUTH, fusion=FUSION_MODE_WEIGHTED, hybrid=HybridParameters(alpha=alpha)
         )
         weights = {use.retriever: use.weight for use in response.meta.retrievers}
         rest = (1 - alpha) / 3

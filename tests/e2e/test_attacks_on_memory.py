@@ -282,10 +282,7 @@ def test_large_requests_of_one_identity_wait_for_each_other_and_are_answered(
     ids = [f"large::main::md::{'x' * 190}{number}" for number in range(9_000)]
     scope = scope_pb2.IndexScope(repository="large", branch="main")
     request = retrieval_pb2.FetchNodeTextsRequest(scope=scope, seed_ids=ids, max_chars=10)
-    with (
-        Server(data, *FLAGS, environment=tokens) as server,
-        Connection(server.address, window=2**24) as connection,
-    ):
+    with Server(data, *FLAGS, environment=tokens) as server, Connection(server.address, window=2**24) as connection:
         for _ in range(8):
             connection.call(FETCH, request.SerializeToString(), metadata=authorization("alice"))
         connection.await_ends(8)

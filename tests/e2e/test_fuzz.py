@@ -91,9 +91,7 @@ def test_hostile_tokens(storage: Storage, tmp_path: Path) -> None:
     key = SigningKey.ec("2026-01")
     environment = token_environment(tmp_path, key, MAPPING)
     calls = HostileCalls(SEED, MAX_RECEIVE_BYTES, (key.token(), key.token(tenant="acme")), (Kind.METADATA,), (1,))
-    allowed = {
-        Kind.METADATA: {*ANSWERS, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.RESOURCE_EXHAUSTED},
-    }
+    allowed = {Kind.METADATA: {*ANSWERS, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.RESOURCE_EXHAUSTED}}
     with storage.server("--embedder", "none", environment=environment) as server:
         watch = ServerWatch(server)
         tally = run_campaign(server.address, calls.numbered(0, FAST_TOKENS), allowed, watch.look)

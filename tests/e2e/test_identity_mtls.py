@@ -46,11 +46,7 @@ callers:
 trusted_proxies:
   - {{uri: "{PROXY}"}}
 """
-NODES = {
-    "public": NodeAccess(),
-    "tagged": NodeAccess(acl_tags=("finance",)),
-    "owned": NodeAccess(tenant_id="acme"),
-}
+NODES = {"public": NodeAccess(), "tagged": NodeAccess(acl_tags=("finance",)), "owned": NodeAccess(tenant_id="acme")}
 SHOP = IndexScope(repository="shop", branch="main")
 XFCC = "x-forwarded-client-cert"
 Metadata = tuple[tuple[str, str], ...]

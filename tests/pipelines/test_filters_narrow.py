@@ -9,13 +9,7 @@ from pydantic import JsonValue
 from groundwire.v1 import query_pb2, scope_pb2
 from groundwire_client import AsyncGroundwireClient, Lifecycle, NodeFilter, node_filter
 from groundwire_pipelines import DefinitionError, Pipeline, StepError
-from groundwire_pipelines.actions import (
-    expand_dependency_tree,
-    fetch_node_texts,
-    find_paths,
-    query,
-    search_nodes,
-)
+from groundwire_pipelines.actions import expand_dependency_tree, fetch_node_texts, find_paths, query, search_nodes
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.query_settings import QuerySettings

@@ -146,9 +146,7 @@ def shared_backend() -> Iterator[Callable[..., AbstractContextManager[EmbeddedBa
 
         @contextmanager
         def open_shared(
-            nodes: Sequence[Node],
-            edges: Sequence[Edge] = (),
-            vectors: Sequence[Vector | None] | None = None,
+            nodes: Sequence[Node], edges: Sequence[Edge] = (), vectors: Sequence[Vector | None] | None = None
         ) -> Iterator[EmbeddedBackend]:
             content = pickle.dumps((nodes, edges, vectors))
             if content not in opened:

@@ -62,11 +62,7 @@ class ReplyCutter:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with (
-            client,
-            suppress(OSError),
-            socket.create_connection(("127.0.0.1", self._port), _CONNECT_SECONDS) as server,
-        ):
+        with client, suppress(OSError), socket.create_connection(("127.0.0.1", self._port), _CONNECT_SECONDS) as server:
             server.settimeout(None)
             with self._lock:
                 self._connections[client] = 0

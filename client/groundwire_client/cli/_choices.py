@@ -9,9 +9,7 @@ import typer
 from groundwire_client._helpers import choices
 
 if TYPE_CHECKING:  # generic to type checkers alone
-    from google.protobuf.internal.enum_type_wrapper import (
-        _EnumTypeWrapper as EnumTypeWrapper,  # pyright: ignore[reportPrivateUsage]
-    )
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper as EnumTypeWrapper  # pyright: ignore[reportPrivateUsage]
 
 _Value = TypeVar("_Value", bound=int)
 

@@ -126,11 +126,7 @@ def paths(
         scope = options.scope
         for option, names in (("--from", starts), ("--to", ends)):
             resolved[option] = client.resolve(
-                scope,
-                names,
-                search_top_k=defaults.END_TOP_K,
-                filter=narrowing.filter,
-                lifecycle=narrowing.lifecycle,
+                scope, names, search_top_k=defaults.END_TOP_K, filter=narrowing.filter, lifecycle=narrowing.lifecycle
             )
             scope = read_at(scope, resolved[option])
         return client.find_paths(

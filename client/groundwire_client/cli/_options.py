@@ -54,10 +54,7 @@ class AccessOptions:
     clearance: Annotated[int, _access(help="The caller's clearance level.")] = 0
     bind: Annotated[
         list[str] | None,
-        _access(
-            metavar="BOUND=VALUE",
-            help=f"A bound of the caller ({', '.join(_BOUNDS)}), and a value; repeatable.",
-        ),
+        _access(metavar="BOUND=VALUE", help=f"A bound of the caller ({', '.join(_BOUNDS)}), and a value; repeatable."),
     ] = None
 
     @property

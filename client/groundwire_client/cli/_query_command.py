@@ -23,8 +23,7 @@ class HybridOptions:
     """The hybrid parameters as typer parses them."""
 
     top_k: Annotated[
-        int | None,
-        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's"),
+        int | None, typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's")
     ] = None
     alpha: Annotated[float | None, _tuning(help="The dense retriever's weight in a weighted fusion.")] = None
     min_sim: Annotated[float | None, _tuning(help="The least similarity of a dense candidate.")] = None
@@ -64,9 +63,7 @@ def query(
     retriever: Annotated[
         list[str] | None,
         typer.Option(
-            help="A retriever to ask; repeatable.",
-            show_default="all that the index has",
-            **names_of(Retriever),
+            help="A retriever to ask; repeatable.", show_default="all that the index has", **names_of(Retriever)
         ),
     ] = None,
     process: Annotated[
@@ -87,8 +84,7 @@ def query(
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
     budget_tokens: Annotated[
-        int | None,
-        typer.Option(help="The most tokens of texts in all.", show_default="all that fit into the response"),
+        int | None, typer.Option(help="The most tokens of texts in all.", show_default="all that fit into the response")
     ] = None,
     rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.")] = None,
     half_life: Annotated[

@@ -92,11 +92,7 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> 
 
 
 def print_paths(
-    scope: IndexScope,
-    result: FindPathsResponse,
-    *,
-    direction: str,
-    resolved: Mapping[str, Iterable[Resolution]],
+    scope: IndexScope, result: FindPathsResponse, *, direction: str, resolved: Mapping[str, Iterable[Resolution]]
 ) -> None:
     """What each end means; for each path its nodes in order, below each the edge to the next.
 

@@ -127,12 +127,7 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
 
 
 async def _fetch_pages(
-    mode: str,
-    filter: NodeFilter,
-    state: PipelineState,
-    runtime: Runtime,
-    wanted: _Wanted,
-    budget: _Budget,
+    mode: str, filter: NodeFilter, state: PipelineState, runtime: Runtime, wanted: _Wanted, budget: _Budget
 ) -> tuple[list[NodeText], list[SkippedNode]]:
     """Requests texts again that only the response size left out, while budget is left and each response has some."""
     texts: list[NodeText] = []

@@ -63,8 +63,7 @@ class SearchSettings(StepSettings):
     def _rerank_is_of_semantic(self) -> Self:
         if self.rerank != "none" and self.search_type != "semantic":
             raise broken(
-                "rerank-not-semantic",
-                f"rerank {self.rerank!s} needs search_type semantic, not {self.search_type!s}",
+                "rerank-not-semantic", f"rerank {self.rerank!s} needs search_type semantic, not {self.search_type!s}"
             )
         return self
 
@@ -155,10 +154,7 @@ ACTION = Action(
     settings_needed=lambda step: () if step.top_k is not None else ("top_k",),
     modes_of=_modes,
     data_of=lambda step: DataFlow(
-        reads=(
-            *read_by(step.query_from),
-            *(("retrieval_mode",) if step.search_type == "from_router" else ()),
-        ),
+        reads=(*read_by(step.query_from), *(("retrieval_mode",) if step.search_type == "from_router" else ())),
         clears=RETRIEVED,
         writes=("retrieval_seed_nodes", "retrieval_hits", "search_report"),
     ),

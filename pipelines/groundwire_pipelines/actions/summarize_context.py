@@ -110,7 +110,6 @@ ACTION = Action(
         )
     },
     data_of=lambda settings: DataFlow(
-        reads=("context_blocks", *fields_read(settings.variables)),
-        writes=("context_blocks", "shown"),
+        reads=("context_blocks", *fields_read(settings.variables)), writes=("context_blocks", "shown")
     ),
 )

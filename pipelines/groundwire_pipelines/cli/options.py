@@ -20,10 +20,7 @@ Index = Annotated[str, typer.Option(help="The index version to read.", show_defa
 Folders = Annotated[
     list[Path] | None,
     typer.Option(
-        "--folder",
-        exists=True,
-        file_okay=False,
-        help="A folder of pipelines to search before the library; repeatable.",
+        "--folder", exists=True, file_okay=False, help="A folder of pipelines to search before the library; repeatable."
     ),
 ]
 PipelineName = Annotated[

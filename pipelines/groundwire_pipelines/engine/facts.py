@@ -14,16 +14,7 @@ from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport
 
 _NAMES: Final = frozenset(
-    {
-        "repository",
-        "branch",
-        "session_id",
-        "user_id",
-        "active_index",
-        "retrieval_mode",
-        "error_step",
-        "error_rule",
-    }
+    {"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode", "error_step", "error_rule"}
 )
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
 _UNTOLD: Final = frozenset({"retrieval_access", "answered_call", "model_answer"})

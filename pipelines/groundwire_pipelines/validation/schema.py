@@ -106,10 +106,7 @@ def _any_step(actions: list[Action[Any]]) -> _Schema:
         "type": "object",
         "properties": {"id": _step_id("What transitions call it.")},
         "required": ["id", "action"],
-        "allOf": [
-            {"properties": {"action": {"oneOf": [_named(action) for action in actions]}}},
-            *by_action,
-        ],
+        "allOf": [{"properties": {"action": {"oneOf": [_named(action) for action in actions]}}}, *by_action],
     }
 
 

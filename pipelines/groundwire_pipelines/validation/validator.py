@@ -126,13 +126,7 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
     if settings is None or findings.problems:
         raise DefinitionError(tuple(sorted(findings.problems, key=lambda problem: (problem.file, problem.line))))
     return PipelineDefinition(
-        draft.name,
-        draft.description,
-        settings,
-        draft.steps,
-        draft.origins,
-        draft.prompts,
-        tuple(findings.warnings),
+        draft.name, draft.description, settings, draft.steps, draft.origins, draft.prompts, tuple(findings.warnings)
     )
 
 

@@ -33,10 +33,7 @@ _PARAMETERS: Mapping[str, tuple[_Parameter, ...]] = MappingProxyType(
             _Parameter("efConstruction", 360, 1, 32_768),
             _Parameter("ef", 400, 1, 32_768, searches=True),
         ),
-        IVF_FLAT: (
-            _Parameter("nlist", 1_024, 1, 65_536),
-            _Parameter("nprobe", 64, 1, 65_536, searches=True),
-        ),
+        IVF_FLAT: (_Parameter("nlist", 1_024, 1, 65_536), _Parameter("nprobe", 64, 1, 65_536, searches=True)),
     }
 )
 

@@ -27,14 +27,7 @@ _NEAR_BITS: Final = 41
 SPILL_MARK: Final = "@"
 
 EDGE: Final = np.dtype(
-    [
-        ("type", "<i4"),
-        ("far", "<i8"),
-        ("confidence", "<f4"),
-        ("line", "<i4"),
-        ("far_class", "<i4"),
-        ("position", "<i8"),
-    ]
+    [("type", "<i4"), ("far", "<i8"), ("confidence", "<f4"), ("line", "<i4"), ("far_class", "<i4"), ("position", "<i8")]
 )
 """An edge as seen from its near end; `position` is its number among all edges of the index."""
 SERVICE_EDGE: Final = np.dtype(

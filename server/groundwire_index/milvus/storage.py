@@ -49,10 +49,7 @@ class MilvusStorage:
     def build(self, scope: Scope, progress: Progress) -> Iterator[Path]:
         """See `Storage.build`; what lies in the directory is published."""
         catalogue, store = self._catalogue, self._catalogue.store
-        with (
-            self._staging.staging(scope) as directory,
-            claimed(catalogue, scope, self._seconds_between_beats) as build,
-        ):
+        with self._staging.staging(scope) as directory, claimed(catalogue, scope, self._seconds_between_beats) as build:
             yield directory
             document = publish(verify(directory), store, build.collections, progress, self._dense_index)
             with progress.stage("Verifying") as report:

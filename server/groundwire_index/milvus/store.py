@@ -171,16 +171,12 @@ class MilvusStore(MilvusConnection):
     def upsert(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Writes rows in place of those of the same keys."""
         self.ask_loaded(
-            collection,
-            lambda client, limit: client.upsert(collection, list(map(dict, rows)), timeout=limit),
+            collection, lambda client, limit: client.upsert(collection, list(map(dict, rows)), timeout=limit)
         )
 
     def delete_rows(self, collection: str, expression: str) -> None:
         """Removes the rows that meet an expression."""
-        self.ask_loaded(
-            collection,
-            lambda client, limit: client.delete(collection, filter=expression, timeout=limit),
-        )
+        self.ask_loaded(collection, lambda client, limit: client.delete(collection, filter=expression, timeout=limit))
 
     def drop(self, collection: str) -> None:
         """Removes a collection with everything in it; nothing happens where there is none."""

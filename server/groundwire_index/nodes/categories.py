@@ -38,12 +38,7 @@ CATEGORIES = (
     "channel",
 )
 
-CATEGORY_FILES = (
-    "categories.bin",
-    "categories.starts.bin",
-    "categories.values.utf8",
-    "categories.values.offsets.bin",
-)
+CATEGORY_FILES = ("categories.bin", "categories.starts.bin", "categories.values.utf8", "categories.values.offsets.bin")
 """Codes, the parts of the values that belong to each column, and the values."""
 
 _COMPARED_RANGES = 4

@@ -147,9 +147,7 @@ def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> l
         matched = snapshot.matched_tokens(request.query, ranked.candidates.rows[ranked.order])
     return [
         replace(
-            hit,
-            retrievers=_retriever_scores(ranked.candidates, position),
-            matched_tokens=tokens[:MAX_MATCHED_TOKENS],
+            hit, retrievers=_retriever_scores(ranked.candidates, position), matched_tokens=tokens[:MAX_MATCHED_TOKENS]
         )
         for hit, position, tokens in zip(_hits(ranked, snapshot), ranked.order.tolist(), matched, strict=True)
     ]

@@ -81,13 +81,7 @@ class QueryVectors:
         self._cache = QueryVectorCache()
 
     async def vector(
-        self,
-        query: str,
-        own: Sequence[float],
-        access: AccessContext,
-        space: VectorSpace,
-        index: str,
-        call: Call,
+        self, query: str, own: Sequence[float], access: AccessContext, space: VectorSpace, index: str, call: Call
     ) -> NDArray[np.float64]:
         """A unit vector [dimension], read-only. `own` is the caller's vector; empty to embed `query`.
 

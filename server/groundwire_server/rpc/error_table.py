@@ -14,13 +14,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from groundwire.v1 import errors_pb2
-from groundwire_server.domain.errors import (
-    FieldViolation,
-    GroundwireError,
-    InvalidRequestError,
-    LimitError,
-    Reason,
-)
+from groundwire_server.domain.errors import FieldViolation, GroundwireError, InvalidRequestError, LimitError, Reason
 
 ERROR_DOMAIN = "groundwire"
 DETAILS_KEY = "grpc-status-details-bin"

@@ -142,8 +142,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         if self._audit:
             self._audit.begun(call)
         behaviour = cast(
-            "Callable[[Request, grpc.aio.ServicerContext[Request, Response]], Awaitable[Response]]",
-            handler.unary_unary,
+            "Callable[[Request, grpc.aio.ServicerContext[Request, Response]], Awaitable[Response]]", handler.unary_unary
         )
         with observed_by(call):
             response = await behaviour(request, context)

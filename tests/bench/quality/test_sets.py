@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.quality.sets import (
-    Document,
-    JudgedQuery,
-    SetError,
-    read_corpus,
-    read_queries,
-    write_nodes,
-    write_queries,
-)
+from bench.quality.sets import Document, JudgedQuery, SetError, read_corpus, read_queries, write_nodes, write_queries
 
 CORPUS = [Document("a", {"text": "one"}), Document("b/ü", {"text": "two", "kind": "py", "symbol": "Two.run"})]
 

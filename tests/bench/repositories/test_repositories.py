@@ -342,7 +342,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
     assert questions.title == "shop: 2 questions, 1,234 nodes"
     assert questions.rows[0] == ["Query", *["1.000"] * 5]
     assert differences.rows == [
-        ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]],
+        ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]]
     ]
     assert evidence.rows == [
         ["shop", "evidence", "1 of 2 (0.50)", "2 of 4 (0.50)", "3,500", "4,001", "1 of 2", "0.88", "2,500", "1.40"]

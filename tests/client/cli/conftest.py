@@ -173,10 +173,7 @@ def answers(server: FakeServer) -> None:
         retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], nodes=nodes, edges=[edge], debug=walk, index="v1")
     )
     path = retrieval_pb2.DependencyPath(node_ids=[SEED, TABLE], hops=[edge], confidence=0.9)
-    ends = [
-        retrieval_pb2.PathNode(id=SEED),
-        retrieval_pb2.PathNode(id=TABLE, is_test=True, is_generated=True),
-    ]
+    ends = [retrieval_pb2.PathNode(id=SEED), retrieval_pb2.PathNode(id=TABLE, is_test=True, is_generated=True)]
     search = retrieval_pb2.FindPathsDebug(
         from_count=1, to_count=1, searched_hops=3, truncated=True, reason="limit_reached"
     )

@@ -204,13 +204,7 @@ def test_without_the_key_a_page_is_locked(chromium: Browser, address: str) -> No
     ],
 )
 def test_a_picture_shows_the_page(
-    chromium: Browser,
-    address: str,
-    tmp_path: Path,
-    name: str,
-    path: str,
-    scheme: Scheme,
-    size: tuple[int, int],
+    chromium: Browser, address: str, tmp_path: Path, name: str, path: str, scheme: Scheme, size: tuple[int, int]
 ) -> None:
     """Each is small enough for a document, and there."""
     width, height = size

@@ -48,10 +48,7 @@ def test_a_request_of_many_unknown_arguments_is_not_answered_with_all_of_them(sh
 
 @pytest.mark.parametrize("query", JUNK)
 def test_words_of_a_query_are_nothing_but_words(shopper: Agent, query: str) -> None:
-    for told in (
-        shopper.call("search_code", query=query, search_type="bm25"),
-        shopper.call("ask", query=query),
-    ):
+    for told in (shopper.call("search_code", query=query, search_type="bm25"), shopper.call("ask", query=query)):
         assert not told.failed, told.text
         assert "vault" not in str(told.structured)
         assert SALARY not in str(told.structured)

@@ -9,12 +9,7 @@ from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema
 from support.model import conversation
 from support.retrieval import make_state, run_action
 
-ANSWER: dict[str, JsonValue] = {
-    "prompt": "answer",
-    "output": "reply",
-    "protocol": "answer",
-    "variables": ["question"],
-}
+ANSWER: dict[str, JsonValue] = {"prompt": "answer", "output": "reply", "protocol": "answer", "variables": ["question"]}
 SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"query": {"type": "string"}, "count": {"type": "integer"}},

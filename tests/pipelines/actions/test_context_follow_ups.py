@@ -3,10 +3,7 @@
 import pytest
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import (
-    NodeText,
-    ServiceContext,
-)
+from groundwire_client import NodeText, ServiceContext
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.state import PipelineState
 from support.context_blocks import numbered, render

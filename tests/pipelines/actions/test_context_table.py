@@ -124,11 +124,7 @@ def test_nodes_without_a_text_are_named_with_their_edges_those_that_have_some_fi
             ReachedNode(id="far", depth=2, parent_id="callee", symbol="Far.away", location=place("src/far.py", 4, 4)),
             ReachedNode(id="caller", depth=1, parent_id="a", symbol="Shop.caller", location=place("src/a.py", 9, 12)),
             ReachedNode(
-                id="callee",
-                depth=1,
-                parent_id="a",
-                symbol="Shop.callee",
-                location=place("src/callee.py", 1, 2),
+                id="callee", depth=1, parent_id="a", symbol="Shop.callee", location=place("src/callee.py", 1, 2)
             ),
             ReachedNode(id="bare", depth=1, parent_id="a"),
         ],

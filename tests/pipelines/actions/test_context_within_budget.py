@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import (
-    GraphEdge,
-    NodeText,
-    ReachedNode,
-    SourceLocation,
-)
+from groundwire_client import GraphEdge, NodeText, ReachedNode, SourceLocation
 from groundwire_pipelines.actions.evidence import evidence_text
 from groundwire_pipelines.actions.render_context_blocks import ACTION
 from groundwire_pipelines.state import PipelineState

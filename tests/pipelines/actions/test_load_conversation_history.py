@@ -94,10 +94,7 @@ def test_a_summary_that_is_too_long_goes_back_once(history: SqliteHistory) -> No
     state = load(run)
     assert state.history_summary == "a to c"
     corrections = [given["correction"] for given in run.prompts.given]
-    assert corrections == [
-        "",
-        "Your last attempt was refused: the summary of the history takes 24 tokens of 17",
-    ]
+    assert corrections == ["", "Your last attempt was refused: the summary of the history takes 24 tokens of 17"]
 
 
 TOO_LONG = "too long " * 9

@@ -152,11 +152,7 @@ def test_a_file_with_a_wrong_step_is_refused_with_every_problem_at_its_line(tmp_
     assert sorted(told) == [
         (7, "steps.ask.alpha", "must be less than or equal to 1, not 1.5"),
         (8, "steps.ask.fusion", "'rff' is unknown: use one of adaptive, rrf, weighted"),
-        (
-            9,
-            "steps.ask.retrievers.1",
-            "'vector' is unknown: use one of dense, bm25_code, bm25_prose, trigram",
-        ),
+        (9, "steps.ask.retrievers.1", "'vector' is unknown: use one of dense, bm25_code, bm25_prose, trigram"),
         (10, "steps.ask.vec_limit", "must be greater than or equal to 1, not 0"),
         (11, "steps.ask.topk", "unknown key; did you mean 'top_k'?"),
     ]

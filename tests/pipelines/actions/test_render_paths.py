@@ -50,10 +50,7 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
         "    ← FK 0.9",
         "  c",
     ]
-    assert following == [
-        "[1] src/a.py:1-3 Symbol.a\n```\n source\n```",
-        "[2] src/b.py:1-3 Symbol.b\n```\n source\n```",
-    ]
+    assert following == ["[1] src/a.py:1-3 Symbol.a\n```\n source\n```", "[2] src/b.py:1-3 Symbol.b\n```\n source\n```"]
     assert state.context_table == [block, "[1] src/a.py:1-3 Symbol.a\n[2] src/b.py:1-3 Symbol.b"]
     assert outcome.detail == {"paths": 2, "path_tokens": len(block.split()), "texts": 2}
 
@@ -62,19 +59,12 @@ def test_a_node_is_told_by_what_is_known_of_it() -> None:
     bare = changed(text("b"), symbol="", location=SourceLocation(path="", start_line=0, end_line=0, content_hash=""))
     state = make_state(paths=list(connected("ab").paths), node_texts=[bare])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
-    assert state.context_blocks[0].splitlines()[1:] == [
-        "  a",
-        "    → Calls 0.5 at line 7 of a",
-        "  b",
-    ]
+    assert state.context_blocks[0].splitlines()[1:] == ["  a", "    → Calls 0.5 at line 7 of a", "  b"]
 
 
 def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> None:
     found = connected("ab")
-    nodes = [
-        PathNode(id="a", symbol="Shop.a", location=place("src/a.py", 3, 9)),
-        PathNode(id="b", symbol="Shop.b"),
-    ]
+    nodes = [PathNode(id="a", symbol="Shop.a", location=place("src/a.py", 3, 9)), PathNode(id="b", symbol="Shop.b")]
     state = make_state(paths=list(found.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
     assert state.context_blocks[0].splitlines()[1:] == [

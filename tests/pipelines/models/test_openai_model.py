@@ -39,10 +39,7 @@ def test_asks_the_configured_model_once_and_sends_nothing_that_was_not_set() -> 
     (request,) = server.requests
     assert request.path == "/v1/chat/completions"
     assert request.authorization == "Bearer secret"
-    assert request.body == {
-        "model": "small",
-        "messages": [{"role": "user", "content": "What is VAT?"}],
-    }
+    assert request.body == {"model": "small", "messages": [{"role": "user", "content": "What is VAT?"}]}
 
 
 @pytest.mark.parametrize("on_text", [None, [].append])
@@ -169,10 +166,7 @@ def test_a_long_message_of_the_endpoint_is_cut() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "rule"),
-    [
-        (Reply("A ta", finish="length"), "model-answer-cut"),
-        (Reply("", finish="content_filter"), "model-answer-cut"),
-    ],
+    [(Reply("A ta", finish="length"), "model-answer-cut"), (Reply("", finish="content_filter"), "model-answer-cut")],
 )
 @pytest.mark.parametrize("on_text", [None, [].append])
 def test_an_answer_that_is_not_whole_is_none(reply: Reply, rule: str, on_text: Callable[[str], None] | None) -> None:

@@ -26,11 +26,7 @@ lifecycles = st.sampled_from(Lifecycle)
 
 
 def answers(
-    backend: EmbeddedBackend,
-    caller: AccessContext,
-    lifecycle: Lifecycle,
-    searches: Sequence[Asked],
-    ids: Sequence[str],
+    backend: EmbeddedBackend, caller: AccessContext, lifecycle: Lifecycle, searches: Sequence[Asked], ids: Sequence[str]
 ) -> list[object]:
     """Everything that a snapshot answers to a query, in order, with ids for rows: these differ between indexes."""
     snapshot = backend.open(SCOPE, caller, lifecycle)
@@ -63,11 +59,7 @@ def alike(found: Told) -> Told:
 @costly()
 @given(data=st.data(), caller=callers, limits=st.sampled_from(PATHS))
 def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
-    data: st.DataObject,
-    caller: AccessContext,
-    limits: PathLimits,
-    make_node: MakeNode,
-    shared_backend: OpenBackend,
+    data: st.DataObject, caller: AccessContext, limits: PathLimits, make_node: MakeNode, shared_backend: OpenBackend
 ) -> None:
     corpus = data.draw(corpora(make_node))
     trimmed = corpus.seen_by(caller)

@@ -28,10 +28,7 @@ JWT = {
             "access_mapping: a.yaml: has no use in the access mode trusted; set access_mode",
         ),
         ({"jwt_keys": "k.json"}, "jwt_keys: k.json: has no use in the access mode trusted; set access_mode"),
-        (
-            {"jwt_max_lifetime_seconds": 59},
-            "jwt_max_lifetime_seconds: 59: must be greater than or equal to 60",
-        ),
+        ({"jwt_max_lifetime_seconds": 59}, "jwt_max_lifetime_seconds: 59: must be greater than or equal to 60"),
         (
             {"jwt_max_lifetime_seconds": 31_536_001},
             "jwt_max_lifetime_seconds: 31536001: must be less than or equal to 31536000",

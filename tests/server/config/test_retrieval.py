@@ -39,9 +39,7 @@ def test_a_broken_rule_is_one_line(flags: dict[str, object], message: str) -> No
     assert str(caught.value) == message
 
 
-def test_a_token_may_come_from_the_environment_and_is_not_shown(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_token_may_come_from_the_environment_and_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_RERANKER", "https://rerank.example/v1/rerank")
     monkeypatch.setenv("GROUNDWIRE_RERANKER_TOKEN", "tok-3n")
     settings = load_settings(None)

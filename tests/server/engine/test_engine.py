@@ -181,10 +181,7 @@ def test_texts_come_whole_with_their_place_in_the_graph(backend: EmbeddedBackend
     ]
     assert [text.stored.text for text in found.texts] == ["AAAA", "CC"]
     assert [text.stored.token_count for text in found.texts] == [4, 2]
-    assert found.skipped == (
-        SkippedNode(B, SkipReason.OVER_BUDGET),
-        SkippedNode(D, SkipReason.UNAVAILABLE),
-    )
+    assert found.skipped == (SkippedNode(B, SkipReason.OVER_BUDGET), SkippedNode(D, SkipReason.UNAVAILABLE))
     assert (found.used_tokens, found.used_chars, found.index) == (6, 6, "v1")
 
 

@@ -94,11 +94,7 @@ def test_neither_opening_nor_embedding_is_told_and_the_rest_is(
     rerankers = Rerankers(KeywordReranker(widen_factor=1), WorkingReranker(processor))
     engine = engine_over(EmbeddedBackend(tmp_path), [WorkingEmbedder(processor)], rerankers)
     request = QueryRequest(
-        Scope("shop", "main"),
-        AccessContext(),
-        "get user",
-        datetime(2026, 1, 1, tzinfo=UTC),
-        rerank=True,
+        Scope("shop", "main"), AccessContext(), "get user", datetime(2026, 1, 1, tzinfo=UTC), rerank=True
     )
     told = [engine.query(request, never_stop).meta.took_ms for _ in range(2)]
     assert told == [(SEARCHING + RERANKING) * 1000.0] * 2

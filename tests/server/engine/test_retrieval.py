@@ -113,11 +113,7 @@ def refusal(engine: PlainEngine, query: QueryRequest) -> tuple[Reason, str]:
     ],
 )
 def test_who_names_no_source_asks_all_that_the_index_has(
-    put: Put,
-    change: Callable[[IndexContent], IndexContent],
-    vectors: bool,
-    query: QueryRequest,
-    asked: set[Retriever],
+    put: Put, change: Callable[[IndexContent], IndexContent], vectors: bool, query: QueryRequest, asked: set[Retriever]
 ) -> None:
     found = put(change, vectors=vectors).query(query, never_stop)
     assert asked_of(found) == [retriever for retriever in Retriever if retriever in asked]

@@ -131,8 +131,7 @@ def fused(lists: dict[SearchType, list[str]], rrf_k: int) -> list[tuple[str, flo
         return sum(1.0 / (rrf_k + place(ids, id_)) for ids in (semantic_ids, bm25_ids) if id_ in ids)
 
     order = sorted(
-        {*semantic_ids, *bm25_ids},
-        key=lambda id_: (-score(id_), place(semantic_ids, id_), place(bm25_ids, id_), id_),
+        {*semantic_ids, *bm25_ids}, key=lambda id_: (-score(id_), place(semantic_ids, id_), place(bm25_ids, id_), id_)
     )
     return [(id_, score(id_), rank) for rank, id_ in enumerate(order, start=1)]
 

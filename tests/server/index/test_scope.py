@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.scope import (
-    Scope,
-    canonical_id,
-    escaped,
-    kind_problem,
-    name_problem,
-    node_key,
-    version_problem,
-)
+from groundwire_index.scope import Scope, canonical_id, escaped, kind_problem, name_problem, node_key, version_problem
 
 
 @pytest.mark.parametrize(

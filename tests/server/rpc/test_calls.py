@@ -183,10 +183,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
     health_of: "HealthOf",
     search_request: retrieval_pb2.SearchNodesRequest,
 ) -> None:
-    async with (
-        serving(max_waiting_calls=2) as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
+    async with serving(max_waiting_calls=2) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         admitted = [asyncio.ensure_future(stub.SearchNodes(search_request)) for _ in range(3)]
         assert await has_started(work)
@@ -211,16 +208,10 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
 @pytest.mark.asyncio
 @pytest.mark.parametrize("timeout", [0.2, None], ids=["expired", "cancelled"])
 async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
-    serving: "Serving",
-    work: Work,
-    search_request: retrieval_pb2.SearchNodesRequest,
-    timeout: float | None,
+    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest, timeout: float | None
 ) -> None:
     work.is_deaf = True  # so that it keeps the compute thread
-    async with (
-        serving(max_waiting_calls=1) as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
+    async with serving(max_waiting_calls=1) as server, grpc.aio.insecure_channel(server.address) as channel:
         search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
         running = search(search_request)
         assert await has_started(work)

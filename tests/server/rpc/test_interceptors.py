@@ -148,11 +148,7 @@ async def test_the_log_says_what_is_wrong_with_a_damaged_index(
     ("timeout", "code"), [(0.2, "DEADLINE_EXCEEDED"), (None, "CANCELLED")], ids=["deadline", "cancelled"]
 )
 async def test_a_call_given_up_is_one_line(
-    serving: "Serving",
-    engine: Mock,
-    search_request: retrieval_pb2.SearchNodesRequest,
-    timeout: float | None,
-    code: str,
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, timeout: float | None, code: str
 ) -> None:
     loop = asyncio.get_running_loop()
     started, ended = asyncio.Event(), asyncio.Event()

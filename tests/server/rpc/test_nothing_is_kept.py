@@ -143,11 +143,7 @@ def defect(*_: object) -> None:
     [("0", None), ("3", invalid), ("5", not_found), ("8", refused), ("4", late), ("9", damaged), ("13", defect)],
 )
 async def test_whatever_the_engine_does(
-    serving: "Serving",
-    engine: Mock,
-    jwt_settings: dict[str, object],
-    status: str,
-    effect: Callable[..., None] | None,
+    serving: "Serving", engine: Mock, jwt_settings: dict[str, object], status: str, effect: Callable[..., None] | None
 ) -> None:
     if effect is not None:
         engine.search.side_effect = as_part(effect)
@@ -163,13 +159,7 @@ async def test_whatever_the_engine_does(
         ("16", SEARCH, request(), "", 1),
         ("7", SEARCH, request("secret"), VALID, 0),
         ("3", SEARCH, b"\xff\xff\xff", VALID, 0),
-        (
-            "3",
-            SEARCH,
-            retrieval_pb2.SearchNodesRequest(query_vector=[1.0] * 20_000).SerializeToString(),
-            VALID,
-            0,
-        ),
+        ("3", SEARCH, retrieval_pb2.SearchNodesRequest(query_vector=[1.0] * 20_000).SerializeToString(), VALID, 0),
         ("4", SEARCH, request(), VALID, 1),
         ("0", "/grpc.health.v1.Health/Check", b"", "", 0),
         ("5", "/grpc.health.v1.Health/Check", health_pb2.HealthCheckRequest(service="x").SerializeToString(), "", 0),

@@ -141,11 +141,7 @@ def test_a_text_without_room_keeps_its_part_of_the_budget() -> None:
         for node, (size, tokens) in zip(many(4, "", ""), sizes, strict=True)
     ]
     content = filled(nodes, replace(REQUEST, budget_tokens=100, include_parents=False))
-    assert [match.text for match in content.matches][1:] == [
-        SkipReason.RESPONSE_LIMIT,
-        SkipReason.OVER_BUDGET,
-        "x",
-    ]
+    assert [match.text for match in content.matches][1:] == [SkipReason.RESPONSE_LIMIT, SkipReason.OVER_BUDGET, "x"]
     assert content.used_tokens == 70
 
 

@@ -30,11 +30,7 @@ class EmbeddedBackend:
         self._pool = IndexPool(self._store)
 
     def open(
-        self,
-        scope: Scope,
-        access: AccessContext,
-        lifecycle: Lifecycle = Lifecycle.ACTIVE,
-        filter_: Filter = NO_FILTER,
+        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
         return _snapshot(self._pool.view(scope, access, lifecycle), filter_)

@@ -39,11 +39,7 @@ class MilvusBackend:
         self._pool = VersionPool(self._catalogue, clock)
 
     def open(
-        self,
-        scope: Scope,
-        access: AccessContext,
-        lifecycle: Lifecycle = Lifecycle.ACTIVE,
-        filter_: Filter = NO_FILTER,
+        self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> MilvusSnapshot:
         """See `Backend.open`."""
         with outages_told():

@@ -24,10 +24,7 @@ class CallerCache(Generic[Seen]):
     """The view of each caller. Callers of the same policy classes and bounds share it."""
 
     def __init__(
-        self,
-        classes: Sequence[NodeAccess],
-        judged: Callable[[NDArray[np.bool_], Bounds], Seen],
-        most_callers: int,
+        self, classes: Sequence[NodeAccess], judged: Callable[[NDArray[np.bool_], Bounds], Seen], most_callers: int
     ) -> None:
         """`judged` is quick: it is asked with a mask of the policy classes that a caller may see, and its bounds.
 

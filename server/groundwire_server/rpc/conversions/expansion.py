@@ -64,9 +64,5 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
 def encode_edge(edge: Edge) -> retrieval_pb2.GraphEdge:
     """An edge of a walk or a path."""
     return retrieval_pb2.GraphEdge(
-        from_id=edge.from_id,
-        to_id=edge.to_id,
-        edge_type=edge.edge_type,
-        confidence=edge.confidence,
-        line=edge.line,
+        from_id=edge.from_id, to_id=edge.to_id, edge_type=edge.edge_type, confidence=edge.confidence, line=edge.line
     )

@@ -24,12 +24,7 @@ class KeyRing:
     key ids cannot make this server read more often than that.
     """
 
-    def __init__(
-        self,
-        source: KeySource,
-        changed: Callable[[], None],
-        max_waiting: int = MAX_WAITING,
-    ) -> None:
+    def __init__(self, source: KeySource, changed: Callable[[], None], max_waiting: int = MAX_WAITING) -> None:
         """`changed` is called when keys have come or gone, before any of them is used.
 
         At most `max_waiting` calls wait for a refresh at a time; a call with an unknown key beyond that is refused.

@@ -10,12 +10,7 @@ from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import CallRunner
-from groundwire_server.rpc.conversions.indexes import (
-    decode_index_scope,
-    decode_listing,
-    encode_described,
-    encode_index,
-)
+from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_described, encode_index
 from groundwire_server.rpc.identity.access_control import AccessControl
 
 

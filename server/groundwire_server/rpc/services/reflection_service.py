@@ -39,11 +39,7 @@ class ReflectionService:
         )
         return grpc.method_handlers_generic_handler(reflection.SERVICE_NAME, {"ServerReflectionInfo": converse})
 
-    async def _converse(
-        self,
-        requests: _Requests,
-        context: _Context,
-    ) -> None:
+    async def _converse(self, requests: _Requests, context: _Context) -> None:
         try:
             await self._answer(requests, context)
             return
@@ -54,11 +50,7 @@ class ReflectionService:
         finally:
             del context, requests  # `CallInterceptor` says why
 
-    async def _answer(
-        self,
-        requests: _Requests,
-        context: _Context,
-    ) -> None:
+    async def _answer(self, requests: _Requests, context: _Context) -> None:
         """Raises DeadlineError when the stream has lasted too long, or when a newer stream takes its place."""
         async with self._conversations.taken(CONVERSATION_SECONDS):
             # An asynchronous generator, which the types of its library take for a coroutine.

@@ -41,9 +41,7 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
     reranker = _load_reranker(settings)
     rerankers = Rerankers(keyword=KeywordReranker(settings.widen_factor), codebert=reranker)
     query_settings = QuerySettings(
-        boosts=_load_boosts(settings),
-        routing=_load_routing(settings),
-        defaults=settings.query_defaults,
+        boosts=_load_boosts(settings), routing=_load_routing(settings), defaults=settings.query_defaults
     )
     indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
     return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.max_top_k), backend

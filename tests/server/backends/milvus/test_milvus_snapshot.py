@@ -45,10 +45,7 @@ class Both:
 
 @pytest.fixture(scope="module")
 def both(
-    milvus: MilvusServer,
-    make_node: MakeNode,
-    publish: Callable[..., None],
-    tmp_path_factory: pytest.TempPathFactory,
+    milvus: MilvusServer, make_node: MakeNode, publish: Callable[..., None], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Both]:
     data = tmp_path_factory.mktemp("data")
     content = varied_content(make_node, 300, LARGE_DOCUMENT)

@@ -76,10 +76,7 @@ def test_collections_without_a_common_one_match_nothing() -> None:
 
 
 def test_what_the_request_gives_wins() -> None:
-    defaults = rule(
-        hybrid=HybridParameters(top_k=9, min_sim=0.5),
-        index="v1",
-    )
+    defaults = rule(hybrid=HybridParameters(top_k=9, min_sim=0.5), index="v1")
     plain = routed(QUERY, defaults)
     assert (plain.hybrid, plain.scope.active_index) == (defaults.hybrid, "v1")
     given = query(scope=Scope("shop", "main", "v2"), hybrid=HybridParameters(min_sim=0.0))

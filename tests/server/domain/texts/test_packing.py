@@ -10,11 +10,7 @@ from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
 from groundwire_server.domain.response_size import ACTION_BYTES, of_skipped, of_text
-from groundwire_server.domain.texts.packing import (
-    Budget,
-    Packing,
-    pack,
-)
+from groundwire_server.domain.texts.packing import Budget, Packing, pack
 from groundwire_server.domain.texts.prioritization import RequestedText
 from groundwire_server.domain.texts.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
@@ -65,10 +61,7 @@ def oracle(
             skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
     kept_sizes = [available[kept.id] for kept in chosen]
     return Packing(
-        tuple(chosen),
-        tuple(skipped),
-        sum(size.tokens for size in kept_sizes),
-        sum(size.chars for size in kept_sizes),
+        tuple(chosen), tuple(skipped), sum(size.tokens for size in kept_sizes), sum(size.chars for size in kept_sizes)
     )
 
 

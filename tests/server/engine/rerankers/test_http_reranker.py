@@ -33,11 +33,7 @@ SECRET = "tok-3n"
 
 @contextmanager
 def reranker(
-    url: str,
-    api: RerankApi = "rerank",
-    model: str = "small",
-    token: Token = lambda: SECRET,
-    seconds: float = 20,
+    url: str, api: RerankApi = "rerank", model: str = "small", token: Token = lambda: SECRET, seconds: float = 20
 ) -> Iterator[HttpReranker]:
     asking = HttpReranker(RerankService(url, api, model, token, seconds), widen_factor=1)
     try:

@@ -8,12 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from groundwire_index.embedding.int8.record import (
-    RECORD_FILE,
-    EncoderDamagedError,
-    EncoderRecord,
-    read_record,
-)
+from groundwire_index.embedding.int8.record import RECORD_FILE, EncoderDamagedError, EncoderRecord, read_record
 from groundwire_index.embedding.int8.store import ENCODERS_FOLDER, EncoderStore
 
 CONTENT = {"a": b"alpha", "b": b"beta"}

@@ -76,10 +76,7 @@ def test_a_vectors_codes_are_its_own() -> None:
 
 def test_faiss_reads_the_mapped_codes_in_place() -> None:
     codes = written(drawn_vectors(50, 64, 1))
-    indexes: list[tuple[Any, NDArray[np.uint8]]] = [
-        (codes.byte_index, codes.bytes),
-        (codes.sign_index, codes.signs),
-    ]
+    indexes: list[tuple[Any, NDArray[np.uint8]]] = [(codes.byte_index, codes.bytes), (codes.sign_index, codes.signs)]
     for index, own in indexes:
         assert not index.codes.is_owned
         assert int(index.codes.data()) == own.ctypes.data

@@ -32,12 +32,7 @@ def test_both_layouts_and_packings_say_the_same(
 ) -> None:
     path = make_bundle(both_halves, zipped=zipped, top=top)
     nodes = nodes_of(path)
-    assert list(nodes) == [
-        "cs::C0001",
-        "cs::C0002",
-        "sql::dbo.Invoice_Create|PROC",
-        "sql::dbo.Invoice|TABLE",
-    ]
+    assert list(nodes) == ["cs::C0001", "cs::C0002", "sql::dbo.Invoice_Create|PROC", "sql::dbo.Invoice|TABLE"]
     assert replace(nodes["cs::C0001"], origin="") == SourceNode(
         kind="cs",
         local_id="C0001",

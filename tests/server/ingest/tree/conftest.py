@@ -67,9 +67,7 @@ def resolved(analyse: Analyser) -> Resolver:
     """The edges across files of code, and the mappings, by path; those within a file aside."""
 
     def resolve_files(
-        files: Mapping[str, str],
-        go_modules: Mapping[str, str] | None = None,
-        packages: frozenset[str] | None = None,
+        files: Mapping[str, str], go_modules: Mapping[str, str] | None = None, packages: frozenset[str] | None = None
     ) -> list[SourceEdge | EntityMapping]:
         projects = {path: script_project(path, text) for path, text in files.items() if is_project_file(path)}
         manifests = {path: text for path, text in files.items() if path.endswith("Cargo.toml")}

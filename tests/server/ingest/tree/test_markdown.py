@@ -179,10 +179,7 @@ def test_a_title_without_letters_and_a_blank_file() -> None:
 
 def test_windows_line_ends_keep_their_numbers() -> None:
     analysis = _analysis("a\r\n\r\n# B\r\nb\r\n")
-    assert [(node.text, node.start_line, node.end_line) for node in analysis.nodes] == [
-        ("a", 1, 1),
-        ("# B\r\nb", 3, 4),
-    ]
+    assert [(node.text, node.start_line, node.end_line) for node in analysis.nodes] == [("a", 1, 1), ("# B\r\nb", 3, 4)]
 
 
 def test_a_lone_carriage_return_ends_no_line() -> None:

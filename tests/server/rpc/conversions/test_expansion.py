@@ -55,8 +55,7 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         Expansion,
         seed_ids=name_tuples,
         nodes=st.lists(
-            st.builds(ExpandedNode, names, counts, names, names, locations, st.booleans(), st.booleans()),
-            max_size=3,
+            st.builds(ExpandedNode, names, counts, names, names, locations, st.booleans(), st.booleans()), max_size=3
         ).map(tuple),
         edges=st.lists(
             st.builds(Edge, names, names, names, st.floats(0, 1, exclude_min=True, width=32), counts), max_size=3

@@ -60,9 +60,7 @@ def test_no_filter_does_not_narrow() -> None:
 
 
 @given(metadata_maps)
-def test_metadata_becomes_conditions_in_the_order_of_their_keys(
-    metadata: Mapping[str, JsonValue],
-) -> None:
+def test_metadata_becomes_conditions_in_the_order_of_their_keys(metadata: Mapping[str, JsonValue]) -> None:
     conditions = decoded(metadata_message(metadata)).metadata
     expected = [
         (key, list(map(as_json, value if isinstance(value, list) else [value])))

@@ -30,10 +30,7 @@ def test_a_listing_takes_any_names_or_given_ones() -> None:
     assert decode_listing(index_pb2.ListIndexesRequest(repository="shop", branch="main")) == ("shop", "main")
     with pytest.raises(InvalidRequestError) as caught:
         decode_listing(index_pb2.ListIndexesRequest(repository="a::b", branch=" "))
-    assert broken_rules(caught.value) == [
-        ("repository", Reason.VALUE_MALFORMED),
-        ("branch", Reason.VALUE_MALFORMED),
-    ]
+    assert broken_rules(caught.value) == [("repository", Reason.VALUE_MALFORMED), ("branch", Reason.VALUE_MALFORMED)]
 
 
 def test_the_names_of_an_index_are_checked() -> None:

@@ -91,13 +91,7 @@ def test_paths_arrive_as_they_were_found(found: Paths) -> None:
             for path in message.paths
         ),
         nodes=tuple(
-            PathNode(
-                node.id,
-                node.symbol,
-                decoded_location(node.location),
-                node.is_test,
-                node.is_generated,
-            )
+            PathNode(node.id, node.symbol, decoded_location(node.location), node.is_test, node.is_generated)
             for node in message.nodes
         ),
         from_count=debug.from_count,

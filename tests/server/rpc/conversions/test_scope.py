@@ -56,11 +56,7 @@ def _bound_to(name: str, values: list[str]) -> scope_pb2.AccessContext:
             Reason.FIELD_REQUIRED,
         ),
         *(
-            (
-                _bound_to(bound, values),
-                f"access.{bound}.values{place}",
-                reason,
-            )
+            (_bound_to(bound, values), f"access.{bound}.values{place}", reason)
             for bound in BOUNDS
             for values, place, reason in (
                 (["a", ""], "[1]", Reason.FIELD_REQUIRED),

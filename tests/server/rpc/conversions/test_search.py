@@ -74,10 +74,7 @@ def test_a_search_arrives_as_it_was_asked(request: SearchRequest) -> None:
     assert decode_search(over_the_wire(message), ACCESS) == request
 
 
-_RETRIEVERS = {
-    retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE,
-    retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE,
-}
+_RETRIEVERS = {retrieval_pb2.RETRIEVER_DENSE: Retriever.DENSE, retrieval_pb2.RETRIEVER_BM25_CODE: Retriever.BM25_CODE}
 
 retriever_scores = st.builds(RetrieverScore, st.sampled_from(list(_RETRIEVERS.values())), counts, scores)
 

@@ -239,10 +239,7 @@ async def test_a_token_of_a_key_that_was_published_since_is_believed_at_once(
 
     with http_site() as site:
         site.body = key_set(KEY).encode()
-        async with (
-            serving(callers, **jwt_settings) as server,
-            grpc.aio.insecure_channel(server.address) as channel,
-        ):
+        async with serving(callers, **jwt_settings) as server, grpc.aio.insecure_channel(server.address) as channel:
             site.body = key_set(KEY, new).encode()
             for key in (KEY, new):
                 listing = index_pb2_grpc.IndexServiceStub(channel).ListIndexes

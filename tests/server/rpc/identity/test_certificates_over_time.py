@@ -236,10 +236,7 @@ async def test_a_server_whose_revocations_cannot_be_read_does_not_start(
 async def test_a_list_in_der_is_read(serving: "Serving", mesh: Mesh) -> None:
     stolen = mesh.authority.issue("stolen", uris=[URI])
     mesh.publish(mesh.authority.revocation_list(stolen.content, encoding=Encoding.DER))
-    async with (
-        serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
-        AsyncExitStack() as stack,
-    ):
+    async with serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server, AsyncExitStack() as stack:
         thief = await Connection(stack, TlsCaller(stolen), server.address).open()
         assert await thief.ask() == refused("certificate_revoked")
 
@@ -258,10 +255,7 @@ async def test_a_forwarded_certificate_is_checked_as_that_of_the_peer_is(serving
     early = mesh.authority.issue("early", uris=[URI], valid_from=days["tomorrow"], valid_until=2 * days["tomorrow"])
     foreign = Authority.create(mesh.folder / "foreign", "foreign").issue("foreign", uris=[URI])
     mesh.publish(mesh.authority.revocation_list(revoked.content))
-    async with (
-        serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
-        AsyncExitStack() as stack,
-    ):
+    async with serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server, AsyncExitStack() as stack:
         connection = await Connection(stack, TlsCaller(proxy), server.address).open()
         for forwarded, ending in (
             (cert(valid), OK),
@@ -283,10 +277,7 @@ async def test_a_forwarded_certificate_is_checked_as_that_of_the_peer_is(serving
 async def test_a_revoked_proxy_speaks_for_nobody(serving: "Serving", mesh: Mesh) -> None:
     proxy, valid = mesh.authority.issue("proxy", uris=[PROXY]), mesh.authority.issue("valid", uris=[URI])
     mesh.publish(mesh.authority.revocation_list(proxy.content))
-    async with (
-        serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server,
-        AsyncExitStack() as stack,
-    ):
+    async with serving(**mesh.settings("mtls", tls_client_crl=mesh.crl)) as server, AsyncExitStack() as stack:
         connection = await Connection(stack, TlsCaller(proxy), server.address).open()
         forwarded = ("x-forwarded-client-cert", f"{cert(valid)}URI={URI}")
         assert await connection.ask(forwarded) == refused("certificate_revoked")

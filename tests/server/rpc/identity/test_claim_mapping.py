@@ -140,10 +140,7 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
             "scopes: {claims: [{claim: t, values: {a: [b]}}]}",
             "scopes.claims[0].values.a[0]: is 'b'; must be <repository>::<branch>",
         ),
-        (
-            "scopes: {always: ['a::b']}\ntenant: x",
-            "tenant: is no key here; remove it or correct its name",
-        ),
+        ("scopes: {always: ['a::b']}\ntenant: x", "tenant: is no key here; remove it or correct its name"),
         ("scopes: {always: ['a::b']}\nacl_tags: {claims: [{}]}", "acl_tags.claims[0].claim: is required; give it"),
         (
             "scopes: {always: ['a::b']}\nclearance_level: {always: '3'}",

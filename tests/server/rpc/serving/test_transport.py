@@ -211,10 +211,7 @@ async def test_two_servers_never_share_a_port(serving: "Serving") -> None:
 async def test_a_request_beyond_the_limit_is_refused_and_one_below_it_is_not(
     serving: "Serving", search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
-    async with (
-        serving(max_receive_bytes=100_000) as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
+    async with serving(max_receive_bytes=100_000) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         search_request.query = "x" * 99_000
         assert (await stub.SearchNodes(search_request)).index == "v1"

@@ -32,10 +32,7 @@ async def test_the_calls_of_the_main_port_are_told_at_that_of_channelz(
 
 
 async def test_callers_cannot_ask_for_it(serving: "Serving") -> None:
-    async with (
-        serving(channelz_listen="127.0.0.1:0") as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
+    async with serving(channelz_listen="127.0.0.1:0") as server, grpc.aio.insecure_channel(server.address) as channel:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await STUB(channel).GetServers(channelz_pb2.GetServersRequest())
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED

@@ -107,10 +107,7 @@ async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
         return SearchResult((), "v1", SearchType.BM25)
 
     engine.search.side_effect = as_part(answer)
-    async with (
-        serving(**METRICS) as server,
-        grpc.aio.insecure_channel(server.address) as channel,
-    ):
+    async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         calls = [stub.SearchNodes(search_request, timeout=60) for _ in range(3)]
         codes = [asyncio.ensure_future(call.code()) for call in calls]

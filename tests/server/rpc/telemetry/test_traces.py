@@ -47,10 +47,7 @@ def every_call(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def spans_of(
-    serving: "Serving",
-    exporter: InMemorySpanExporter,
-    request: retrieval_pb2.SearchNodesRequest,
-    *traceparent: str,
+    serving: "Serving", exporter: InMemorySpanExporter, request: retrieval_pb2.SearchNodesRequest, *traceparent: str
 ) -> list[ReadableSpan]:
     """The spans of one search, oldest first."""
     async with serving(tracing=True) as server, grpc.aio.insecure_channel(server.address) as channel:
@@ -82,10 +79,7 @@ async def test_a_call_is_a_span_below_its_callers(
 
 @pytest.mark.asyncio
 async def test_stages_are_spans_below_what_they_are_a_part_of(
-    serving: "Serving",
-    engine: Mock,
-    exporter: InMemorySpanExporter,
-    search_request: retrieval_pb2.SearchNodesRequest,
+    serving: "Serving", engine: Mock, exporter: InMemorySpanExporter, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
         with stage("search"):
@@ -203,8 +197,7 @@ async def test_spans_reach_a_collector(
 
 
 @pytest.mark.parametrize(
-    ("variable", "value"),
-    [("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")],
+    ("variable", "value"), [("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]
 )
 def test_variables_that_cannot_be_used_are_errors_of_the_settings(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str

@@ -52,9 +52,7 @@ class PathLimits:
 
 
 MEASURED = PathLimits(
-    direct_rows=4_096,
-    exact_rows=50_000,
-    bands=(Band(16, 4_096), Band(128, 8_192), Band(1_024, 32_768)),
+    direct_rows=4_096, exact_rows=50_000, bands=(Band(16, 4_096), Band(128, 8_192), Band(1_024, 32_768))
 )
 
 

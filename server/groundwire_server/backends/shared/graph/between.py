@@ -33,13 +33,7 @@ class Between:
     """The rows between `starts` and `ends`, which are sorted and distinct. `inner` are those reached so far, sorted."""
 
     def __init__(
-        self,
-        starts: Rows,
-        ends: Rows,
-        onward: Neighbours,
-        backward: Neighbours,
-        max_nodes: int,
-        checkpoint: Checkpoint,
+        self, starts: Rows, ends: Rows, onward: Neighbours, backward: Neighbours, max_nodes: int, checkpoint: Checkpoint
     ) -> None:
         """`onward` are the neighbours that a path may go on to, `backward` those that it may come from."""
         self.starts = starts

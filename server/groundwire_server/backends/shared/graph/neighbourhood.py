@@ -8,11 +8,7 @@ from groundwire_server.domain.query.neighbourhood import CONFIDENT, Neighbourhoo
 
 
 def neighbourhood_of(
-    rows: Positions,
-    places: Positions,
-    far: NDArray[np.integer],
-    confidences: NDArray[np.float32],
-    node_count: int,
+    rows: Positions, places: Positions, far: NDArray[np.integer], confidences: NDArray[np.float32], node_count: int
 ) -> Neighbourhood:
     """The edges among distinct rows [n], ascending; of several edges between two rows the most confident counts.
 

@@ -31,9 +31,7 @@ FILES = {
 }
 
 
-def test_a_view_leads_to_its_code_its_model_and_what_it_binds_to(
-    tree: Callable[[Mapping[str, str]], ReadTree],
-) -> None:
+def test_a_view_leads_to_its_code_its_model_and_what_it_binds_to(tree: Callable[[Mapping[str, str]], ReadTree]) -> None:
     found = tree(FILES)
     view, behind = "Views/OrdersView.xaml", "Views/OrdersView.xaml.cs#Shop.Views.OrdersView"
     assert found.of("PartialOf").keys() == {(view, behind), (behind, view)}

@@ -59,12 +59,7 @@ endef
 \tcc {PAD}
 plain:
 """
-    assert chunks("Makefile", text) == [
-        ("Makefile", 1, 16),
-        ("all build", 5, 9),
-        ("block", 10, 13),
-        ("%.o", 14, 15),
-    ]
+    assert chunks("Makefile", text) == [("Makefile", 1, 16), ("all build", 5, 9), ("block", 10, 13), ("%.o", 14, 15)]
     assert [item.written for item in read("Makefile", text).references] == [("common.mk",)]
 
 

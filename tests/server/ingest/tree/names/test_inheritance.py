@@ -67,10 +67,7 @@ def test_what_overrides_is_never_sure_where_the_base_has_a_body(edges_of: EdgesO
     }
     assert edges_of("Overrides", files) == {("A.cs#Next.Go", "A.cs#Base.Go"): 0.9}
     assert edges_of("OverriddenBy", files) == {("A.cs#Base.Go", "A.cs#Next.Go"): 0.9}
-    assert edges_of("Calls", files) == {
-        ("A.cs#User.Run", "A.cs#Base.Go"): 0.9,
-        ("A.cs#User.Run", "A.cs#Next.Go"): 0.5,
-    }
+    assert edges_of("Calls", files) == {("A.cs#User.Run", "A.cs#Base.Go"): 0.9, ("A.cs#User.Run", "A.cs#Next.Go"): 0.5}
 
 
 @pytest.mark.parametrize(

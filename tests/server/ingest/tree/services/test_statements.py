@@ -38,8 +38,7 @@ VARIABLES = (Variable("PORT", "8080"), Variable("A", "b"))
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "Rollout", "DeploymentConfig"],
+    "kind", ["Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "Rollout", "DeploymentConfig"]
 )
 def test_workloads_have_the_variables_of_all_their_containers(kind: str) -> None:
     template = f"{{metadata: {{labels: {{app: shop, tier: web}}}}, {POD}}}"

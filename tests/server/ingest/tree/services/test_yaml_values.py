@@ -107,9 +107,7 @@ def test_values_of_the_wrong_shape_hold_nothing() -> None:
 
 _texts = st.text(st.sampled_from("ab1:-\n '#é"), max_size=6)
 _values = st.recursive(
-    _texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3),
-    max_leaves=12,
+    _texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3), max_leaves=12
 )
 
 

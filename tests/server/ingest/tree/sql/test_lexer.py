@@ -7,13 +7,7 @@ from support.growth import check_linear
 
 
 @pytest.mark.parametrize(
-    ("dialect", "unit"),
-    [
-        (Dialect.TSQL, "["),
-        (Dialect.GENERIC, "[a"),
-        (Dialect.MYSQL, "\\'"),
-        (Dialect.MYSQL, '\\"'),
-    ],
+    ("dialect", "unit"), [(Dialect.TSQL, "["), (Dialect.GENERIC, "[a"), (Dialect.MYSQL, "\\'"), (Dialect.MYSQL, '\\"')]
 )
 def test_quotes_that_nothing_closes(dialect: Dialect, unit: str) -> None:
     def read(units: int) -> None:

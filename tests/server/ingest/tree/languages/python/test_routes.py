@@ -81,10 +81,7 @@ def test_a_view_set_answers_for_a_collection_and_its_items(analyse: Analyser) ->
         ),
         (
             "urlpatterns = [path('b/', include(router.urls))]\n",
-            [
-                Mount(0, "router", "/b", 1, "urlpatterns"),
-                Mount(0, "router.urls.urlpatterns", "/b", 1, "urlpatterns"),
-            ],
+            [Mount(0, "router", "/b", 1, "urlpatterns"), Mount(0, "router.urls.urlpatterns", "/b", 1, "urlpatterns")],
         ),
     ],
 )

@@ -160,10 +160,7 @@ def test_names_may_hold_a_dollar_sign(analyse: Analyser) -> None:
     assert analysis.facts is not None
     assert [definition.symbol for definition in analysis.facts.definitions] == ["", "$go"]
     assert analysis.facts.imports == (Import("", "$go", "default", 2),)
-    assert analysis.facts.bindings == (
-        Binding(1, "$el", "Item", True),
-        Binding(1, "()", "", False, "$el.open()"),
-    )
+    assert analysis.facts.bindings == (Binding(1, "$el", "Item", True), Binding(1, "()", "", False, "$el.open()"))
 
 
 def test_components_of_jsx_are_called_and_tags_are_not(analyse: Analyser) -> None:

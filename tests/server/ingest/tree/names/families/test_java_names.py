@@ -57,10 +57,7 @@ def test_calls(edges_of: EdgesOf) -> None:
         (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line"): 0.9,
         (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Line.settle"): 0.9,
         (RUN, "src/com/shop/model/Invoice.java#com.shop.model.Invoice.touch"): 0.9,
-        (
-            "src/com/shop/Service.java#com.shop.Service.Inner.f",
-            "src/com/shop/Base.java#com.shop.Base.helper",
-        ): 0.9,
+        ("src/com/shop/Service.java#com.shop.Service.Inner.f", "src/com/shop/Base.java#com.shop.Base.helper"): 0.9,
     }
 
 

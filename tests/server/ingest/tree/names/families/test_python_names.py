@@ -186,7 +186,4 @@ def test_a_definition_for_when_an_import_fails_stands_back(edges_of: EdgesOf) ->
         ),
         "fast.py": "def run():\n    pass\n\n\ndef LIMIT():\n    pass\n",
     }
-    assert edges_of("Calls", files) == {
-        ("a.py#f", "fast.py#run"): 0.8,
-        ("a.py#f", "fast.py#LIMIT"): 0.8,
-    }
+    assert edges_of("Calls", files) == {("a.py#f", "fast.py#run"): 0.8, ("a.py#f", "fast.py#LIMIT"): 0.8}

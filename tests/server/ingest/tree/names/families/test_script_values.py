@@ -71,10 +71,7 @@ def test_a_local_variable_hides_what_is_imported(edges_of: EdgesOf) -> None:
             "export function two() {\n  const save = () => 1;\n  save();\n  load();\n}\n"
         ),
     }
-    assert edges_of("Calls", files) == {
-        ("app.ts#one", "lib.ts#save"): 1.0,
-        ("app.ts#two", "lib.ts#load"): 1.0,
-    }
+    assert edges_of("Calls", files) == {("app.ts#one", "lib.ts#save"): 1.0, ("app.ts#two", "lib.ts#load"): 1.0}
 
 
 def test_what_is_passed_listed_and_read(edges_of: EdgesOf) -> None:

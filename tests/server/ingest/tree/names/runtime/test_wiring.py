@@ -96,10 +96,7 @@ def test_what_is_registered_for_a_parameter_of_a_constructor_is_injected(edges_o
             "class Setup\n{\n    void Add() => services.AddSingleton<IClock, Clock>();\n}\n"
         )
     }
-    assert edges_of("Injects", files) == {
-        ("A.cs#Shop", "A.cs#Clock"): 0.9,
-        ("A.cs#Store.Store", "A.cs#Clock"): 0.9,
-    }
+    assert edges_of("Injects", files) == {("A.cs#Shop", "A.cs#Clock"): 0.9, ("A.cs#Store.Store", "A.cs#Clock"): 0.9}
 
 
 SEVERAL = {
