@@ -144,6 +144,7 @@ REFUNDS = [
     *(_ranked(f"leaf/{number}", "nothing", "src/leaves.cs") for number in range(30)),
     *(_ranked(f"crowd/{number}", "refunded " * (9 - number) + "order", "src/crowd.cs") for number in (1, 2, 3)),
     _ranked("outside", "refunded refunded refunded order", "src/outside.cs"),
+    _ranked("outside/rest", "nothing", "src/outside.cs"),
     _ranked("hidden", "refunded order refunded order", "src/another.cs", acl_tags=["inside"]),
     edge("cs::crowd/1", "cs::called", "Calls"),
     edge("cs::crowd/1", "cs::hub", "Calls"),

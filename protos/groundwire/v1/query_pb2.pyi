@@ -211,8 +211,8 @@ class RankingParameters(_message.Message):
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
-    over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none.
-    It is 0.3. No effect when the retriever BM25_CODE is not used.
+    over the code tokens of all its nodes that the caller may see; a file of one such node, or of more than 2,000, has
+    none. It is 0.3. No effect when the retriever BM25_CODE is not used.
     """
     test_factor: _builtins.float
     """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". It is 0.5."""

@@ -42,7 +42,7 @@ def file_scores(
     checkpoint: Checkpoint,
     rows: Positions,
 ) -> Floats:
-    """The score of each row's file [m]; NaN for a row of none, or of one with more than `MAX_FILE_NODES` nodes.
+    """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `MAX_FILE_NODES`.
 
     Raises what the checkpoint raises.
     """
@@ -57,7 +57,7 @@ def file_scores(
     scores = np.zeros(len(documents), dtype=np.float64)
     for term, of_term in zip(terms, files.frequencies, strict=True):
         scores += term_scores(term.weight, of_term, relative)
-    scores[files.nodes > MAX_FILE_NODES] = np.nan
+    scores[(files.nodes == 1) | (files.nodes > MAX_FILE_NODES)] = np.nan
     found = np.full(len(rows), np.nan, dtype=np.float64)
     in_file = of_rows != NO_DOCUMENT
     found[in_file] = scores.take(np.searchsorted(documents, of_rows[in_file]))

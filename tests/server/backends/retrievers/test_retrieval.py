@@ -124,7 +124,7 @@ def file_of(node: Node) -> tuple[str, ...] | None:
 
 
 def scores_of_files(search: Asked, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:
-    """BM25 of whole files with the weights of terms among nodes, by file."""
+    """BM25 of whole files of several nodes with the weights of terms among nodes, by file."""
     documents = {node.id: tokenize(node.text) for node in corpus.nodes}
     files = sorted({file for node in corpus.nodes if (file := file_of(node))})
     words = {
@@ -139,7 +139,8 @@ def scores_of_files(search: Asked, corpus: Corpus) -> dict[tuple[str, ...] | Non
             frequency = float(words[file].count(term))
             length = 0.25 + 0.75 * (len(words[file]) / mean)
             scores[file] += repeats * idf * frequency / (frequency + 1.5 * length)
-    return scores
+    nodes = Counter(map(file_of, corpus.nodes))
+    return {file: score for file, score in scores.items() if nodes[file] > 1}
 
 
 def numbered_files(items: Iterable[Candidate]) -> list[Candidate]:

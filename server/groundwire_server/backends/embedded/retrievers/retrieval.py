@@ -34,7 +34,7 @@ def file_scores(
     rows: Rows,
     max_nodes: int = MAX_FILE_NODES,
 ) -> NDArray[np.float64]:
-    """The score of each row's file [m]; NaN for a row of none, or of one with more than `max_nodes` nodes.
+    """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `max_nodes`.
 
     Costs what the rows of these files do, and for each term no more than the rows that hold it do. Raises what the
     checkpoint raises.
@@ -44,8 +44,9 @@ def file_scores(
     members, places = reading.members(files)
     seen = np.flatnonzero(visibility.mask.take(members))
     members, places = members.take(seen), places.take(seen)
-    too_large = np.bincount(places, minlength=len(files)) > max_nodes
-    kept = np.flatnonzero(~too_large.take(places))
+    counts = np.bincount(places, minlength=len(files))
+    unscored = (counts == 1) | (counts > max_nodes)  # a file of one node says nothing that its own words do not
+    kept = np.flatnonzero(~unscored.take(places))
     members, places = members.take(kept), places.take(kept)
     lengths = np.bincount(places, lexical.lengths.take(members), minlength=len(files))
     relative = lengths / visibility.mean_file_length(lexical)
@@ -58,7 +59,7 @@ def file_scores(
             near, held = places, term.postings.frequencies_at(members)
         frequencies = np.bincount(near, held, minlength=len(files)).astype(np.float64)
         scores += term_scores(term.weight, frequencies, relative)
-    scores[too_large] = np.nan
+    scores[unscored] = np.nan
     found = np.full(len(rows), np.nan, dtype=np.float64)
     in_file = of_rows != NO_DOCUMENT
     found[in_file] = scores.take(np.searchsorted(files, of_rows[in_file]))
