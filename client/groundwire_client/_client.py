@@ -5,9 +5,10 @@ argument of a wrong type raises TypeError, and a number or text that protobuf ca
 every other rule of the contract is the server's to check.
 """
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Sequence, Sized
 from datetime import datetime
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 from groundwire.v1.index_pb2 import (
     ActivateIndexRequest,
@@ -51,9 +52,11 @@ from groundwire_client._defaults import (
     MAX_PATHS,
     TOP_K,
 )
+from groundwire_client._errors import GroundwireError
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
 from groundwire_client._filters import Filter, as_filter
 from groundwire_client._helpers import pinned, timestamp
+from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
 from groundwire_client._resolution import (
     MOST_NAMED,
     MOST_NEAR,
@@ -66,6 +69,11 @@ from groundwire_client._resolution import (
     unknown,
 )
 from groundwire_client._transport import Transport
+
+_WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest)
+_Narrowed: TypeAlias = (
+    SearchNodesRequest | ExpandDependencyTreeRequest | FindPathsRequest | FetchNodeTextsRequest | QueryRequest
+)
 
 
 class _Common(TypedDict):
@@ -114,7 +122,9 @@ class GroundwireClient(Transport):
             explain=explain,
             lifecycle=lifecycle,
         )
-        return self._call(self._retrieval.SearchNodes, request, timeout)
+        response = self._call(self._retrieval.SearchNodes, request, timeout)
+        self._warn(request, response.index, response.hits, timeout)
+        return response
 
     @sends(ExpandDependencyTreeRequest, names="seed_ids")
     def resolve(
@@ -197,7 +207,9 @@ class GroundwireClient(Transport):
             min_confidence=min_confidence,
             lifecycle=lifecycle,
         )
-        return self._call(self._retrieval.ExpandDependencyTree, request, timeout)
+        response = self._call(self._retrieval.ExpandDependencyTree, request, timeout)
+        self._warn(request, response.index, response.edges, timeout)
+        return response
 
     @sends(FindPathsRequest)
     def find_paths(
@@ -239,7 +251,9 @@ class GroundwireClient(Transport):
             min_confidence=min_confidence,
             lifecycle=lifecycle,
         )
-        return self._call(self._retrieval.FindPaths, request, timeout)
+        response = self._call(self._retrieval.FindPaths, request, timeout)
+        self._warn(request, response.index, response.paths, timeout)
+        return response
 
     @sends(FetchNodeTextsRequest)
     def fetch(
@@ -282,7 +296,9 @@ class GroundwireClient(Transport):
             request.max_chars = max_chars
         else:
             request.budget_tokens = BUDGET_TOKENS if budget_tokens is None else budget_tokens
-        return self._call(self._retrieval.FetchNodeTexts, request, timeout)
+        response = self._call(self._retrieval.FetchNodeTexts, request, timeout)
+        self._warn(request, response.index, response.texts, timeout)
+        return response
 
     @sends(QueryRequest)
     def query(
@@ -344,7 +360,9 @@ class GroundwireClient(Transport):
             budget_tokens=budget_tokens,
             cap_top_k=cap_top_k,
         )
-        return self._call(self._queries.Query, request, timeout)
+        response = self._call(self._queries.Query, request, timeout)
+        self._warn(request, response.index, response.matches, timeout)
+        return response
 
     @sends(QueryRequest, question="query")
     def evidence(
@@ -436,3 +454,17 @@ class GroundwireClient(Transport):
     def delete_index(self, scope: IndexScope, *, timeout: float | None = None) -> DeleteIndexResponse:
         """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
         return self._call(self._indexes.DeleteIndex, DeleteIndexRequest(scope=scope), timeout)
+
+    def _warn(self, request: _Narrowed, index: str, found: Sized, timeout: float | None) -> None:
+        """Warns of values that the index does not have, after a call that found nothing."""
+        edge_types = () if isinstance(request, _WITHOUT_EDGES) else request.edge_allowlist
+        if found or not self._check_values or not has_values(request.filter, edge_types):
+            return
+        access = request.access if request.HasField("access") else None
+        try:
+            known = self.get_index(pinned(request.scope, index), access=access, timeout=timeout)
+            notes = value_notes(known, request.filter, edge_types)
+        except GroundwireError as error:
+            notes = [unread_note(error)]
+        for note in notes:
+            warnings.warn(note, UnknownValueWarning, stacklevel=4)

@@ -50,7 +50,13 @@ class _CallDefaults:
     """The defaults of a client's calls. They do not change, so threads and tasks may share them."""
 
     def __init__(
-        self, *, timeout: float, metadata: Metadata, access: AccessContext | None, wait_for_ready: bool
+        self,
+        *,
+        timeout: float,
+        metadata: Metadata,
+        access: AccessContext | None,
+        wait_for_ready: bool,
+        check_values: bool,
     ) -> None:
         if access is not None:
             of_type("access", access, "of type AccessContext", AccessContext)
@@ -58,6 +64,7 @@ class _CallDefaults:
         self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
+        self._check_values = check_values
         self._is_closed = False
 
     def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
@@ -102,6 +109,8 @@ class Transport(_CallDefaults):
         access: What the caller may see, for calls that do not say. None leaves it to the token or certificate; if the
             server asks for neither, only public nodes are visible.
         wait_for_ready: Let calls wait, up to their timeout, for a server that is out of reach, instead of failing.
+        check_values: Warn (`UnknownValueWarning`) when a call finds nothing, and its filter or edge types have a value
+            that the index does not have. It then asks the server what there is.
 
     Every call raises a subclass of `GroundwireError` when it fails, and `ValueError` or `TypeError` for arguments
     that cannot be sent. Reading calls are tried up to four times while the server is UNAVAILABLE.
@@ -124,8 +133,15 @@ class Transport(_CallDefaults):
         plaintext_token: bool = False,
         access: AccessContext | None = None,
         wait_for_ready: bool = False,
+        check_values: bool = True,
     ) -> None:
-        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        super().__init__(
+            timeout=timeout,
+            metadata=metadata,
+            access=access,
+            wait_for_ready=wait_for_ready,
+            check_values=check_values,
+        )
         self._token = token
         address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
         if credentials is None:
@@ -184,8 +200,15 @@ class AsyncTransport(_CallDefaults):
         plaintext_token: bool = False,
         access: AccessContext | None = None,
         wait_for_ready: bool = False,
+        check_values: bool = True,
     ) -> None:
-        super().__init__(timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready)
+        super().__init__(
+            timeout=timeout,
+            metadata=metadata,
+            access=access,
+            wait_for_ready=wait_for_ready,
+            check_values=check_values,
+        )
         self._token = token
         address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
         if credentials is None:

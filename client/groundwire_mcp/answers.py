@@ -1,7 +1,7 @@
 """The calls behind the tools: arguments to requests; `responses` makes results of what the server answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 
 from groundwire_client import (
@@ -15,8 +15,9 @@ from groundwire_client import (
     SearchType,
     choices,
     node_filter,
+    pinned,
 )
-from groundwire_client.cli import END_TOP_K
+from groundwire_client.cli import END_TOP_K, value_notes
 from groundwire_mcp.arguments import Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, failure_of
 from groundwire_mcp.responses import graph_of, hits_of, matches_of, paths_of, repository_line, text_of, texts_of
@@ -66,7 +67,8 @@ class Answers:
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
             )
-        return hits_of(found, asked.search_type)
+            unknown = await self._unknown(client, scope, asked, found.index, found.hits)
+        return hits_of(found, asked.search_type, unknown)
 
     async def ask(self, asked: Ask) -> Texts:
         """The texts that match best, within the budget."""
@@ -82,7 +84,8 @@ class Answers:
                 include_parents=False,
                 budget_tokens=asked.budget_tokens,
             )
-        return matches_of(found)
+            unknown = await self._unknown(client, scope, asked, found.index, found.matches)
+        return matches_of(found, unknown)
 
     async def read_code(self, asked: ReadCode) -> Texts:
         """The texts of nodes, in the order asked, within the budget."""
@@ -156,6 +159,15 @@ class Answers:
         known = found | active
         keys = {scope: (scope.repository, scope.branch, scope.version) for scope in self._scopes.all}
         return {scope: known[key] for scope, key in keys.items() if key in known}
+
+    async def _unknown(
+        self, client: AsyncGroundwireClient, scope: AllowedScope, asked: SearchCode | Ask, index: str, found: Sized
+    ) -> list[str]:
+        """What is said of languages that the index does not have, where nothing is found."""
+        if found or not asked.languages:
+            return []
+        known = await client.get_index(pinned(scope.index_scope, index))
+        return value_notes(known, NodeFilter(languages=asked.languages), ())
 
     async def _of_nodes(self, nodes: Sequence[str], repository: str) -> AllowedScope:
         """The scope of the ids among `nodes`; without an id the one that a model names."""

@@ -83,17 +83,18 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: SearchNodesResponse, search_type: str) -> Hits:
-    """The hits of a search of the type that was asked for."""
+def hits_of(found: SearchNodesResponse, search_type: str, unknown: Sequence[str]) -> Hits:
+    """The hits of a search of the type that was asked for; `unknown` is said of values that the index does not have."""
     notes = (
         "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions.",
+        *unknown,
         _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" else "",
     )
     return Hits(hits=[_described(hit, NodeLine) for hit in found.hits], note=_joined(notes))
 
 
-def matches_of(found: QueryResponse) -> Texts:
-    """The texts of matches, and the matches whose texts did not fit."""
+def matches_of(found: QueryResponse, unknown: Sequence[str]) -> Texts:
+    """The texts of matches, and the matches whose texts did not fit; `unknown` as for `hits_of`."""
     left_out = [
         _described(match, LeftOut, tokens=match.token_count, why=_SKIP_WORDS[match.omit_reason])
         for match in found.matches
@@ -105,7 +106,7 @@ def matches_of(found: QueryResponse) -> Texts:
         if not match.text_omitted
     ]
     note = _left_out_note(left_out) if found.matches else "Nothing matches: try other words or fewer conditions."
-    return Texts(texts=texts, left_out=left_out, used_tokens=found.meta.used_tokens, note=note)
+    return Texts(texts=texts, left_out=left_out, used_tokens=found.meta.used_tokens, note=_joined((note, *unknown)))
 
 
 def texts_of(found: FetchNodeTextsResponse) -> Texts:

@@ -84,7 +84,7 @@ async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: H
             except ValueError as error:
                 raise ToolError(f"the server of the folder cannot start: {error}: tell the user") from None
             if not made:
-                made.append(AsyncGroundwireClient(address, token=served.token))
+                made.append(AsyncGroundwireClient(address, token=served.token, check_values=False))
                 clients.push_async_callback(made[0].close)
             return made[0]
 

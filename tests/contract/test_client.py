@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import warnings
+from collections.abc import Callable
 
 import pytest
 import typer
@@ -13,7 +15,10 @@ from groundwire_client import (
     GroundwireClient,
     IndexScope,
     NotFoundError,
+    Retriever,
+    SearchType,
     SkipReason,
+    UnknownValueWarning,
 )
 from groundwire_client.cli import register as register_client
 from groundwire_pipelines.cli import register as register_pipelines
@@ -25,6 +30,8 @@ SCOPE = IndexScope(repository="shop", branch="texts")
 MAIN = IndexScope(repository="shop", branch="main")
 WHERE = ("-r", "shop", "-b", "texts")
 TOTAL = "shop::texts::cs::Invoice.Total"
+PAIR = "shop::main::cs::Invoice.Create", "shop::main::cs::Invoice.Total"
+C_SHARP = {"language": "c_sharp"}
 
 
 def asked(server: Server, *arguments: str) -> tuple[str, str]:
@@ -79,6 +86,41 @@ def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) ->
     assert list(public.kinds) == ["cs", "sql"]
     assert list(public.languages) == ["csharp", "tsql"]
     assert list(public.edge_types) == list(finance.edge_types) == ["Calls", "Executes", "WritesTo"]
+
+
+def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -> None:
+    said = "no active node has the language 'c_sharp'; did you mean 'csharp'? There are: csharp, tsql"
+    calls: list[Callable[[GroundwireClient], object]] = [
+        lambda client: client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP),
+        lambda client: client.query(MAIN, "invoice", retrievers=[Retriever.RETRIEVER_BM25_CODE], filter=C_SHARP),
+        lambda client: client.fetch(MAIN, ["shop::main::cs::Invoice.Create"], filter=C_SHARP),
+        lambda client: client.expand(MAIN, ["shop::main::cs::Invoice.Create"], filter=C_SHARP),
+        lambda client: client.find_paths(MAIN, [PAIR[0]], [PAIR[1]], filter=C_SHARP),
+    ]
+    with GroundwireClient(server.address, timeout=60) as client:
+        for call in calls:
+            with pytest.warns(UnknownValueWarning) as warned:
+                call(client)
+            assert [(str(one.message), one.filename) for one in warned] == [(said, __file__)]
+        with pytest.warns(UnknownValueWarning, match="no edge between active nodes has the type 'Call'"):
+            client.expand(MAIN, [PAIR[0]], edge_allowlist=["Call"])
+
+    async def searched() -> None:
+        async with AsyncGroundwireClient(server.address, timeout=60) as asynchronous:
+            await asynchronous.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP)
+
+    with pytest.warns(UnknownValueWarning, match="did you mean 'csharp'"):
+        asyncio.run(searched())
+
+
+def test_nothing_is_asked_of_values_where_something_is_found(server: Server) -> None:
+    with GroundwireClient(server.address, timeout=60) as client, warnings.catch_warnings(action="error"):
+        client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter={"kind": ["cs", "csharp"]})
+    with (
+        GroundwireClient(server.address, timeout=60, check_values=False) as client,
+        warnings.catch_warnings(action="error"),
+    ):
+        client.search(MAIN, "invoice", search_type=SearchType.SEARCH_TYPE_BM25, filter=C_SHARP)
 
 
 def test_a_search_prints_path_and_lines(server: Server) -> None:

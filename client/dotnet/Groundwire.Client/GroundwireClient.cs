@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 using System.Threading;
 using System.Threading.Tasks;
 using Groundwire.V1;
@@ -45,7 +46,7 @@ public sealed class GroundwireClient
     /// </summary>
     /// <param name="invoker">Makes the calls: <c>channel.CreateCallInvoker()</c>.</param>
     /// <param name="options">The options, validated here.</param>
-    /// <param name="logger">Is told of each further attempt.</param>
+    /// <param name="logger">Gets a line for each further attempt, and for values that the index does not have.</param>
     /// <exception cref="ArgumentException">The options break a rule.</exception>
     public GroundwireClient(
         CallInvoker invoker, IOptions<GroundwireOptions> options, ILogger<GroundwireClient> logger)
@@ -64,7 +65,8 @@ public sealed class GroundwireClient
     /// <summary>The whole texts that answer a question best, as many as fit the budget, as records.</summary>
     /// <remarks>
     /// One query; texts that fit the budget but not into its response are fetched from the same index version, in as
-    /// many calls as that takes.
+    /// many calls as that takes. If nothing matches, kinds and languages of the filter that the index does not have are
+    /// logged as warnings.
     /// </remarks>
     /// <param name="question">The question, a name or a quotation.</param>
     /// <param name="filter">Conditions that texts must meet, such as those of <see cref="NodeFilters.From"/>.</param>
@@ -102,6 +104,10 @@ public sealed class GroundwireClient
             CapTopK = true,
         };
         var answer = await QueryAsync(request, timeout, cancellationToken).ConfigureAwait(false);
+        if (answer.Matches.Count == 0)
+        {
+            await WarnOfValuesAsync(request, answer.Index, timeout, cancellationToken).ConfigureAwait(false);
+        }
         var fetched = await TextsLeftAsync(request, answer, timeout, cancellationToken).ConfigureAwait(false);
         return EvidenceReader.Read(answer, fetched);
     }
@@ -178,6 +184,39 @@ public sealed class GroundwireClient
             used += more.UsedTokens;
         }
         return fetched;
+    }
+
+    /// <summary>Logs the kinds and languages of a filter that the index does not have for the caller.</summary>
+    private async Task WarnOfValuesAsync(
+        QueryRequest asked, string index, TimeSpan? timeout, CancellationToken cancellation)
+    {
+        if (asked.Filter is null || (asked.Filter.Kinds.Count == 0 && asked.Filter.Languages.Count == 0))
+        {
+            return;
+        }
+        var scope = asked.Scope.Clone();
+        scope.ActiveIndex = index;
+        var request = new GetIndexRequest { Scope = scope, Access = asked.Access };
+        try
+        {
+            var known = await GetIndexAsync(request, timeout, cancellation).ConfigureAwait(false);
+            Warn("kind", asked.Filter.Kinds, known.Kinds);
+            Warn("language", asked.Filter.Languages, known.Languages);
+        }
+        catch (GroundwireException error)
+        {
+            logger.LogWarning(error, "The kinds and languages of the index cannot be read");
+        }
+    }
+
+    private void Warn(string what, IEnumerable<string> asked, ICollection<string> known)
+    {
+        // A server names none if it is an older one, or if there are too many.
+        foreach (var name in asked.Except(known).Where(_ => known.Count > 0))
+        {
+            logger.LogWarning(
+                "No active node has the {What} {Name}. There are: {Known}", what, name, string.Join(", ", known));
+        }
     }
 
     private async Task<TResponse> CallAsync<TRequest, TResponse>(

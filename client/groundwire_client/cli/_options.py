@@ -131,6 +131,7 @@ class ConnectionOptions:
             plaintext_token=self.plaintext_token,
             access=access,
             timeout=timeout,
+            check_values=False,
         )
 
     def called(
@@ -155,6 +156,7 @@ class ConnectionOptions:
                 token=self.token,
                 plaintext_token=self.plaintext_token,
                 access=access,
+                check_values=False,
             ) as client:
                 return call(client)
         except GroundwireError as error:

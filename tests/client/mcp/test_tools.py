@@ -98,6 +98,9 @@ def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:
     other = shopper.call("search_code", query="invoice", languages=["cobol"], **BM25)
     assert other.structured["hits"] == []
     assert "try other words" in other.text
+    for tool in ("search_code", "ask"):
+        told = shopper.call(tool, query="invoice", languages=["pyton"])
+        assert "no active node has the language 'pyton'; did you mean 'python'? There are: python" in told.text
 
 
 def test_texts_beyond_the_budget_are_named(shopper: Agent) -> None:
