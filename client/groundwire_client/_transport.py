@@ -136,11 +136,7 @@ class Transport(_CallDefaults):
         check_values: bool = True,
     ) -> None:
         super().__init__(
-            timeout=timeout,
-            metadata=metadata,
-            access=access,
-            wait_for_ready=wait_for_ready,
-            check_values=check_values,
+            timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready, check_values=check_values
         )
         self._token = token
         address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
@@ -203,11 +199,7 @@ class AsyncTransport(_CallDefaults):
         check_values: bool = True,
     ) -> None:
         super().__init__(
-            timeout=timeout,
-            metadata=metadata,
-            access=access,
-            wait_for_ready=wait_for_ready,
-            check_values=check_values,
+            timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready, check_values=check_values
         )
         self._token = token
         address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
