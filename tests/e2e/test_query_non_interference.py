@@ -185,7 +185,7 @@ def stubs(whole_and_trimmed: tuple[Storage, Storage]) -> Iterator[tuple[query_pb
     """A stub of the server over each storage; both route the process `p`."""
     whole, trimmed = whole_and_trimmed
     routing = whole.data.with_name("routing.yaml")
-    routing.write_text("rules: [{name: p, when: {process: p}, collections: [wiki, c], parameters: {graph_weight: 1}}]")
+    routing.write_text("rules: [{name: p, when: {process: p}, collections: [wiki, c]}]")
     environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": OVERRIDE_TAG, "GROUNDWIRE_ROUTING": str(routing)}
     with (
         whole.server("--embedder", "none", environment=environment) as first,

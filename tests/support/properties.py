@@ -12,4 +12,6 @@ settings.register_profile("thorough", deadline=None, max_examples=400)
 
 def costly() -> settings:
     """A decorator for a property that builds indexes, starts servers or searches long: a fifth of the examples."""
-    return settings(max_examples=settings.default.max_examples // 5)
+    profile = settings.default
+    assert profile is not None, "Hypothesis has a profile once it is imported"
+    return settings(max_examples=profile.max_examples // 5)
