@@ -1,7 +1,7 @@
 """The records that every source yields: nodes, edges and the files that it could not use. A source knows no index."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -100,6 +100,23 @@ class SourceEdge:
 
 
 @dataclass(frozen=True, slots=True)
+class LateFacts:
+    """What a source learns of a node after it has yielded it, without effect for a key that no node has.
+
+    `context` is a last line of its `context_prefix`. `is_test` makes it part of a test.
+    """
+
+    key: str
+    context: str = ""
+    is_test: bool = False
+
+    def added_to(self, node: SourceNode) -> SourceNode:
+        """The node with these facts."""
+        prefix = "\n".join(filter(None, (node.context_prefix, self.context)))
+        return replace(node, context_prefix=prefix, is_test=node.is_test or self.is_test)
+
+
+@dataclass(frozen=True, slots=True)
 class SkippedFile:
     """A file, or a part of one, that could not be used, and why; counted and named, never dropped silently."""
 
@@ -114,7 +131,7 @@ class UnusedPattern:
     text: str
 
 
-SourceRecord: TypeAlias = SourceNode | SourceEdge | SkippedFile | UnusedPattern
+SourceRecord: TypeAlias = SourceNode | SourceEdge | LateFacts | SkippedFile | UnusedPattern
 
 
 class Source(Protocol):
@@ -126,5 +143,5 @@ class Source(Protocol):
         ...
 
     def read(self) -> Iterator[SourceRecord]:
-        """Yields nodes, edges, skipped files and unused patterns in a deterministic order; keys are unique."""
+        """Yields records in a deterministic order, those about a node after it; keys of nodes are unique."""
         ...

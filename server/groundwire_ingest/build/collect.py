@@ -19,9 +19,9 @@ from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
+from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
-from groundwire_ingest.spool import NodeSpool, SpooledNodes
+from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 
 _ORIGINS_FILE = "edges.origins.pickled"
 
@@ -139,6 +139,7 @@ class _Reading:
         self._scope, self._spool, self._edges = scope, spool, edges
         self._keys: dict[str, int] = {}
         self._places = array("q")
+        self._parts: dict[str, list[str]] = {}
         self._skipped: list[SkippedFile] = []
         self._unused_patterns: list[str] = []
         self._access = _StatedAccess()
@@ -153,11 +154,14 @@ class _Reading:
             self._skipped.append(record)
         elif isinstance(record, UnusedPattern):
             self._unused_patterns.append(record.text)
+        elif isinstance(record, LateFacts):
+            self._add_facts(record)
         else:
             whole, *others = in_parts(record)
             self._add_node(whole)
             for part in others:
                 self._add_node(part)
+                self._parts.setdefault(whole.key, []).append(part.key)
                 self.add(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
 
     def finish(self, *, skip_dangling_edges: bool) -> Collected:
@@ -190,6 +194,13 @@ class _Reading:
         self._access.add(node)
         if node.vector is not None:
             self._dimension = max(self._dimension or 0, len(node.vector))
+
+    def _add_facts(self, facts: LateFacts) -> None:
+        """Spools a node again, with its parts; few nodes have such facts."""
+        for key in (facts.key, *self._parts.get(facts.key, ())):
+            number = self._number(key)
+            if self._places[number] != _NOWHERE:
+                self._places[number] = self._spool.append(facts.added_to(self._spool.read(self._places[number])))
 
     def _number(self, key: str) -> int:
         number = self._keys.setdefault(key, len(self._keys))

@@ -13,9 +13,9 @@ from groundwire_index.store.segment import HeldSegment, SpilledSegment
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
+from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, stored_fields
-from groundwire_ingest.spool import SpooledNodes
 
 SYMBOL_WEIGHT = 3
 """How often BM25 counts a symbol's words: a name says more of a node than a word of its text (docs/quality.md)."""

@@ -11,11 +11,11 @@ from groundwire_index.progress import Progress
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.identifiers import identifiers, words_within
 from groundwire_index.vectors.vector_file import VectorFile
+from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.embed import put_known, put_missing
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
-from groundwire_ingest.spool import SpooledNodes
 
 UNIT_TOLERANCE = 1e-6
 ROWS_A_BLOCK = 1024

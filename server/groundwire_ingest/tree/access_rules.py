@@ -83,19 +83,19 @@ class AccessRules:
 
     def may_read(self, path: str) -> Callable[[str], bool]:
         """True if everybody who may see the nodes of a file may see those of another; both were decided on."""
-        known = self._known_beside(path)
+        known = self._known_beside(self._demands[path])
         return lambda other: self._demands[other] in known
 
-    def may_name(self, path: str) -> Callable[[str], bool]:
-        """True if everybody who may see the nodes of a file may see another node that was kept, by its key."""
+    def may_name(self, key: str) -> Callable[[str], bool]:
+        """True if everybody who may see a node that was kept may see another one, both by their keys."""
         if not self._rules:
             return lambda _: True
-        known = self._known_beside(path)
-        return lambda key: self._demands_of_nodes.get(key) in known
+        demand = self._demands_of_nodes.get(key)
+        known = frozenset() if demand is None else self._known_beside(demand)
+        return lambda other: self._demands_of_nodes.get(other) in known
 
-    def _known_beside(self, path: str) -> frozenset[NodeAccess | None]:
-        """The demands that everybody meets who meets those of a file."""
-        demand = self._demands[path]
+    def _known_beside(self, demand: NodeAccess) -> frozenset[NodeAccess | None]:
+        """The demands that everybody meets who meets this one."""
         if demand not in self._known:
             self._known[demand] = frozenset(other for other in self._distinct if _merged(other, demand) == demand)
         return self._known[demand]

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
+from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.as_code.components import ComponentReader
 from groundwire_ingest.tree.as_code.protobuf import with_generated
@@ -49,20 +49,20 @@ class TreeMap:
     purposes: Purposes
     facts: Sequence[CodeFacts]
     implemented: Mapping[str, Sequence[ImplementedMember]]
+    components: Mapping[str, Sequence[str]]
 
-    def completed(self, node: SourceNode, may_name: Callable[[str], bool]) -> SourceNode:
-        """The node with `is_test` and `is_generated`; `context_prefix` also names what it implements or overrides.
+    def late_facts(self, may_name: Callable[[str], Callable[[str], bool]]) -> Iterator[LateFacts]:
+        """What the nodes implement or override, and the nodes of components that turned out to be tests.
 
-        `may_name` is True for the keys of nodes that it may name.
+        `may_name` says of a node which others it may name, by their keys.
         """
-        symbols = sorted({item.name for item in self.implemented.get(node.key, ()) if may_name(item.key)})
-        lines = (node.context_prefix, f"implements {', '.join(symbols)}" if symbols else "")
-        return replace(
-            node,
-            is_test=self.purposes.is_test(node.path),
-            is_generated=self.purposes.is_generated(node.path),
-            context_prefix="\n".join(filter(None, lines)),
-        )
+        for key, members in self.implemented.items():
+            symbols = sorted({item.name for item in members if may_name(key)(item.key)})
+            if symbols:
+                yield LateFacts(key, f"implements {', '.join(symbols)}")
+        for path, keys in self.components.items():
+            if self.purposes.is_test(path):
+                yield from (LateFacts(key, is_test=True) for key in keys)
 
 
 class TreeReading:
@@ -85,7 +85,8 @@ class TreeReading:
         self._keys_by_line: dict[str, tuple[str, ...]] = {}
         self._first_keys: dict[str, str] = {}
         self._protos: list[ProtoFacts] = []
-        self._components: list[Component] = []
+        self._components: dict[str, Component] = {}
+        self._component_keys: dict[str, list[str]] = {}
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
         self._statements: list[tuple[str, Statement]] = []
@@ -122,6 +123,13 @@ class TreeReading:
         self._edges.add(analysis.edges)
         if analysis.nodes:
             self._first_keys[path] = analysis.nodes[0].key
+        if path in self._components:
+            self._component_keys[path] = [node.key for node in analysis.nodes]
+
+    def marked(self, node: SourceNode) -> SourceNode:
+        """A node of a file that has been added, with the purpose of the file as far as it is known."""
+        is_test, is_generated = self._purposes.is_test(node.path), self._purposes.is_generated(node.path)
+        return replace(node, is_test=is_test, is_generated=is_generated)
 
     def component_code(
         self, may_read: Callable[[str], Callable[[str], bool]], workers: Workers
@@ -134,7 +142,7 @@ class TreeReading:
         def size(file: SourceFile) -> int:
             return len(file.text)
 
-        reader = ComponentReader(self._components, self._root_namespaces, may_read)
+        reader = ComponentReader(self._components.values(), self._root_namespaces, may_read)
         for code in reader.read(partial(workers.map, read_code, size=size)):
             if code.facts is not None:
                 self._keep_facts(code.facts)
@@ -173,7 +181,7 @@ class TreeReading:
         self._edges.add(mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
-        return TreeMap(self._edges, self._purposes, facts, resolution.implemented)
+        return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
         """The pages with the code that names their files, as that is what renders them."""
@@ -195,7 +203,7 @@ class TreeReading:
         """Keeps what a file that is no code says about others."""
         reading, keys = other.reading, other.keys
         if other.component is not None:
-            self._components.append(other.component)
+            self._components[path] = other.component
         if reading.references:
             self._references.extend(reading.references)
             self._keys_by_line[path] = keys
@@ -209,8 +217,13 @@ class TreeReading:
                 self._protos.append(facts)
             case XamlFacts() as facts if any(keys):
                 self._keep_facts(xaml_facts(path, facts, keys))
-            case ProjectFacts() as facts if path.endswith("proj"):
+            case ProjectFacts() as facts if is_project(path):
                 folder, stem = folder_of(path), PurePosixPath(path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.note_test_folder(folder)
+
+
+def is_project(path: str) -> bool:
+    """True for a project of MSBuild."""
+    return path.endswith("proj")

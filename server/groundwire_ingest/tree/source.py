@@ -3,19 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
-from groundwire_ingest.spool import NodeSpool
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.model import FileAnalysis
-from groundwire_ingest.tree.reading import TreeReading
+from groundwire_ingest.tree.reading import TreeReading, is_project
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
 from groundwire_ingest.tree.single_file import read_deployment, read_file
 from groundwire_ingest.tree.walk import ListedFile, list_tree
@@ -27,10 +25,10 @@ _DEPLOY_LANGUAGES = frozenset({"yaml", "dockerfile", "helm"})
 class TreeSource:
     """The files below a folder: code, SQL, prose, deployment files and all others, with the edges between them.
 
-    `read` yields files that cannot be read, then the nodes file by file, then every edge once, sorted. Deployment files
-    are read first, because they say which service a file belongs to, and code last, because it may name what any other
-    file defines. Nodes are spooled to disk until all files have been read, because what a member implements may be in
-    another file. Nothing depends on the order in which the operating system lists folders.
+    `read` yields files that cannot be read, then the nodes file by file, then what other files say about them, then
+    every edge once, sorted. Deployment files are read first, because they say which service a file belongs to, then
+    projects, because they say which files are tests, and code last, because it may name what any other file defines.
+    Nothing depends on the order in which the operating system lists folders.
 
     Workers parse the files; what none of them can read within its limits is skipped.
 
@@ -50,7 +48,7 @@ class TreeSource:
         return f"source tree {self._root.resolve().name}"
 
     def read(self) -> Iterator[SourceRecord]:
-        """Skipped files, unused patterns, then nodes, then edges between nodes that have been yielded."""
+        """Skipped files, unused patterns, then nodes, then facts and edges of nodes that have been yielded."""
         with Workers("groundwire_ingest.tree.single_file") as workers:
             yield from self._read(workers)
 
@@ -63,27 +61,27 @@ class TreeSource:
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
         reading = TreeReading((item.path for item in files), self._access.demand_of)
-        with TemporaryDirectory(prefix="groundwire-tree-") as name, NodeSpool(Path(name)) as spool:
-            deployments = self._deployments(files, workers)
-            services = _Services(self._access, deployments, files)
-            for item, analysis in self._analyses(files, deployments, reading, workers):
-                reading.keep(item.path, analysis)
-                compiled.keep(item, analysis.nodes)
-                for node in analysis.nodes:
-                    self._access.keep(node)
-                    spool.append(services.named(node))
-                yield from analysis.skipped
-            for code in reading.component_code(self._access.may_read, workers):
-                for node in code.nodes:
-                    self._access.keep(node)
-                    spool.append(services.named(node))
-                yield from code.skipped
-            yield from reading.read_statements(workers)
-            map_ = reading.resolved()
-            map_.edges.add(services.edges())
-            for node in spool.written():
-                yield self._access.stated(map_.completed(node, self._access.may_name(node.path)))
+        deployments = self._deployments(files, workers)
+        services = _Services(self._access, deployments, files)
+        for item, analysis in self._analyses(files, deployments, reading, workers):
+            reading.keep(item.path, analysis)
+            compiled.keep(item, analysis.nodes)
+            yield from self._stated(analysis.nodes, services, reading)
+            yield from analysis.skipped
+        for code in reading.component_code(self._access.may_read, workers):
+            yield from self._stated(code.nodes, services, reading)
+            yield from code.skipped
+        yield from reading.read_statements(workers)
+        map_ = reading.resolved()
+        map_.edges.add(services.edges())
+        yield from map_.late_facts(self._access.may_name)
         yield from compiled.join(map_.edges.sorted(), map_.facts)
+
+    def _stated(self, nodes: Iterable[SourceNode], services: "_Services", reading: TreeReading) -> Iterator[SourceNode]:
+        """The nodes of a file with what its path decides."""
+        for node in nodes:
+            self._access.keep(node)
+            yield self._access.stated(reading.marked(services.named(node)))
 
     def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
@@ -102,8 +100,8 @@ class TreeSource:
         reading: TreeReading,
         workers: Workers,
     ) -> Iterator[tuple[ListedFile, FileAnalysis]]:
-        """Every file with what it gives by itself, code last."""
-        ordered = sorted(files, key=lambda item: item.language in CODE_LANGUAGES)
+        """Every file with what it gives by itself, projects first and code last."""
+        ordered = sorted(files, key=lambda item: (item.language in CODE_LANGUAGES, not is_project(item.path)))
         others = (item for item in ordered if item.path not in deployments)
         reports = workers.map(partial(read_file, self._root), others, self._size)
         for item in ordered:

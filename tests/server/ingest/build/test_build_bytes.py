@@ -15,9 +15,9 @@ from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_index.vectors.vector_file import VECTORS_FILE
 from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.build.vectors import write_own_vectors
 from groundwire_ingest.records import SourceNode, SourceRecord
-from groundwire_ingest.spool import NodeSpool
 from support.builds import Stages
 from support.varied_records import varied_records
 

@@ -1,7 +1,7 @@
 """The rules that all sources share: what is refused, with its place, and what is put in order."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire_index.limits import MAX_TEXT_BYTES
 from groundwire_index.nodes.node import Edge, NodeAccess
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.collect import ACCESS_FIELDS, collect, node_access
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -74,6 +75,18 @@ def test_nodes_stand_in_the_order_of_their_canonical_ids() -> None:
     found = collected([node("b"), node("a|x"), node("B"), node("é"), node("a"), node("a", kind="bs")])
     assert found.ids == tuple(f"shop::main::{key}" for key in ("bs::a", "cs::B", "cs::a", "cs::a|x", "cs::b", "cs::é"))
     assert [f"shop::main::{record.key}" for record in found.nodes] == list(found.ids)
+
+
+def test_late_facts_reach_a_node_and_its_parts_and_no_other() -> None:
+    long = replace(node("a"), text="x" * (MAX_TEXT_BYTES + 1), context_prefix="module a")
+    late = (LateFacts(key, "implements B", is_test=True) for key in ("cs::a", "cs::nowhere"))
+    held = collected([long, node("b"), *late])
+    assert [(item.local_id, item.context_prefix, item.is_test) for item in held.nodes] == [
+        ("a", "module a\nimplements B", True),
+        ("a@part2", "module a\nimplements B", True),
+        ("b", "", False),
+    ]
+    assert "".join(item.text for item in held.nodes[:2]) == long.text
 
 
 def test_a_node_named_twice_is_refused_with_both_places() -> None:

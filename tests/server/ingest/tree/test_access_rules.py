@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
+from groundwire_ingest.records import LateFacts, SourceEdge, SourceNode, StatedAccess
 from groundwire_ingest.tree.access_rules import PUBLIC, AccessRule, AccessRules
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_server.domain.access.access import AccessContext, may_see
@@ -31,7 +31,13 @@ def decided(path: str, *rules: AccessRule) -> NodeAccess:
 
 
 def nodes_of(root: Path, *rules: AccessRule) -> list[SourceNode]:
-    return [record for record in TreeSource(root, access=rules).read() if isinstance(record, SourceNode)]
+    found: dict[str, SourceNode] = {}
+    for record in TreeSource(root, access=rules).read():
+        if isinstance(record, SourceNode):
+            found[record.key] = record
+        elif isinstance(record, LateFacts):
+            found[record.key] = record.added_to(found[record.key])
+    return list(found.values())
 
 
 @pytest.mark.parametrize(

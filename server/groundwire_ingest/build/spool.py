@@ -40,11 +40,6 @@ class NodeSpool:
         self._file.flush()
         return next(_read(self._directory, [self._ends[number]], [self._ends[number + 1]]))
 
-    def written(self) -> Iterator[SourceNode]:
-        """Every node in the order in which they came."""
-        self._file.flush()
-        return _read(self._directory, self._ends[:-1], self._ends[1:])
-
     def finish(self, order: NDArray[np.integer]) -> "SpooledNodes":
         """The nodes in an order of their numbers."""
         self._file.flush()
