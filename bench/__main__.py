@@ -46,7 +46,7 @@ def scale(
     milvus: Annotated[str, typer.Option(help="A running Milvus, http://HOST:PORT; else milvus-lite is run.")] = "",
     milvus_process: Annotated[int | None, typer.Option(help="Its process, if it runs here: for its memory.")] = None,
     milvus_nodes: Annotated[int, typer.Option(min=0, help="The largest corpus that is put into Milvus.")] = SIZES[1],
-    workers: Annotated[list[int] | None, typer.Option(help="Workers of the servers whose memory is told.")] = None,
+    workers: Annotated[list[int] | None, typer.Option(help="Workers of the servers whose memory is measured.")] = None,
     clients: Annotated[list[int] | None, typer.Option(help="Clients at a time; repeat it for more.")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often both servers have their turn.")] = 4,
     calls: Annotated[int, typer.Option(min=1, help="Calls of each kind and turn; at least ten a client.")] = 50,
@@ -74,7 +74,9 @@ def ingest(
     nodes: Nodes = SIZES[0],
     words: Annotated[int, typer.Option(min=5, help="How many words a text has in the median.")] = 80,
     embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
-    source: Annotated[Path | None, typer.Option(help="What to index in place of synthetic code.", exists=True)] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="A folder to index in place of synthetic code.", exists=True)
+    ] = None,
     tree: Tree = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each tree builds; figures are medians.")] = 1,
 ) -> None:

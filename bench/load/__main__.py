@@ -65,7 +65,7 @@ def h2load(
     streams: Annotated[list[int] | None, typer.Option(min=1, help="Calls at a time; repeat it for more.")] = None,
     tree: Tree = None,
 ) -> None:
-    """Repeat each kind of call by h2load: its speed and the server's CPU, beside another tree."""
+    """Repeat each kind of call by h2load: its speed and the server's CPU, compared with another tree."""
     with explained(), Progress(console=console, transient=True) as progress:
         out.mkdir(parents=True, exist_ok=True)
         tables, found = [], {}

@@ -26,7 +26,7 @@ Out = Annotated[Path, typer.Option(help="The folder for the index and the result
 Embedder = Annotated[
     str, typer.Option(help="Model to embed with, by name or path; none where the files bring vectors.")
 ]
-Reranker = Annotated[str, typer.Option(help="What reranks, as for `groundwire serve`; without it no mode does.")]
+Reranker = Annotated[str, typer.Option(help="The reranker, as for `groundwire serve`; without it no mode does.")]
 Measure = Annotated[str, typer.Option(help="The measure that is compared.")]
 Baseline = Annotated[str, typer.Option(help="The mode that the others are compared with.")]
 OnlyModes = Annotated[

@@ -26,7 +26,7 @@ class Measures:
 
 
 def measure(ranking: Sequence[str], relevant: Collection[str]) -> Measures:
-    """Measures a ranking of distinct ids, best first, against the relevant ids, of which there must be at least one."""
+    """Measures a ranking of distinct ids, best first, against the relevant ids; there must be at least one."""
     ranks = [rank for rank, id_ in enumerate(ranking, start=1) if id_ in relevant]
     ideal = sum(_discounted(rank) for rank in range(1, min(len(relevant), 10) + 1))
     return Measures(

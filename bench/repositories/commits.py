@@ -75,12 +75,12 @@ def spread(changes: Sequence[Change], most: int) -> list[Change]:
 
 
 def is_bot(commit: Commit) -> bool:
-    """Whether a program made the commit, by its author's name."""
+    """True if a program made the commit, by its author's name."""
     return _BOT.search(commit.author) is not None
 
 
 def is_source(path: str) -> bool:
-    """Whether a file is source code of the product by its path: no test, no documentation, no generated file."""
+    """True if a file is source code of the product by its path: no test, no documentation, no generated file."""
     *folders, name = PurePosixPath(path).parts
     words = {word.lower() for part in (*folders, name) for word in _WORD.findall(part)}
     return (

@@ -1,4 +1,4 @@
-"""Whether a text declares a symbol, by the form of its lines, so that texts of any system can be judged."""
+"""True if a text declares a symbol, by the form of its lines, so that texts of any system can be judged."""
 
 import re
 from functools import cache
@@ -28,7 +28,7 @@ _OVER_LINES = r"\((?:\n(?!(?P=indent)\S)[^\n]*)*\n(?P=indent)\)"
 
 
 def declares(text: str, path: str, symbol: str) -> bool:
-    """Whether a line of the text declares the symbol, judged by the form of the line.
+    """True if a line of the text declares the symbol, judged by the form of the line.
 
     In Python that is `def`, `class`, or an assignment with spaces around its sign and no comma at its end, which would
     make it an argument. In SQL it is `CREATE` and what is created. In other languages it is a word such as `class` and

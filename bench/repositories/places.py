@@ -1,4 +1,4 @@
-"""Whether a piece of source matches a place: it must be in the file, and be the symbol or declare it in its text."""
+"""True if a piece of source matches a place: it must be in the file, and be the symbol or declare it in its text."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,17 +18,17 @@ class Piece:
 
 
 def answers(piece: Piece, alternatives: Alternatives) -> bool:
-    """Whether the piece is, or declares in its text, one of the places."""
+    """True if the piece is, or declares in its text, one of the places."""
     return any(_answers(piece, place) for place in alternatives)
 
 
 def lies_in_file(piece: Piece, alternatives: Alternatives) -> bool:
-    """Whether the piece lies in the file of one of the places."""
+    """True if the piece lies in the file of one of the places."""
     return any(in_file(piece.path, place.path) for place in alternatives)
 
 
 def in_file(path: str, wanted: str) -> bool:
-    """Whether the path is the wanted one, or ends with it after a `/`."""
+    """True if the path is the wanted one, or ends with it after a `/`."""
     return path == wanted or path.endswith(f"/{wanted}")
 
 
@@ -38,7 +38,7 @@ def places_found(pieces: Sequence[Piece], places: Iterable[Alternatives]) -> int
 
 
 def is_symbol(piece: Piece, place: Place) -> bool:
-    """Whether the piece is the place's declaration itself: the last part of its qualified name is the symbol."""
+    """True if the piece is the place's declaration itself: the last part of its qualified name is the symbol."""
     return in_file(piece.path, place.path) and _last_part(piece.symbol) == place.symbol
 
 

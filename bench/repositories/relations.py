@@ -15,7 +15,7 @@ Ahead = Callable[[str], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Whether a relation's end was reached from its start along one edge, and along at most two."""
+    """True if a relation's end was reached from its start along one edge, and along at most two."""
 
     kind: str
     by_one: bool
@@ -23,7 +23,7 @@ class Reached:
 
 
 def measure_relations(ahead: Ahead, nodes: Mapping[str, Piece], relations: Sequence[Relation]) -> list[Reached]:
-    """Whether each relation is an edge, or two, of the graph of the nodes."""
+    """True if each relation is an edge, or two, of the graph of the nodes."""
     measured = []
     for relation in relations:
         ends = ids_of(nodes, relation.end)

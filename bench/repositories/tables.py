@@ -20,7 +20,7 @@ class Place:
 
 
 Alternatives = tuple[Place, ...]
-"""Alternative places, any of which counts; at least one."""
+"""Alternative places, at least one; each of them counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def read_changes(path: Path) -> list[Change]:
 
 
 def fits_table(path: str) -> bool:
-    """Whether a table can hold the path of a file: it has no character that ends a path, a cell or a line."""
+    """True if a table can hold the path of a file: it has no character that ends a path, a cell or a line."""
     return path == path.strip() and not {_PLACES, "\t"} & set(path) and len(path.splitlines()) == 1
 
 

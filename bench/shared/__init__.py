@@ -1,1 +1,1 @@
-"""What all benches share: programs that run beside them, statistics, tables and files of results."""
+"""Parts that all benches share: programs that run at the same time, statistics, tables and files of results."""

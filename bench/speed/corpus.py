@@ -86,7 +86,7 @@ class Corpus:
         return [values[code] for code in self._groups[name][start:stop].tolist()]
 
     def mask(self, filter_name: str) -> NDArray[np.bool_]:
-        """Whether each row [n] passes; all do for an empty name."""
+        """True if each row [n] passes; all do for an empty name."""
         if not filter_name or FILTERS[filter_name].column == EVERY:
             return np.ones(len(self), dtype=np.bool_)
         wanted = FILTERS[filter_name]

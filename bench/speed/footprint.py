@@ -51,7 +51,7 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
         with grpc.insecure_channel(server.address) as channel:
             method(channel, "semantic")(requests[_ASKED[0]][0])
         answered = time.perf_counter() - started
-        # A connection belongs to one worker, so many are needed to reach all workers.
+        # A connection belongs to one worker, so several are needed to reach all workers.
         for number in range(_WARMING_CALLS):
             with grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
                 for scenario, prepared in requests.items():

@@ -80,7 +80,7 @@ class Stages:
 
 
 def ensure_index(corpus: Corpus) -> Path:
-    """The data folder beside the corpus with its index built and active; one of another format is built anew.
+    """The data folder next to the corpus with its index built and active; one of another format is built anew.
 
     How long that took is kept for later runs. Raises IngestError.
     """
@@ -94,7 +94,7 @@ def ensure_index(corpus: Corpus) -> Path:
 
 
 def build_seconds(corpus: Corpus) -> float | None:
-    """How long the index beside the corpus took to build; None where that was not noted."""
+    """How long the index next to the corpus took to build; None where that was not noted."""
     notes = _build_notes(corpus)
     return sum(json.loads(notes.read_text(encoding="utf-8")).values()) if notes.exists() else None
 

@@ -42,12 +42,12 @@ class Milvus:
 
     @property
     def memory(self) -> Memory | None:
-        """What its process holds."""
+        """The memory of its process."""
         return None if self.process is None else memory([self.process])
 
     @property
     def file_bytes(self) -> int | None:
-        """What its files take."""
+        """The size of its files."""
         if self.files is None:
             return None
         return sum(path.stat().st_size for path in self.files.rglob("*") if path.is_file())
@@ -101,7 +101,7 @@ def address_of(corpus: Corpus, milvus: Milvus) -> MilvusAddress:
 def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
     """Has the corpus' index published and active; gives the seconds of each stage of its publication.
 
-    These are kept beside the corpus for later runs. Raises IngestError and StorageUnavailableError.
+    These are kept next to the corpus for later runs. Raises IngestError and StorageUnavailableError.
     """
     name = "lite" if milvus.files else urlsplit(milvus.uri).netloc.replace(":", "-")
     notes, address = corpus.folder / f"published-{name}.json", address_of(corpus, milvus)

@@ -1,4 +1,4 @@
-"""What names mean: the nodes of the symbols, places and ids that people and models give."""
+"""Finds the nodes of the symbols, places and ids that people and models give."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class NamedNode:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a name means.
+    """The nodes of a name.
 
     Attributes:
         name: The name, as given.

@@ -101,7 +101,7 @@ class SourceEdge:
 
 @dataclass(frozen=True, slots=True)
 class LateFacts:
-    """What a source learns of a node after it has yielded it, without effect for a key that no node has.
+    """Facts about a node that a source learns after it has yielded it, without effect for a key that no node has.
 
     `context` is a last line of its `context_prefix`. `is_test` makes it part of a test.
     """

@@ -88,7 +88,7 @@ def _search(index: faiss.Index, query: NDArray[np.float32], mask: Mask, limit: i
         parameters = faiss.SearchParameters()
         parameters.sel = faiss.IDSelectorBitmap(len(bitmap), faiss.swig_ptr(bitmap))
         (estimates,), (rows,) = index.search(query, limit, params=parameters)
-    # A row of -1 stands for none. Selectors of FAISS have been seen to let other rows through (decision 6).
+    # A row of -1 means none. Selectors of FAISS have been seen to let other rows through (decision 6).
     passed = (rows >= 0) & mask[rows]
     return rows[passed], estimates[passed]
 

@@ -52,7 +52,7 @@ class TreeMap:
     components: Mapping[str, Sequence[str]]
 
     def late_facts(self, may_name: Callable[[str], Callable[[str], bool]]) -> Iterator[LateFacts]:
-        """What the nodes implement or override, and the nodes of components that turned out to be tests.
+        """The nodes that others implement or override, and the nodes of components that turned out to be tests.
 
         `may_name` says of a node which others it may name, by their keys.
         """

@@ -121,7 +121,7 @@ class Snapshot(Protocol):
         ...
 
     def declarations(self, rows: Positions) -> list[Declaration]:
-        """What rows [m] are; reads no text."""
+        """The declarations of rows [m]; reads no text."""
         ...
 
     def nodes(self, rows: Positions) -> list[Node]:

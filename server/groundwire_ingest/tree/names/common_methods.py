@@ -1,4 +1,4 @@
-"""Methods that every program calls on collections, strings and streams: their name alone says nothing of a tree."""
+"""Methods that every program calls on collections, strings and streams. A name alone identifies no method of a tree."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -103,7 +103,7 @@ GIVE_AN_ITEM = _words(
     """first firstordefault single singleordefault last lastordefault elementat find get pop next min max peek dequeue
     minby maxby orelsethrow orelse unwrap expect one scalarone findone"""
 )
-"""What a method of a collection that is called so returns: one of its items. In small letters, without `Async`."""
+"""Methods of a collection that return one of its items. In small letters, without `Async`."""
 
 GIVE_ONE_OF = _words(
     """resolve resolvenamed resolvekeyed resolveoptional getservice getrequiredservice getkeyedservice
@@ -121,4 +121,4 @@ GIVE_THE_SAME = _words(
     """where filter orderby orderbydescending thenby include theninclude asqueryable asnotracking asenumerable skip take
     tolist toarray distinct reverse slice concat sorted stream iter order limit offset copy await configureawait"""
 )
-"""What a method of a collection that is called so returns: a collection of the same items."""
+"""Methods of a collection that return a collection of the same items."""

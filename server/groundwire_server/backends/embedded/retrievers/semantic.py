@@ -4,7 +4,7 @@ FAISS proposes rows by their codes, and one fixed routine decides. Every row tha
 by itself in double precision, and only that score counts. So neither the path, nor the order of sums, nor the
 processor shows in a score.
 
-What it costs to look at v visible rows of an index of n, in ms on one core with 384 dimensions (by `python -m bench
+The cost of looking at v visible rows of an index of n, in ms on one core with 384 dimensions (by `python -m bench
 paths`):
 
 - each row's own score:  0.0001 v in one piece to 0.0002 v far apart
@@ -12,7 +12,7 @@ paths`):
 - signs that tell likely rows:  0.04 v / 1,000 + 5
 
 The first is used up to `direct_rows`, the second up to `exact_rows`, where the third begins to win. The limits are
-compared with the number of visible rows, so the path says nothing of rows that a caller may not see.
+compared with the number of visible rows, so the path depends on no rows that a caller may not see.
 
 An approximate result is made in bands, so that fewer hits are a prefix of more. The first hits are the best of as
 many likely rows as the first band is wide. What follows is the best of the next band's rows that comes after them,
