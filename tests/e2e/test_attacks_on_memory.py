@@ -15,6 +15,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.rpc.admission.call_memory import MAX_WAITING
+from groundwire_server.rpc.interceptors import RECEIVE_SECONDS
 from support.fuzzing.valid_requests import build_platform
 from support.jsonl import node
 from support.open_ended_calls import Connection
@@ -34,7 +35,6 @@ WORKING_MIB = 128
 """Answers of 3.6 MB while they are being made, each several times over, in as many threads as there are."""
 PARSING_MIB = 160
 """One request of 4 MiB as a message, before it is counted: 32 times its bytes at most."""
-RECEIVE_SECONDS = 2
 FETCH = "/groundwire.v1.RetrievalService/FetchNodeTexts"
 UNAUTHENTICATED, INVALID, LATE, REFUSED = "16", "3", "4", "8"
 MAPPING = """
@@ -45,11 +45,7 @@ scopes: {always: ["*::*"]}
 METADATA = ("keys", "values", "nested", "objects")
 KEY = SigningKey.ec("key")
 FLAGS = ("--embedder", "none", "--health-listen", "127.0.0.1:0")
-BOUNDS = {
-    "GROUNDWIRE_CALL_MEMORY_BYTES": str(CALL_MEMORY_MIB * MIB),
-    "GROUNDWIRE_RECEIVE_SECONDS": str(RECEIVE_SECONDS),
-}
-PATIENT = {"GROUNDWIRE_RECEIVE_SECONDS": "60"}
+BOUNDS = {"GROUNDWIRE_CALL_MEMORY_BYTES": str(CALL_MEMORY_MIB * MIB)}
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +116,7 @@ def authorization(subject: str) -> list[tuple[bytes, bytes]]:
     return [(key.encode(), value.encode()) for key, value in bearer(KEY.token(sub=subject))]
 
 
-def honest(server: Server, subject: str = "", seconds: float = 10.0) -> grpc.StatusCode:
+def honest(server: Server, subject: str = "", seconds: float = RECEIVE_SECONDS + 5) -> grpc.StatusCode:
     """How a call ends that anybody may make."""
     metadata = bearer(KEY.token(sub=subject)) if subject else ()
     with grpc.insecure_channel(server.address) as channel:
@@ -246,7 +242,8 @@ def test_requests_that_lack_their_last_byte_end_and_hold_no_more_than_is_put_asi
 def test_where_nobody_is_known_the_same_holds_for_all_together(data: Path) -> None:
     message = empty_nodes(REQUEST_BYTES - 64)
     held = CALL_MEMORY_MIB * MIB // request_memory(REQUEST_BYTES)
-    with Server(data, *FLAGS, environment=BOUNDS | PATIENT) as server:
+    crowded = {"GROUNDWIRE_MAX_WAITING_CALLS": str(2 * MAX_WAITING)}
+    with Server(data, *FLAGS, environment=BOUNDS | crowded) as server:
         before = resident_mib(server)
         with Connection(server.address) as connection, health_watched(server) as problems:
             for _ in range(held + MAX_WAITING + 50):
@@ -261,11 +258,7 @@ def test_where_nobody_is_known_the_same_holds_for_all_together(data: Path) -> No
 
 def test_many_large_requests_that_arrive_at_once_leave_the_event_loop_to_others(data: Path) -> None:
     method, message = bomb("nodes")
-    with (
-        Server(data, *FLAGS, environment=PATIENT) as server,
-        Connection(server.address) as connection,
-        health_watched(server) as problems,
-    ):
+    with Server(data, *FLAGS) as server, Connection(server.address) as connection, health_watched(server) as problems:
         for _ in range(16):
             connection.call(method, message, lacks=1)
         connection.pump(60, lambda: connection.all_sent)

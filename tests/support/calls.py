@@ -1,6 +1,5 @@
 """Calls for tests of the engine without a server, and work for engines that stand in for it."""
 
-import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
@@ -32,10 +31,6 @@ class PlainCall:
     def checkpoint(self) -> None:
         """See `Call.checkpoint`."""
         self.stop()
-
-    def processor_seconds(self) -> float:
-        """See `Call.processor_seconds`."""
-        return time.thread_time()
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """See `Call.compute`."""

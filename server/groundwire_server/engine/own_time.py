@@ -1,6 +1,7 @@
 """How long a call's own work takes, which may be shown to its caller."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from groundwire_server.execution.observation import stage
@@ -12,15 +13,14 @@ class OwnTime:
     The time must not depend on calls of others, so opening an index, embedding a query and waiting are left out.
     """
 
-    def __init__(self, processor_seconds: Callable[[], float], milliseconds: float = 0.0) -> None:
-        """`processor_seconds` is the call's own; `milliseconds` were measured before."""
-        self._processor_seconds = processor_seconds
+    def __init__(self, milliseconds: float = 0.0) -> None:
+        """`milliseconds` were measured before."""
         self.milliseconds = milliseconds
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Adds the time while the context is open, and reports it as a stage to the call's observer."""
-        start = self._processor_seconds()
+        start = time.thread_time()
         with stage(name):
             yield
-        self.milliseconds += (self._processor_seconds() - start) * 1000.0
+        self.milliseconds += (time.thread_time() - start) * 1000.0

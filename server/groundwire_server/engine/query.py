@@ -173,7 +173,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
 
 
 def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -> _Outcome:
-    parameters, time = plan.parameters, OwnTime(call.processor_seconds)
+    parameters, time = plan.parameters, OwnTime()
     with time.stage("retrieve"):
         candidates = snapshot.retrieve(search, call.checkpoint)
     with time.stage("fusion"):
@@ -189,14 +189,14 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
 
 
 def _reranked(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, reranker: Reranker, call: Call) -> _Outcome:
-    time = OwnTime(call.processor_seconds, outcome.milliseconds)
+    time = OwnTime(outcome.milliseconds)
     with time.stage("rerank"):
         ranked = rerank(plan.request.query, outcome.ranked, plan.parameters.top_k, snapshot, reranker, call.checkpoint)
     return replace(outcome, ranked=ranked, milliseconds=time.milliseconds)
 
 
 def _result(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, call: Call) -> QueryResult:
-    time, request = OwnTime(call.processor_seconds, outcome.milliseconds), plan.request
+    time, request = OwnTime(outcome.milliseconds), plan.request
     outcome = replace(outcome, ranked=_ordered(plan, outcome.ranked, snapshot, time, call.checkpoint))
     if request.not_found_when_empty and not len(outcome.ranked.order):
         names = replace(request.scope, active_index=snapshot.index).names

@@ -13,21 +13,16 @@ Returns if work may continue; raises DeadlineError or CancelledError if it must 
 
 
 class Call(Protocol):
-    """One call under way. The engine awaits its parts on the event loop, one after another."""
+    """One call under way. The engine awaits its parts, one after another."""
 
     def checkpoint(self) -> None:
-        """See `Checkpoint`. Other calls may compute in the meantime on this thread, so hold no lock here."""
-        ...
-
-    def processor_seconds(self) -> float:
-        """Processor seconds of this thread without those of other calls at checkpoints; use only differences."""
+        """See `Checkpoint`."""
         ...
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """Returns the result of `part`, which computes and waits for no disk and no other thread.
 
-        It runs where it does not block other calls. It may be stopped and begun again in another thread, so it must
-        not change anything that a second run sees.
+        It runs where it does not block other calls.
         """
         ...
 

@@ -12,10 +12,10 @@ class CallObserver:
     __slots__ = ()
 
     def queued(self) -> None:
-        """A part of the call waits for the compute thread."""
+        """The call waits to compute."""
 
     def started(self) -> None:
-        """A part of the call begins to run."""
+        """The call begins to compute."""
 
     def stage_began(self, name: str) -> None:
         """A stage began; it is a part of the one that is still open, if any."""

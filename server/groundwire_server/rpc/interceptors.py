@@ -27,13 +27,14 @@ from groundwire_server.rpc.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Awaitable, Callable
+    from contextlib import AbstractContextManager
 
     from grpc import RpcMethodHandler as Handler  # generic in its stubs, not at run time
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
 
-Admit: TypeAlias = "Callable[[str, float | None], None]"
+Admit: TypeAlias = "Callable[[str, str, float | None], AbstractContextManager[None]]"
 
 OWN_SERVICES = "/groundwire."
 RECEIVE_SECONDS = 10.0
@@ -51,7 +52,7 @@ _DEADLINE_SLACK_SECONDS = 0.01
 class CallInterceptor(grpc.aio.ServerInterceptor):
     """Wraps the calls of Groundwire's own services, all of them unary.
 
-    The headers decide whether the server has room for a call, and who makes it. Then its request is received, in memory
+    The headers decide who makes a call, and whether the server has room for it. Then its request is received, in memory
     that was put aside for it, parsed and counted.
     """
 
@@ -64,9 +65,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         memory: CallMemory,
         max_receive_bytes: int,
     ) -> None:
-        """`admit` raises LimitError when the server cannot accept a call of a method now.
+        """`admit` raises LimitError when the server cannot accept a call of a method and a subject now.
 
-        It is called before any other work for a call: the cheaper a refusal, the more an overloaded server can still
+        It is asked before the request is received: the cheaper a refusal, the more an overloaded server can still
         answer. A request is at most `max_receive_bytes` long and comes within RECEIVE_SECONDS.
         """
         self._telemetry = telemetry
@@ -128,8 +129,16 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         context: grpc.aio.ServicerContext[Request, Response],
     ) -> bytes:
         """The response's bytes, which are accounted for until they have been sent."""
-        self._admit(call.method_name, context.time_remaining())
         call.caller = await self._authenticator.authenticate(context)
+        with self._admit(call.method_name, call.caller.subject, context.time_remaining()):
+            return await self._admitted(handler, call, context)
+
+    async def _admitted(
+        self,
+        handler: "Handler[Request, Response]",
+        call: CallRecord,
+        context: grpc.aio.ServicerContext[Request, Response],
+    ) -> bytes:
         began = time.monotonic()
         held = await self._memory.hold(call.caller.subject, self._most_request_memory, RECEIVE_SECONDS)
         _release_after_call(held)

@@ -78,9 +78,9 @@ async def taken_on(search: Search, request: retrieval_pb2.SearchNodesRequest) ->
 
 
 async def becomes_full(search: Search, request: retrieval_pb2.SearchNodesRequest) -> None:
-    """Returns once a call is refused for load."""
+    """Returns once a call is refused for load. Between its own calls it leaves room for the one to be accepted."""
     while await search(request, timeout=0.01).code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
-        pass
+        await asyncio.sleep(0.02)
 
 
 async def has_started(work: Work) -> bool:
@@ -210,7 +210,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
 async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
     serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest, timeout: float | None
 ) -> None:
-    work.is_deaf = True  # so that it keeps the compute thread
+    work.is_deaf = True  # so that it keeps its thread
     async with serving(max_waiting_calls=1) as server, grpc.aio.insecure_channel(server.address) as channel:
         search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
         running = search(search_request)

@@ -28,7 +28,7 @@ from groundwire_server.domain.errors import (
     Reason,
 )
 from groundwire_server.rpc import interceptors
-from groundwire_server.rpc.running_call import RunningCall
+from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from support.calls import as_part
 from support.open_ended_calls import Connection

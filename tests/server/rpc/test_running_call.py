@@ -1,20 +1,23 @@
-"""Where the parts of calls run: on the event loop, on the compute thread, or in threads that wait."""
+"""Where calls run: on the event loop, on threads that compute, or on threads that wait; and whose turn it is."""
 
 import asyncio
 import threading
-import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from unittest.mock import Mock
 
 import grpc
 import pytest
 
-from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
-from groundwire_server.rpc.running_call import RunningCall
+from groundwire_server.rpc.calls import RunningCall
+from groundwire_server.rpc.identity.authenticator import Authenticator, Request, Response
 from support.calls import as_part
 
 if TYPE_CHECKING:
@@ -23,11 +26,17 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 ANSWER = SearchResult((), "v1", SearchType.BM25)
 EXPANSION = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
-OTHERS_SECONDS = 0.5
 SOON_SECONDS = 10.0
 KNOWN_AFTER = 16
 Wait = Callable[[RunningCall, Callable[[], SearchResult]], Awaitable[SearchResult]]
 MAIN = threading.main_thread().name
+
+
+class NamedCallers(Authenticator):
+    """Callers are who they say they are."""
+
+    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+        return Caller(str(dict(context.invocation_metadata() or ())["caller"]), ANYBODY.grant)
 
 
 class Places:
@@ -55,7 +64,7 @@ def places(engine: Mock) -> Places:
     return places
 
 
-async def test_short_parts_run_on_the_event_loop_once_they_are_known_to_be_short(
+async def test_calls_of_a_method_run_on_the_event_loop_once_it_is_known_to_be_short(
     serving: "Serving", places: Places, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
@@ -65,7 +74,7 @@ async def test_short_parts_run_on_the_event_loop_once_they_are_known_to_be_short
     assert places.kinds[-1] == MAIN
 
 
-async def test_a_part_that_takes_long_all_the_same_is_begun_anew_on_the_compute_thread(
+async def test_a_call_that_takes_long_all_the_same_begins_again_on_a_thread(
     serving: "Serving", places: Places, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     def go_on_for_long(checkpoint: Checkpoint) -> None:
@@ -111,20 +120,15 @@ async def test_a_call_that_waits_for_a_model_or_a_disk_keeps_nobody_from_computi
         assert (await waiting).index == "v1"
 
 
-async def test_a_long_call_gives_way_on_its_own_thread(
-    serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
+async def test_a_long_call_lets_others_compute_meanwhile(
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     began, go_on = threading.Event(), threading.Event()
-    walked_on: list[str] = []
 
     def go_on_for_long(_: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
         began.set()
         while not go_on.wait(0.001):
             checkpoint()
-        return EXPANSION
-
-    def walk(_: ExpandRequest, __: Checkpoint) -> Expansion:
-        walked_on.append(threading.current_thread().name)
         return EXPANSION
 
     engine.expand.side_effect = as_part(go_on_for_long)
@@ -134,43 +138,37 @@ async def test_a_long_call_gives_way_on_its_own_thread(
         long = asyncio.ensure_future(stub.ExpandDependencyTree(walk_request))
         assert await asyncio.to_thread(began.wait, SOON_SECONDS)
         assert (await stub.SearchNodes(search_request, timeout=SOON_SECONDS)).index == "v1"
-        engine.expand.side_effect = as_part(walk)
+        engine.expand.side_effect = as_part(lambda *_: EXPANSION)
         assert (await stub.ExpandDependencyTree(walk_request, timeout=SOON_SECONDS)).index == "v1"
         assert not long.done()
         go_on.set()
         assert (await long).index == "v1"
-    assert {*places.names, *walked_on} == {"groundwire-compute_0"}
 
 
-async def test_what_others_take_of_the_processor_meanwhile_is_not_counted_as_the_calls_own(
-    serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
+async def test_light_queries_of_one_caller_end_while_another_has_heavy_ones_queued(
+    serving: "Serving", engine: Mock, query_request: query_pb2.QueryRequest
 ) -> None:
-    began, told = threading.Event(), list[float]()
+    began, go_on = threading.Event(), threading.Event()
+    result, ended = cast("QueryResult", engine.query.return_value), list[str]()
 
-    async def expand(_: ExpandRequest, call: RunningCall) -> Expansion:
-        def part() -> Expansion:
-            start = call.processor_seconds()
+    def query(request: QueryRequest, checkpoint: Checkpoint) -> QueryResult:
+        while request.query == "heavy" and not go_on.wait(0.001):
             began.set()
-            while not places.names:
-                threading.Event().wait(0.001)
-                call.checkpoint()
-            told.append(call.processor_seconds() - start)
-            return EXPANSION
+            checkpoint()
+        ended.append(request.query)
+        return result
 
-        return await call.compute(part)
-
-    def compute(_: Checkpoint) -> None:
-        end = time.thread_time() + OTHERS_SECONDS
-        while time.thread_time() < end:
-            pass
-
-    places.then = compute
-    engine.expand.side_effect = expand
-    walk_request = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope, seed_ids=["A"])
-    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
-        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        long = asyncio.ensure_future(stub.ExpandDependencyTree(walk_request))
+    engine.query.side_effect = as_part(query)
+    heavy = query_pb2.QueryRequest(scope=query_request.scope, query="heavy", hybrid=query_request.hybrid)
+    async with (
+        serving(authenticator=lambda _: NamedCallers()) as server,
+        grpc.aio.insecure_channel(server.address) as channel,
+    ):
+        stub = query_pb2_grpc.QueryServiceStub(channel)
+        queued = [asyncio.ensure_future(stub.Query(heavy, metadata=(("caller", "a"),))) for _ in range(32)]
         assert await asyncio.to_thread(began.wait, SOON_SECONDS)
-        await stub.SearchNodes(search_request, timeout=SOON_SECONDS)
-        await long
-    assert told[0] < OTHERS_SECONDS
+        for _ in range(3):
+            await stub.Query(query_request, metadata=(("caller", "b"),), timeout=SOON_SECONDS)
+        go_on.set()
+        await asyncio.gather(*queued)
+    assert ended == [query_request.query] * 3 + ["heavy"] * 32

@@ -5,10 +5,12 @@ from collections import Counter, deque
 from dataclasses import dataclass
 
 from groundwire_server.domain.limits import CALL_MEMORY_SHARES
-from groundwire_server.rpc.admission.refusals import Refusals
+from groundwire_server.rpc.admission.refusals import overloaded
 
 MAX_WAITING = 512
 """How many calls may wait for memory; an identity's may take an equal share of these places too."""
+_NO_MEMORY_FOR_REQUEST = "too many requests are being received; try again later"
+_NO_MEMORY_FOR_RESPONSE = "too many responses wait to be taken; read them sooner, or try again later"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +33,6 @@ class CallMemory:
         self._held = 0
         self._held_by: Counter[str] = Counter()
         self._waiting: deque[_Waiter] = deque()
-        self._refusals = Refusals()
 
     @property
     def held_bytes(self) -> int:
@@ -53,7 +54,7 @@ class CallMemory:
                 async with asyncio.timeout(seconds):
                     await self._wait(subject, size)
             except TimeoutError:
-                raise self._refusals.no_memory_for_request() from None
+                raise overloaded(_NO_MEMORY_FOR_REQUEST, {"rule": "memory"}) from None
         else:
             self._change(subject, size)
         return HeldMemory(self, subject, size)
@@ -61,7 +62,7 @@ class CallMemory:
     def resize(self, subject: str, before: int, after: int) -> None:
         """A call of the subject holds `after` bytes in place of `before`. `HeldMemory.resize` says the rest."""
         if after > before and not self._fits(subject, after - before):
-            raise self._refusals.no_memory_for_response()
+            raise overloaded(_NO_MEMORY_FOR_RESPONSE, {"rule": "memory"})
         self._change(subject, after - before)
         if after < before and self._waiting:
             self._serve()
@@ -78,7 +79,7 @@ class CallMemory:
     async def _wait(self, subject: str, size: int) -> None:
         own = sum(waiter.subject == subject for waiter in self._waiting) if subject else 0
         if len(self._waiting) >= MAX_WAITING or own >= MAX_WAITING // CALL_MEMORY_SHARES:
-            raise self._refusals.no_memory_for_request()
+            raise overloaded(_NO_MEMORY_FOR_REQUEST, {"rule": "memory"})
         waiter = _Waiter(subject, size, asyncio.get_running_loop().create_future())
         self._waiting.append(waiter)
         self._serve()

@@ -9,7 +9,7 @@ from groundwire_index.scope import Scope
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.execution.call import Call
-from groundwire_server.rpc.calls import CallRunner
+from groundwire_server.rpc.calls import running_call
 from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_described, encode_index
 from groundwire_server.rpc.identity.access_control import AccessControl
 
@@ -17,10 +17,9 @@ from groundwire_server.rpc.identity.access_control import AccessControl
 class IndexServicer(index_pb2_grpc.IndexServiceServicer):
     """Lists index versions; activates and deletes them only if the configuration allows it."""
 
-    def __init__(self, indexes: IndexDirectory, access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, indexes: IndexDirectory, access: AccessControl) -> None:
         self._indexes = indexes
         self._access = access
-        self._calls = calls
 
     async def ListIndexes(
         self,
@@ -36,7 +35,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         def encode(summaries: tuple[IndexSummary, ...]) -> index_pb2.ListIndexesResponse:
             return index_pb2.ListIndexesResponse(indexes=map(encode_index, summaries))
 
-        return await self._calls.run("ListIndexes", context, partial(decode_listing, request), list_indexes, encode)
+        return await running_call().run(partial(decode_listing, request), list_indexes, encode)
 
     async def GetIndex(
         self,
@@ -52,7 +51,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
         def encode(described: tuple[IndexSummary, IndexNames]) -> index_pb2.GetIndexResponse:
             return encode_described(*described)
 
-        return await self._calls.run("GetIndex", context, partial(decode_index_scope, request), get_index, encode)
+        return await running_call().run(partial(decode_index_scope, request), get_index, encode)
 
     async def ActivateIndex(
         self,
@@ -68,7 +67,7 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
             return index_pb2.ActivateIndexResponse(previous_version=previous)
 
         decode = partial(self._access.authorise_administration, request)
-        return await self._calls.run("ActivateIndex", context, decode, activate, encode)
+        return await running_call().run(decode, activate, encode)
 
     async def DeleteIndex(
         self,
@@ -81,4 +80,4 @@ class IndexServicer(index_pb2_grpc.IndexServiceServicer):
             await call.wait_for(partial(self._indexes.delete, scope))
 
         decode = partial(self._access.authorise_administration, request)
-        return await self._calls.run("DeleteIndex", context, decode, delete, lambda _: index_pb2.DeleteIndexResponse())
+        return await running_call().run(decode, delete, lambda _: index_pb2.DeleteIndexResponse())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import grpc.aio
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
-from groundwire_server.rpc.calls import CallRunner
+from groundwire_server.rpc.calls import running_call
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
 from groundwire_server.rpc.conversions.query import decode_query
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 class QueryServicer(query_pb2_grpc.QueryServiceServicer):
     """The whole flow over the wire. The server's clock is read here and nowhere below."""
 
-    def __init__(self, engine: "RetrievalEngine", access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, engine: "RetrievalEngine", access: AccessControl) -> None:
         self._engine = engine
         self._access = access
-        self._calls = calls
 
     async def Query(
         self,
@@ -36,16 +35,15 @@ class QueryServicer(query_pb2_grpc.QueryServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
         decode = partial(decode_query, request, access, datetime.now(UTC))
-        return await self._calls.run("Query", context, decode, self._engine.query, encode_query)
+        return await running_call().run(decode, self._engine.query, encode_query)
 
 
 class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
     """The actions over the wire."""
 
-    def __init__(self, engine: "RetrievalEngine", access: AccessControl, calls: CallRunner) -> None:
+    def __init__(self, engine: "RetrievalEngine", access: AccessControl) -> None:
         self._engine = engine
         self._access = access
-        self._calls = calls
 
     async def SearchNodes(
         self,
@@ -55,7 +53,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
         decode = partial(decode_search, request, access)
-        return await self._calls.run("SearchNodes", context, decode, self._engine.search, encode_search)
+        return await running_call().run(decode, self._engine.search, encode_search)
 
     async def ExpandDependencyTree(
         self,
@@ -67,7 +65,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
         decode = partial(decode_expand, request, access)
-        return await self._calls.run("ExpandDependencyTree", context, decode, self._engine.expand, encode_expansion)
+        return await running_call().run(decode, self._engine.expand, encode_expansion)
 
     async def FindPaths(
         self,
@@ -77,7 +75,7 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
         decode = partial(decode_paths, request, access)
-        return await self._calls.run("FindPaths", context, decode, self._engine.find_paths, encode_paths)
+        return await running_call().run(decode, self._engine.find_paths, encode_paths)
 
     async def FetchNodeTexts(
         self,
@@ -87,4 +85,4 @@ class RetrievalServicer(retrieval_pb2_grpc.RetrievalServiceServicer):
         """See the contract."""
         access = self._access.authorise(request)
         decode = partial(decode_fetch, request, access)
-        return await self._calls.run("FetchNodeTexts", context, decode, self._engine.fetch, encode_fetch)
+        return await running_call().run(decode, self._engine.fetch, encode_fetch)

@@ -12,7 +12,7 @@ from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
-from groundwire_server.rpc.calls import CallBounds, CallRunner
+from groundwire_server.rpc.calls import CallBounds, Calls
 from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.access_modes import make_authenticator
 from groundwire_server.rpc.identity.authenticator import Authenticator
@@ -54,7 +54,7 @@ class GroundwireServer:
     ) -> None:
         self._settings = settings
         self.telemetry = telemetry or Telemetry(settings)
-        self._calls = CallRunner(
+        self._calls = Calls(
             CallBounds(
                 settings.max_waiting_calls,
                 default_seconds=settings.default_deadline_seconds,
@@ -72,7 +72,7 @@ class GroundwireServer:
                 CallInterceptor(
                     self.telemetry,
                     self._audit,
-                    self._calls.check,
+                    self._calls.admitted,
                     self._authenticator,
                     self._memory,
                     settings.max_receive_bytes,
@@ -140,11 +140,9 @@ class GroundwireServer:
 
     def _add_services(self, engine: "RetrievalEngine", indexes: IndexDirectory) -> None:
         access = AccessControl(allow_admin=self._settings.allow_admin)
-        retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(
-            RetrievalServicer(engine, access, self._calls), self._server
-        )
-        query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access, self._calls), self._server)
-        index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access, self._calls), self._server)
+        retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(RetrievalServicer(engine, access), self._server)
+        query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access), self._server)
+        index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access), self._server)
         for server in (self._server, self._health_server):
             server.add_generic_rpc_handlers((self._health.handler(),))
         if self._settings.reflection:

@@ -42,7 +42,7 @@ class CallRecord(CallObserver):
     A call whose caller stopped waiting is reported at once, while another thread may still add to it. Reporters use the
     data that is there. `method` is `package.Service/Method`. `peer` is the caller's address if log or audit records it,
     `query` the query's text if the log records it, else "". `times_stages` is False if stages are not reported.
-    `queue_began` and `queue_ended` are of the last wait for the compute thread, `queue_nanoseconds` of all, None when
+    `queue_began` and `queue_ended` are of the last wait to compute, `queue_nanoseconds` of all, None when
     no part has run. `caller` is who makes the call, once known. `scope` is the scope as the request names it, `access`
     the access that the answer is made with.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from groundwire_server.rpc.admission.admission import MethodLoad
+from groundwire_server.rpc.admission.call_queue import MethodLoad
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Metrics:
             histogram("call_seconds", "From a call's arrival to its end.", CALL_SECONDS, "method").labels
         )
         self._queue_seconds = _Children(
-            histogram("queue_seconds", "How long calls waited for the compute thread.", QUEUE_SECONDS, "method").labels
+            histogram("queue_seconds", "How long calls waited to compute.", QUEUE_SECONDS, "method").labels
         )
         self._stage_seconds = _Children(
             histogram("stage_seconds", "Parts of calls.", STAGE_SECONDS, "method", "stage").labels
@@ -65,7 +65,7 @@ class Metrics:
             gauge("running_calls", "Calls in progress that do not wait to begin.", "livesum", "method").labels
         )
         self._waiting = _Children(
-            gauge("waiting_calls", "Calls that wait to begin on the compute thread.", "livesum", "method").labels
+            gauge("waiting_calls", "Calls that wait to compute for the first time.", "livesum", "method").labels
         )
         self._batch_size = histogram("embedding_batch_size", "Queries embedded together.", BATCH_SIZES)
         look_ups = Counter(

@@ -18,7 +18,7 @@ WORKER = """
 import os, sys
 from pathlib import Path
 import grpc
-from groundwire_server.rpc.admission.admission import MethodLoad
+from groundwire_server.rpc.admission.call_queue import MethodLoad
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
 from groundwire_server.rpc.telemetry.metrics import Load, Metrics
