@@ -6,8 +6,9 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from math import inf
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, Protocol, TypeVar, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -15,6 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from groundwire.v1.scope_pb2 import NodeFilter
+from groundwire_client._filters import node_filter
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -23,16 +25,22 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FLOATS = (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT)
 
 
+class _Client(Protocol):
+    def check_open(self) -> None:
+        """Raises ValueError once the client is closed."""
+
+
 def sends(
     request: type[Message], **others: str
 ) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
     """Checks the arguments of a method by the fields of `request` that have their names, when it is called.
 
     `others` names the fields of arguments that are called otherwise. None is taken where it is the default. Iterables
-    reach the method as tuples.
+    reach the method as tuples, and mappings for a filter as filters.
 
     The method raises TypeError for an argument of another type than its field takes, and ValueError for a number or
-    text that its field cannot carry; both name method, argument and value.
+    text that its field cannot carry, a timeout that is not positive and finite, and a closed client. Both name the
+    method, and the argument with its value.
     """
     fields = cast("Mapping[str, FieldDescriptor]", request.DESCRIPTOR.fields_by_name)
 
@@ -44,6 +52,9 @@ def sends(
         def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
             try:
                 bound = signature.bind(*args, **kwargs)
+                cast("_Client", args[0]).check_open()
+                if bound.arguments.get("timeout") is not None:
+                    check_timeout(bound.arguments["timeout"])
                 for name, value in bound.arguments.items():
                     field = fields_of[name]
                     if field is not None and (value is not None or signature.parameters[name].default is not None):
@@ -63,10 +74,18 @@ def of_type(name: str, value: object, expected: str, *types: type) -> None:
         raise TypeError(f"{name} must be {expected}, not {_shown(value)}")
 
 
+def check_timeout(seconds: float) -> None:
+    """Raises TypeError and ValueError for what is no positive, finite number of seconds."""
+    of_type("timeout", seconds, "a number of seconds", Real)
+    if not 0 < seconds < inf:
+        raise ValueError(f"timeout must be a positive, finite number of seconds, not {seconds}")
+
+
 def _checked(name: str, value: object, field: FieldDescriptor) -> object:
     if not field.is_repeated:
         _check(name, value, field)
-        return value
+        is_loose = field.message_type is NodeFilter.DESCRIPTOR and isinstance(value, Mapping)
+        return node_filter(cast("Mapping[str, object]", value)) if is_loose else value
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be a sequence of {_plural(field)}, not {_shown(value)}")
     values = tuple(cast("Iterable[object]", value))

@@ -14,7 +14,9 @@ from groundwire_client._arguments import of_type
 
 SERVER_VARIABLE = "GROUNDWIRE_SERVER"
 
-_ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]]+)\]|(?P<host>[^\[\]:/]+))(?::(?P<port>[0-9]+))?")
+_ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]\s]+)\]|(?P<host>[^\[\]:/\s]+))(?::(?P<port>[0-9]{1,5}))?")
+_RESOLVERS = ("dns:", "ipv4:", "ipv6:", "unix:", "unix-abstract:", "vsock:", "xds:")
+"""How targets begin that gRPC resolves by itself."""
 
 _SERVICE_CONFIG = {
     "methodConfig": [
@@ -88,18 +90,17 @@ def server_address(target: str | None) -> str:
     """`target`, or the environment's GROUNDWIRE_SERVER when it is None.
 
     Raises:
-        ValueError: There is neither, the address is a URL, or it is a host without a port.
+        ValueError: There is neither, or it is no `host:port`, nor a target of a resolver of gRPC.
     """
     address = os.environ.get(SERVER_VARIABLE, "") if target is None else target
     if not address:
         raise ValueError(f"no server: pass its address, such as 'localhost:50051', or set {SERVER_VARIABLE}")
-    if address.startswith(("http://", "https://")):
+    match = _ADDRESS.fullmatch(address)
+    if not address.startswith(_RESOLVERS) and (match is None or not 0 < int(match["port"] or 0) < 2**16):
         raise ValueError(
-            f"server: {address!r} is a URL: give host and port alone, such as 'localhost:50051'; "
+            f"server: {address!r} is no address: give host and port alone, such as 'localhost:50051' or '[::1]:50051'; "
             "for TLS pass credentials=TLS(...) (--tls-ca)"
         )
-    if (match := _ADDRESS.fullmatch(address)) and not match.group("port"):
-        raise ValueError(f"server: {address!r} has no port: give host and port, such as 'localhost:50051'")
     return address
 
 

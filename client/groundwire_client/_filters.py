@@ -29,14 +29,17 @@ FLAG_FIELDS = tuple(field.name for field in _FIELDS if field.type == field.TYPE_
 
 _NAMES = (*TEXT_FIELDS, *FLAG_FIELDS, "metadata")
 _LARGEST_EXACT = 2**53
+_SHORTEST = 3
+"""The length from which the beginning of a field's name is taken for an abbreviation."""
 
 
 def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
     """The filter that loose values mean.
 
-    Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are
-    a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name
-    is one of the metadata, unless it resembles a field's, as `langauge` does. None and empty lists are as if absent.
+    Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are a
+    string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name is one
+    of the metadata, unless it resembles a field's, as `langauge`, `lang` and `isTest` do. None and empty lists are as
+    if absent.
 
     Args:
         raw: What was asked for.
@@ -99,11 +102,22 @@ class _Reading:
             raise ValueError(f"{name}: {value!r} is given besides another value of metadata[{name!r}]: give it once")
         else:
             self.metadata |= _metadata({name: value})
-            if near := get_close_matches(name, _NAMES, n=1, cutoff=0.8):
+            if near := _near(name):
                 raise ValueError(
-                    f"{name}: is no field of a filter; did you mean {near[0]}? If it is a name of the metadata, "
+                    f"{name}: is no field of a filter; did you mean {near}? If it is a name of the metadata, "
                     f"give metadata={{{name!r}: {value!r}}}"
                 )
+
+
+def _near(name: str) -> str | None:
+    """The field that a name abbreviates, writes in another way, or misspells."""
+    short = _folded(name).rstrip("s")
+    begun = [field for field in _NAMES if len(short) >= _SHORTEST and _folded(field).startswith(short)]
+    return next(iter(begun or get_close_matches(name, _NAMES, n=1, cutoff=0.8)), None)
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -1,9 +1,7 @@
 """How both clients make a call: address, deadline, metadata, token, retries, and errors with their types."""
 
-import math
 import sys
 from collections.abc import Sequence
-from numbers import Real
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -12,7 +10,7 @@ import grpc.aio
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext
-from groundwire_client._arguments import of_type
+from groundwire_client._arguments import check_timeout, of_type
 from groundwire_client._channel import (
     CHANNEL_OPTIONS,
     TLS,
@@ -60,7 +58,8 @@ class _CallDefaults:
     ) -> None:
         if access is not None:
             of_type("access", access, "of type AccessContext", AccessContext)
-        self._timeout = _checked_timeout(timeout)
+        check_timeout(timeout)
+        self._timeout = timeout
         self._own_metadata = tuple(metadata)
         self._default_access = access
         self._wait_for_ready = wait_for_ready
@@ -81,11 +80,10 @@ class _CallDefaults:
         check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
         return address
 
-    def _seconds(self, timeout: float | None) -> float:
-        """The time limit of a call. Raises ValueError once the client is closed."""
+    def check_open(self) -> None:
+        """Raises ValueError once the client is closed."""
         if self._is_closed:
             raise ValueError(f"this {type(self).__name__} is closed: call within its `with` block, or make a new one")
-        return self._timeout if timeout is None else _checked_timeout(timeout)
 
     def _metadata(self, token: str | None) -> tuple[tuple[str, str | bytes], ...]:
         given = self._own_metadata if token is None else (*self._own_metadata, authorization(token))
@@ -167,7 +165,7 @@ class Transport(_CallDefaults):
         try:
             return method(
                 request,
-                timeout=self._seconds(timeout),
+                timeout=self._timeout if timeout is None else timeout,
                 metadata=self._metadata(self._token() if callable(self._token) else self._token),
                 wait_for_ready=self._wait_for_ready,
             )
@@ -231,16 +229,9 @@ class AsyncTransport(_CallDefaults):
         try:
             return await method(
                 request,
-                timeout=self._seconds(timeout),
+                timeout=self._timeout if timeout is None else timeout,
                 metadata=self._metadata(token if token is None or isinstance(token, str) else await token),
                 wait_for_ready=self._wait_for_ready,
             )
         except grpc.RpcError as error:
             raise error_from(error) from error
-
-
-def _checked_timeout(seconds: float) -> float:
-    of_type("timeout", seconds, "a number of seconds", Real)
-    if not 0 < seconds < math.inf:
-        raise ValueError(f"timeout must be a positive, finite number of seconds, not {seconds}")
-    return seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,23 +63,30 @@ def test_an_unknown_argument_is_told_with_its_method() -> None:
     assert str(caught.value) == "GroundwireClient.query: got an unexpected keyword argument 'topk'"
 
 
-@pytest.mark.parametrize(
-    ("target", "told"),
-    [
-        ("http://localhost:50051", "server: 'http://localhost:50051' is a URL: give host and port alone"),
-        ("localhost", "server: 'localhost' has no port: give host and port, such as 'localhost:50051'"),
-        ("[::1]", r"server: '\[::1\]' has no port"),
-    ],
-)
-def test_an_address_of_another_form_is_told(target: str, told: str) -> None:
-    with pytest.raises(ValueError, match=f"^{told}"):
+NO_ADDRESSES = (
+    "http://localhost:50051 HTTP://localhost:1 grpc://localhost:1 ftp://localhost:1 localhost localhost: "
+    "localhost:http localhost:0 localhost:99999 :50051 ::1 ::1:50051 [::1] [::1]: localhost:50051/ /localhost:50051"
+).split()
+
+
+@pytest.mark.parametrize("target", [*NO_ADDRESSES, " ", " localhost:50051", "local host:50051", "localhost:50051\n"])
+def test_an_address_of_another_form_is_told(target: str) -> None:
+    told = f"server: {target!r} is no address: give host and port alone, such as 'localhost:50051' or '[::1]:50051'; "
+    with pytest.raises(ValueError, match=f"^{re.escape(told)}"):
         GroundwireClient(target)
+
+
+@pytest.mark.parametrize("target", ["a.example:1", "[::1]:65535", "dns:///a:1", "unix:/tmp/a", "ipv4:127.0.0.1:1"])
+def test_an_address_of_gRPC_is_taken(target: str) -> None:
+    GroundwireClient(target).close()
 
 
 def test_a_closed_client_says_so(server: FakeServer) -> None:
     with GroundwireClient(server.target) as client:
         pass
-    with pytest.raises(ValueError, match="GroundwireClient is closed: call within its `with` block"):
+    with pytest.raises(
+        ValueError, match=r"^GroundwireClient.query: this GroundwireClient is closed: call within its `with` block"
+    ):
         client.query(SCOPE, "vat")
 
     async def asked() -> None:
@@ -86,7 +94,7 @@ def test_a_closed_client_says_so(server: FakeServer) -> None:
             pass
         await other.query(SCOPE, "vat")
 
-    with pytest.raises(ValueError, match="AsyncGroundwireClient is closed"):
+    with pytest.raises(ValueError, match=r"^AsyncGroundwireClient.query: this AsyncGroundwireClient is closed"):
         asyncio.run(asked())
 
 

@@ -95,6 +95,10 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({"team": "a", "metadata": {"team": "b"}}, ValueError, "team: 'a' is given besides another value of metadata"),
         ({"langauge": "csharp"}, ValueError, "langauge: is no field of a filter; did you mean language?"),
         ({"is_tests": True}, ValueError, "is_tests: is no field of a filter; did you mean is_test?"),
+        ({"isTest": True}, ValueError, "isTest: is no field of a filter; did you mean is_test?"),
+        ({"lang": "go"}, ValueError, "lang: is no field of a filter; did you mean language?"),
+        ({"langs": "go"}, ValueError, "langs: is no field of a filter; did you mean language?"),
+        ({"path": "src"}, ValueError, "path: is no field of a filter; did you mean path_prefix?"),
     ],
 )
 @pytest.mark.parametrize("as_context", [False, True])
