@@ -53,6 +53,7 @@ CASES: list[tuple[Mapping[str, object], Mapping[str, object]]] = [
     ({"number": [2**70]}, {}),
     ({"kind": "cs", "kinds": ["sql"]}, {}),
     ({"team": "a", "metadata": {"team": "b"}}, {}),
+    *(({name: "a"}, {}) for name in ("langauge", "lang", "langs", "path", "kinde", "isTest", "collectionId", "meta")),
 ]
 
 

@@ -16,6 +16,7 @@ public static class NodeFilters
 {
     private const long LargestExact = 1L << 53;
     private const string Metadata = "metadata";
+    private const int ShortestAbbreviation = 3;
 
     private static readonly IList<FieldDescriptor> Fields = NodeFilter.Descriptor.Fields.InDeclarationOrder();
 
@@ -31,7 +32,8 @@ public static class NodeFilters
     /// The filter that loose values mean. Names are those of the fields of <see cref="NodeFilter"/> in the protos,
     /// singular or plural, such as <c>collection_id</c> or <c>collection_ids</c>; their values are a string or a list
     /// of strings. Flags such as <c>is_test</c> are booleans, and <c>metadata</c> is a dictionary. Any other name is
-    /// one of the metadata. Nulls and empty lists are as if absent. A <see cref="JsonElement"/> is what it holds.
+    /// one of the metadata, unless it resembles a field's, as <c>langauge</c> and <c>lang</c> do. Nulls and empty lists
+    /// are as if absent. A <see cref="JsonElement"/> is what it holds.
     /// </summary>
     /// <param name="raw">What was asked for.</param>
     /// <param name="context">
@@ -39,7 +41,8 @@ public static class NodeFilters
     /// metadata key by key.
     /// </param>
     /// <exception cref="ArgumentException">
-    /// A value is of a wrong type, a string is empty, a field is named twice, or a number does not fit the wire.
+    /// A value is of a wrong type, a string is empty, a field is named twice, a name resembles a field's, or a number
+    /// does not fit the wire.
     /// </exception>
     public static NodeFilter From(
         IEnumerable<KeyValuePair<string, object?>> raw, IEnumerable<KeyValuePair<string, object?>>? context = null)
@@ -128,7 +131,42 @@ public static class NodeFilters
             {
                 throw new ArgumentException($"{name}: comes besides another value of metadata['{name}']: name it once");
             }
+            else if (Near(name) is { } near)
+            {
+                throw new ArgumentException(
+                    $"{name}: is no field of a filter; did you mean {near}? If it is a name of the metadata, give it "
+                    + $"in {NodeFilters.Metadata}");
+            }
         }
+    }
+
+    /// <summary>The field that a name abbreviates, writes in another way, or misspells.</summary>
+    private static string? Near(string name)
+    {
+        var shortened = Folded(name).TrimEnd('s');
+        return Texts.Keys.Concat(Flags.Keys).Append(Metadata).FirstOrDefault(field =>
+            (shortened.Length >= ShortestAbbreviation && Folded(field).StartsWith(shortened, StringComparison.Ordinal))
+            || Edits(name, field) * 4 <= name.Length);
+    }
+
+    private static string Folded(string name) => name.Replace("_", "").Replace("-", "").ToLowerInvariant();
+
+    /// <summary>Levenshtein's distance.</summary>
+    private static int Edits(string one, string other)
+    {
+        var above = Enumerable.Range(0, other.Length + 1).ToArray();
+        foreach (var letter in one)
+        {
+            var row = new int[above.Length];
+            row[0] = above[0] + 1;
+            for (var at = 1; at < row.Length; at++)
+            {
+                var replaced = above[at - 1] + (letter == other[at - 1] ? 0 : 1);
+                row[at] = Math.Min(replaced, Math.Min(above[at], row[at - 1]) + 1);
+            }
+            above = row;
+        }
+        return above[^1];
     }
 
     private static IReadOnlyList<string> Strings(string name, object value)
