@@ -29,7 +29,7 @@ _NEEDED = ("numpy", "pydantic_settings", "tree_sitter")
 
 @dataclass(slots=True)
 class FolderServer:
-    """A folder as a scope of a server, and how far its start and its build are."""
+    """A folder as a scope of a server, and how far its start and its first build are."""
 
     folder: Path
     scope: tuple[str, str]
@@ -37,6 +37,7 @@ class FolderServer:
     _start: "asyncio.Task[GroundwireServer]"
     _build: asyncio.subprocess.Process
     _told: str = field(default="", init=False)
+    _is_built: bool = field(default=False, init=False)
 
     async def listening(self) -> str:
         """The server's address, once it listens there. Raises ValueError when it cannot start."""
@@ -44,24 +45,31 @@ class FolderServer:
 
     def pending(self) -> str:
         """Why there may be no index yet; empty once it is built."""
-        code = self._build.returncode
-        if code is None:
+        if self._is_built:
+            return ""
+        if self._build.returncode is None:
             progress = f" ({self._told})" if self._told else ""
             return f"the index of {self.folder} is being built{progress}: try again in 30 s"
-        return f"the index of {self.folder} could not be built: {self._told}: tell the user" if code else ""
+        return f"the index of {self.folder} could not be built: {self._told}: tell the user"
 
     async def follow_build(self) -> None:
-        """Passes on what the build says, to its end."""
+        """Notes when the folder is built, and passes on what the program that builds says, to its end."""
+        assert self._build.stdout is not None
+        telling = asyncio.create_task(self._tell())
+        self._is_built = bool(await self._build.stdout.readline())
+        await telling
+        await self._build.wait()
+
+    async def _tell(self) -> None:
         assert self._build.stderr is not None
         async for line in self._build.stderr:
             self._told = line.decode(errors="replace").strip()
             sys.stderr.write(f"{self._told}\n")
-        await self._build.wait()
 
 
 @asynccontextmanager
 async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> AsyncIterator[FolderServer]:
-    """Serves `folder` on a free port of this machine while it brings the folder's index up to date.
+    """Serves `folder` on a free port of this machine, and keeps the folder's index up to date.
 
     The indexes of all folders are kept in `cache`, which is in the user's cache folder unless given. Until there is
     one of this folder, calls end with NOT_FOUND; an earlier one answers until the new one is ready.
@@ -82,7 +90,7 @@ async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> Async
         # -P: the working folder is often the one that is indexed, whose modules must not be imported.
         *(sys.executable, "-P", "-m", _BUILD_MODULE, path, data, *scope, model),
         stdin=asyncio.subprocess.PIPE,  # the build ends when this is closed, however this process ends
-        stdout=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     start = asyncio.create_task(_started(data, () if model == NO_EMBEDDER else (model,), token))

@@ -1,6 +1,7 @@
-"""Brings the index of a folder up to date: a program with arguments FOLDER DATA REPOSITORY BRANCH MODEL.
+"""Keeps the index of a folder up to date: a program with arguments FOLDER DATA REPOSITORY BRANCH MODEL.
 
-It ends when its standard input does, so that it never outlives the process that started it.
+It writes READY to standard output once there is an index, and follows the changes of the folder from then on. It ends
+when its standard input does, so that it never outlives the process that started it.
 """
 
 import fcntl
@@ -9,11 +10,13 @@ import sys
 import threading
 from pathlib import Path
 
-from groundwire_index.commands.options import EXIT_FAILED, reporting_failures
+from groundwire_index.commands.options import EXIT_FAILED, message_of, reporting_failures
 from groundwire_index.embedding.model_names import NO_EMBEDDER
+from groundwire_index.errors import OperatorError
 from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
+from groundwire_ingest.commands.watch import changes
 from groundwire_ingest.repositories.indexing import Indexer
 from groundwire_ingest.repositories.own_versions import own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
@@ -36,6 +39,15 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
             remove_older(store, scope)
 
 
+def follow(folder: Path, data: Path, scope: Scope, model: str) -> None:
+    """Refreshes the index at every change of the folder; one that cannot be built is reported on standard error."""
+    for _ in changes([folder], data):
+        try:
+            refresh(folder, data, scope, model)
+        except (OperatorError, OSError) as error:
+            print(f"error: {message_of(error)}; it is tried again at the next change", file=sys.stderr, flush=True)
+
+
 def _end_with_standard_input() -> None:
     # Not by `sys.stdin`, whose lock this thread would hold when the program ends.
     while os.read(sys.stdin.fileno(), 1):
@@ -46,9 +58,12 @@ def _end_with_standard_input() -> None:
 def main() -> None:
     """Runs the program."""
     folder, data, repository, branch, model = sys.argv[1:]
+    kept = Path(folder), Path(data), Scope(repository, branch), model
     threading.Thread(target=_end_with_standard_input, daemon=True).start()
     with reporting_failures("index"):
-        refresh(Path(folder), Path(data), Scope(repository, branch), model)
+        refresh(*kept)
+        print("READY", flush=True)
+        follow(*kept)
 
 
 if __name__ == "__main__":

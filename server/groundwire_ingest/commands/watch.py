@@ -46,7 +46,7 @@ def watch_repositories(repositories: Sequence[Repository], indexer: Indexer, sto
         for each in repositories:
             watching.index(each)
         print(f"watching {', '.join(str(each.path) for each in repositories)}; Ctrl-C ends it", flush=True)
-        for paths in _changes(set(roots.values()), data.resolve()):
+        for paths in changes(set(roots.values()), data.resolve()):
             for each, root in roots.items():
                 if paths is None or any(path.is_relative_to(root) for path in paths):
                     watching.index(each)
@@ -78,8 +78,11 @@ class _Watching:
             print(message, file=sys.stderr, flush=True)
 
 
-def _changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
-    """The paths that have changed, each time that some have; first None, once changes are being noticed."""
+def changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
+    """The paths in `roots` that have changed, each time that some have; first None, once changes are being noticed.
+
+    `data` and the folders of version control are left out.
+    """
 
     def is_watched(_: Change, path: str) -> bool:
         return not Path(path).is_relative_to(data) and VERSION_CONTROL_FOLDERS.isdisjoint(Path(path).parts)

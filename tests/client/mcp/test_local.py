@@ -58,6 +58,26 @@ def test_a_folder_is_indexed_once_for_all_starts(folder: Path, tmp_path: Path) -
     assert again == first
 
 
+def test_changes_of_the_folder_are_followed(folder: Path, tmp_path: Path) -> None:
+    async def until(client: Client, path: str, *, found: bool) -> None:
+        hits: list[str] = []
+        while any(place.startswith(path) for place in hits) != found:
+            told = await call(client, "search_code", query="refund of an order", search_type="bm25")
+            hits = [hit["place"] for hit in told.structured["hits"]]
+            await asyncio.sleep(0.1)
+
+    async def talk(client: Client) -> None:
+        await once_built(client)
+        await until(client, "src/refund.py", found=False)
+        (folder / "src" / "refund.py").write_text("def refund(order):\n    return -order.total\n", encoding="utf-8")
+        await asyncio.wait_for(until(client, "src/refund.py", found=True), 60)
+        (folder / "src" / "refund.py").unlink()
+        await asyncio.wait_for(until(client, "src/refund.py", found=False), 60)
+
+    options = ("--local", folder, "--cache", tmp_path / "cache", "--embedder", "none")
+    over_stdio(talk, *options, environment=dict(os.environ))
+
+
 def test_nothing_is_imported_from_the_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Agents start the command inside the repository, which may hold modules of any name."""
     (folder / "groundwire_ingest.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')", encoding="utf-8")
