@@ -100,7 +100,7 @@ def test_a_server_without_a_model_says_so(data: Path) -> None:
 
 
 def test_no_candidates_give_no_matches(client: GroundwireClient) -> None:
-    nothing = NodeFilter(kinds=("no-such-kind",))
+    nothing = NodeFilter(path_prefixes=("no/such/path",))
     assert not client.query(SCOPE, QUERY, query_vector=[1.0, 0.0], filter=nothing, rerank=True).matches
 
 
