@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.files import map_array, map_whole, write_array
 from groundwire_index.store.segment import Parts, Segment, whole_column
 
 ROWS_A_HOLDER = 16
@@ -38,41 +38,17 @@ def write_frequent_terms(
     least_holders: int = LEAST_HOLDERS,
 ) -> None:
     """Writes the columns of the frequent terms; `frequencies` are in the order of the postings."""
-    holders = np.diff(postings.starts)
-    frequent = np.flatnonzero(holders >= max(least_holders, node_count / rows_a_holder))
     saturated = np.zeros(node_count, dtype=np.bool_)
-    with (directory / f"{name}.frequent.bin").open("wb") as file:
-        for position in frequent.tolist():
-            span = slice(int(postings.starts[position]), int(postings.starts[position + 1]))
-            rows, counts = postings.rows[span], np.minimum(frequencies[span], SATURATED)
-            column = np.zeros(node_count, dtype=np.uint8)
-            column[rows] = counts
-            saturated[rows[counts == SATURATED]] = True
-            file.write(column.tobytes())
-    write_array(directory / f"{name}.frequent.terms.bin", frequent.astype(np.int32))
+
+    def column_of(span: slice) -> NDArray[np.uint8]:
+        rows, counts = postings.rows[span], np.minimum(frequencies[span], SATURATED)
+        column = np.zeros(node_count, dtype=np.uint8)
+        column[rows] = counts
+        saturated[rows[counts == SATURATED]] = True
+        return column
+
+    write_frequent(directory, name, postings, max(least_holders, node_count / rows_a_holder), column_of)
     write_array(directory / f"{name}.frequent.saturated.bin", np.flatnonzero(saturated).astype(np.int32))
-
-
-class FrequentTerms:
-    """The mapped columns. `saturated` are the rows, ascending, that contain a frequent term SATURATED times or more."""
-
-    def __init__(self, directory: Path, name: str, node_count: int) -> None:
-        """Maps the columns. Raises IndexDamagedError."""
-        terms = _map_int32(directory / f"{name}.frequent.terms.bin")
-        self.saturated = _map_int32(directory / f"{name}.frequent.saturated.bin")
-        if len(self.saturated) and not 0 <= int(self.saturated[0]) <= int(self.saturated[-1]) < node_count:
-            raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that do not exist")
-        self._columns = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), node_count))
-        self._numbers = {term: number for number, term in enumerate(terms.tolist())}
-
-    def column(self, term: int) -> NDArray[np.uint8] | None:
-        """The frequency in each row [n] of the term at a position; None for a term that is not frequent."""
-        number = self._numbers.get(term)
-        return None if number is None else self._columns[number]
-
-
-def _map_int32(path: Path) -> NDArray[np.int32]:
-    return map_array(path, np.int32, (byte_size(path) // 4,))
 
 
 CODE = "code"
@@ -103,7 +79,7 @@ class LexicalRun:
 
 def write_lexical(directory: Path, name: str, segments: Sequence[Segment]) -> tuple[int, int]:
     """Writes the table of all rows; returns the counts of terms and of postings."""
-    term_count, pair_count = write_merged_postings(directory, name, segments, name, f"{name}.frequencies.bin")
+    term_count, pair_count = write_merged_postings(directory, name, segments, frequencies=True)
     write_array(directory / f"{name}.lengths.bin", lengths := whole_column(segments, f"{name}.lengths"))
     frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (pair_count,))
     write_frequent_terms(directory, name, Postings(directory, name, term_count), frequencies, len(lengths))
@@ -150,9 +126,11 @@ class LexicalTable:
         """Maps the table. Raises IndexDamagedError."""
         self.by_term = Postings(directory, name, term_count)
         self.frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
-        self._frequent = FrequentTerms(directory, name, node_count)
+        self._columns = FrequentTerms(directory, name, node_count)
         self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
-        self.saturated = self._frequent.saturated
+        self.saturated = map_whole(directory / f"{name}.frequent.saturated.bin", np.int32)
+        if len(self.saturated) and not 0 <= int(self.saturated[0]) <= int(self.saturated[-1]) < node_count:
+            raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that do not exist")
 
     def postings(self, term: str) -> TermPostings:
         """The postings of a term."""
@@ -160,4 +138,4 @@ class LexicalTable:
         if position is None:
             return TermPostings(self.by_term.rows[:0], self.frequencies[:0], None)
         span = self.by_term.span_at(position)
-        return TermPostings(self.by_term.rows[span], self.frequencies[span], self._frequent.column(position))
+        return TermPostings(self.by_term.rows[span], self.frequencies[span], self._columns.of(position))

@@ -6,15 +6,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.frequent_trigrams import FrequentTrigrams, add_bitmaps, write_frequent_trigrams
-from groundwire_index.lexical.postings import Postings
-from groundwire_index.lexical.term_runs import TermRun, vocabulary_parts, write_merged_postings
-from groundwire_index.nodes.node import Node
+from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
+from groundwire_index.lexical.term_runs import vocabulary_parts, write_merged_postings
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.files import map_array, map_whole, write_array
 from groundwire_index.store.segment import HeldSegment, Parts, Segment
 from groundwire_index.store.spans import is_first_of_pair, positions_of
-from groundwire_index.text.names import node_names
 
 _BITS = 21
 _CHARACTER = (1 << _BITS) - 1
@@ -55,34 +52,27 @@ def _unpacked(trigram: int) -> str:
     return "".join(chr(trigram >> shift & _CHARACTER) for shift in (2 * _BITS, _BITS, 0))
 
 
-_NAMES = "names"
+NAMES = "names"
+"""What a segment has the names of its rows under."""
 _TRIGRAMS = "trigrams"
 _SIZES_FILE = "names.sizes.bin"
 _OF_ROWS_FILE = "names.of_rows.bin"
 _OF_ROWS_STARTS_FILE = "names.of_rows.starts.bin"
 NAMES_A_RUN = 1 << 16
 """Names whose trigrams are sorted at once: some 100 MB."""
-
-
-class NameRun:
-    """Collects the names of one row after another."""
-
-    def __init__(self) -> None:
-        self._run = TermRun()
-
-    def add(self, node: Node) -> None:
-        """Adds the distinct normalised names of the next row."""
-        self._run.add(node_names(node.symbol, node.location.path))
-
-    def parts(self) -> Parts:
-        """The names as parts of a segment."""
-        return self._run.parts(_NAMES)
+NAMES_A_HOLDER = 32
+"""A trigram is frequent if at least one name in this many contains it: its postings (4 bytes each) are then at least as
+large as its bitmap."""
+LEAST_HOLDERS = 4_096
+"""A trigram of fewer names than this is never frequent: its postings are short in any case."""
+BLOCK_BYTES = 1 << 15
+"""How much of every bitmap is added up at a time, so that the counts stay in the processor's cache."""
 
 
 def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, names_a_run: int = NAMES_A_RUN) -> None:
     """Writes the names of all rows and the trigrams of all names; `scratch` is a folder for intermediate runs."""
-    write_merged_postings(directory, _NAMES, segments, _NAMES)
-    bearers = Postings(directory, _NAMES)
+    write_merged_postings(directory, NAMES, segments)
+    bearers = Postings(directory, NAMES)
     _write_names_of_rows(directory, bearers, sum(segment.row_count for segment in segments))
     names = bearers.terms
     sizes = [np.zeros(0, dtype=np.int32)]
@@ -92,9 +82,23 @@ def write_names(directory: Path, segments: Sequence[Segment], scratch: Path, nam
         parts, held = trigram_parts(_TRIGRAMS, block)
         sizes.append(held)
         runs.append(HeldSegment(start, len(block), parts).spill(scratch / f"{_TRIGRAMS}.{start}"))
-    write_merged_postings(directory, _TRIGRAMS, runs, _TRIGRAMS)
-    write_frequent_trigrams(directory, _TRIGRAMS, Postings(directory, _TRIGRAMS), len(names))
+    write_merged_postings(directory, _TRIGRAMS, runs)
+    write_frequent_trigrams(directory, len(names))
     write_array(directory / _SIZES_FILE, np.concatenate(sizes))
+
+
+def write_frequent_trigrams(
+    directory: Path, name_count: int, names_a_holder: int = NAMES_A_HOLDER, least_holders: int = LEAST_HOLDERS
+) -> None:
+    """Writes the bitmaps of the frequent trigrams."""
+    postings = Postings(directory, _TRIGRAMS)
+
+    def bitmap_of(span: slice) -> NDArray[np.uint8]:
+        holding = np.zeros(name_count, dtype=np.bool_)
+        holding[postings.rows[span]] = True
+        return np.packbits(holding)
+
+    write_frequent(directory, _TRIGRAMS, postings, max(least_holders, name_count / names_a_holder), bitmap_of)
 
 
 class NameTable:
@@ -105,12 +109,11 @@ class NameTable:
 
     def __init__(self, directory: Path) -> None:
         """Maps the names. Raises IndexDamagedError."""
-        self._bearers = Postings(directory, _NAMES)
+        self._bearers = Postings(directory, NAMES)
         self._holders = Postings(directory, _TRIGRAMS)
-        self._frequent = FrequentTrigrams(directory, _TRIGRAMS, len(self._bearers.terms))
+        self._bitmaps = FrequentTerms(directory, _TRIGRAMS, (len(self._bearers.terms) + 7) // 8)
         self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
-        starts = max(1, byte_size(directory / _OF_ROWS_STARTS_FILE) // 8)
-        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (starts,))
+        self._starts_of_rows = map_whole(directory / _OF_ROWS_STARTS_FILE, np.int64, least=1)
         self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
 
     @property
@@ -128,7 +131,7 @@ class NameTable:
         counts = np.zeros(len(self.sizes), dtype=np.min_scalar_type(len(trigrams)))
         bitmaps: list[NDArray[np.uint8]] = []
         for term in map(self._holders.terms.find, trigrams):
-            bitmap = None if term is None else self._frequent.bitmap(term)
+            bitmap = None if term is None else self._bitmaps.of(term)
             if bitmap is not None:
                 bitmaps.append(bitmap)
             elif term is not None:
@@ -144,6 +147,16 @@ class NameTable:
         """The positions of the names of rows [m], row by row, and how many names each row has [m]."""
         positions, counts = positions_of(self._starts_of_rows, rows)
         return self._of_rows.take(positions), counts
+
+
+def add_bitmaps(
+    counts: NDArray[np.unsignedinteger], bitmaps: Sequence[NDArray[np.uint8]], block_bytes: int = BLOCK_BYTES
+) -> None:
+    """Adds 1 to a name's count [names] for each bitmap in which the name is set."""
+    for start in range(0, (len(counts) + 7) // 8, block_bytes):
+        block = counts[start * 8 : (start + block_bytes) * 8]
+        for bitmap in bitmaps:
+            block += np.unpackbits(bitmap[start : start + block_bytes], count=len(block))
 
 
 def _write_names_of_rows(directory: Path, bearers: Postings, node_count: int) -> None:

@@ -1,12 +1,16 @@
-"""Postings: for every term the rows that contain it. Terms are sorted, and so are the rows of each term."""
+"""Postings: for every term the rows that contain it. Terms are sorted, and so are the rows of each term.
 
+A frequent term also has an array over all rows, which is no larger than its postings and much faster to go through.
+"""
+
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array
+from groundwire_index.store.files import map_array, map_whole, write_array
 
 
 class Postings:
@@ -18,18 +22,14 @@ class Postings:
         self.starts = map_array(directory / f"{name}.starts.bin", np.int64, (len(self.terms) + 1,))
         self.rows = map_array(directory / f"{name}.rows.bin", np.int32, (int(self.starts[-1]),))
 
-    def span(self, term: str) -> slice:
-        """Where the term's rows are in `rows`; empty for an unknown term."""
-        position = self.terms.find(term)
-        return slice(0, 0) if position is None else self.span_at(position)
-
     def span_at(self, position: int) -> slice:
         """Where the rows of the term at a position are in `rows`."""
         return slice(int(self.starts[position]), int(self.starts[position + 1]))
 
     def rows_with(self, term: str) -> NDArray[np.int32]:
         """The rows that contain the term, ascending; none for an unknown term."""
-        return self.rows[self.span(term)]
+        position = self.terms.find(term)
+        return self.rows[:0] if position is None else self.rows[self.span_at(position)]
 
     def rows_of(self, positions: range) -> NDArray[np.int32]:
         """The rows of the terms at consecutive positions, term by term."""
@@ -49,3 +49,29 @@ class Postings:
         order = np.lexsort((rows, of_rows.take(held)))
         places = held.take(order)
         return rows.take(order), np.searchsorted(self.starts, places, side="right") - 1, places
+
+
+def write_frequent(
+    directory: Path, name: str, postings: Postings, holders: float, array_of: Callable[[slice], NDArray[np.uint8]]
+) -> None:
+    """Writes the arrays of the terms that at least so many rows hold; `array_of` makes one by a term's span."""
+    frequent = np.flatnonzero(np.diff(postings.starts) >= holders)
+    with (directory / f"{name}.frequent.bin").open("wb") as file:
+        for position in frequent.tolist():
+            file.write(array_of(postings.span_at(position)).tobytes())
+    write_array(directory / f"{name}.frequent.terms.bin", frequent.astype(np.int32))
+
+
+class FrequentTerms:
+    """The mapped arrays of the frequent terms, each of `size` bytes."""
+
+    def __init__(self, directory: Path, name: str, size: int) -> None:
+        """Maps the arrays. Raises IndexDamagedError."""
+        terms = map_whole(directory / f"{name}.frequent.terms.bin", np.int32)
+        self._arrays = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), size))
+        self._numbers = {term: number for number, term in enumerate(terms.tolist())}
+
+    def of(self, term: int) -> NDArray[np.uint8] | None:
+        """The array [size] of the term at a position; None for a term that is not frequent."""
+        number = self._numbers.get(term)
+        return None if number is None else self._arrays[number]

@@ -83,29 +83,29 @@ def merged_vocabulary(segments: Sequence[Segment], name: str, ranks: Sequence["a
 
 def write_merged_postings(
     directory: Path,
-    file_name: str,
-    segments: Sequence[Segment],
     name: str,
-    frequencies_file: str = "",
+    segments: Sequence[Segment],
+    *,
+    frequencies: bool = False,
     pairs_a_block: int = PAIRS_A_BLOCK,
 ) -> tuple[int, int]:
     """Merges the runs of a name into the files that `Postings` maps; returns the counts of terms and of pairs.
 
-    Frequencies, if the runs have them, are written to `frequencies_file` in the order of the pairs.
+    `frequencies`, where the runs have them, are written to `<name>.frequencies.bin` in the order of the pairs.
     """
     ranks = [array("i") for _ in segments]
-    StringColumn.write_encoded(directory, f"{file_name}.terms", merged_vocabulary(segments, name, ranks))
+    StringColumn.write_encoded(directory, f"{name}.terms", merged_vocabulary(segments, name, ranks))
     runs = [_Run(segment, name, np.asarray(places)) for segment, places in zip(segments, ranks, strict=True)]
     term_count = max((int(run.ranks[-1]) + 1 for run in runs if len(run.ranks)), default=0)
     counts = np.zeros(term_count, dtype=np.int64)
     for run in runs:
         counts[run.ranks] += np.diff(run.starts)
     starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-    write_array(directory / f"{file_name}.starts.bin", starts)
+    write_array(directory / f"{name}.starts.bin", starts)
     blocks = _blocks(starts, pairs_a_block)
-    _write_pairs(directory / f"{file_name}.rows.bin", blocks, runs, "rows")
-    if frequencies_file:
-        _write_pairs(directory / frequencies_file, blocks, runs, "frequencies")
+    _write_pairs(directory / f"{name}.rows.bin", blocks, runs, "rows")
+    if frequencies:
+        _write_pairs(directory / f"{name}.frequencies.bin", blocks, runs, "frequencies")
     return term_count, int(starts[-1])
 
 

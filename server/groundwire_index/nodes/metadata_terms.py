@@ -1,40 +1,21 @@
 """Which rows have which metadata: postings of the scalar values under top-level keys, those in lists included."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.postings import Postings
-from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
 from groundwire_index.nodes.node import JsonValue, MetadataScalar
-from groundwire_index.store.segment import Parts, Segment
 
-_NAME = "metadata_terms"
-METADATA_FILES = tuple(f"{_NAME}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin"))
+METADATA_TERMS = "metadata_terms"
+"""What a segment and an index have the terms under."""
+METADATA_FILES = tuple(
+    f"{METADATA_TERMS}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin")
+)
 """Terms, and the rows that have each."""
-
-
-class MetadataRun:
-    """Collects the terms of the metadata of one row after the other."""
-
-    def __init__(self) -> None:
-        self._run = TermRun()
-
-    def add(self, metadata: Mapping[str, JsonValue]) -> None:
-        """Notes the metadata of the next row."""
-        self._run.add(metadata_terms(metadata))
-
-    def parts(self) -> Parts:
-        """The terms as parts of a segment."""
-        return self._run.parts(_NAME)
-
-
-def write_metadata_terms(directory: Path, segments: Sequence[Segment]) -> None:
-    """Writes the terms of the metadata of all rows."""
-    write_merged_postings(directory, _NAME, segments, _NAME)
 
 
 class MetadataTerms:
@@ -42,7 +23,7 @@ class MetadataTerms:
 
     def __init__(self, directory: Path) -> None:
         """Maps the terms. Raises IndexDamagedError."""
-        self._postings = Postings(directory, _NAME)
+        self._postings = Postings(directory, METADATA_TERMS)
 
     def rows_with(self, key: str, value: MetadataScalar) -> NDArray[np.int32]:
         """The rows, ascending, whose metadata has `key` with this value or a list that holds it.

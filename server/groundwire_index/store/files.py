@@ -1,18 +1,21 @@
 """Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
 
 import ctypes
+import fcntl
 import hashlib
 import math
 import mmap
 import os
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -45,6 +48,11 @@ def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArra
     return values
 
 
+def map_whole(path: Path, dtype: type[Scalar], least: int = 0) -> NDArray[Scalar]:
+    """Maps an array [elements] of all that a file holds, at least so many. Raises IndexDamagedError."""
+    return map_array(path, dtype, (max(least, byte_size(path) // np.dtype(dtype).itemsize),))
+
+
 def byte_size(path: Path) -> int:
     """How long a file is. Raises IndexDamagedError."""
     try:
@@ -75,6 +83,23 @@ def replace_durably(path: Path, content: bytes) -> None:
     make_durable(temporary)
     temporary.replace(path)
     make_durable(path.parent)
+
+
+@contextmanager
+def locked(path: Path, refusal: str = "") -> Iterator[None]:
+    """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
+
+    Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
+        except BlockingIOError as error:
+            raise BuildRefusedError(f"{refusal}; wait for it to end") from error
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _mapped(descriptor: int, size: int) -> memoryview:

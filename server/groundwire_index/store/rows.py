@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from groundwire_index.lexical.lexical import LexicalRun
-from groundwire_index.lexical.name_table import NameRun
+from groundwire_index.lexical.name_table import NAMES
+from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.categories import CategoryRun
-from groundwire_index.nodes.metadata_terms import MetadataRun
+from groundwire_index.nodes.metadata_terms import METADATA_TERMS, metadata_terms
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.node_table import NodeColumns
 from groundwire_index.nodes.policies import PolicyRun
 from groundwire_index.store.segment import HeldSegment, Segment
+from groundwire_index.text.names import node_names
 
 ROWS_A_SEGMENT = 1 << 15
 CHARACTERS_A_SEGMENT = 1 << 25
@@ -26,7 +28,7 @@ class Rows:
         self._count = 0
         self._characters = 0
         self._columns, self._categories = NodeColumns(), CategoryRun()
-        self._policies, self._names, self._metadata = PolicyRun(), NameRun(), MetadataRun()
+        self._policies, self._names, self._metadata = PolicyRun(), TermRun(), TermRun()
         self._lexical = {name: LexicalRun(name) for name in lexical_tables}
 
     def add(self, node: Node, tokens: Mapping[str, Sequence[str]]) -> None:
@@ -34,8 +36,8 @@ class Rows:
         self._columns.add(node)
         self._categories.add(node)
         self._policies.add(node.access)
-        self._names.add(node)
-        self._metadata.add(node.metadata)
+        self._names.add(node_names(node.symbol, node.location.path))
+        self._metadata.add(metadata_terms(node.metadata))
         for name, run in self._lexical.items():
             run.add(tokens[name])
         self._count += 1
@@ -49,7 +51,7 @@ class Rows:
     def segment(self) -> HeldSegment:
         """The rows as a segment in memory."""
         parts = {**self._columns.parts(), **self._categories.parts(), **self._policies.parts()}
-        parts |= {**self._names.parts(), **self._metadata.parts()}
+        parts |= {**self._names.parts(NAMES), **self._metadata.parts(METADATA_TERMS)}
         for run in self._lexical.values():
             parts |= run.parts()
         return HeldSegment(self._first_row, self._count, parts)

@@ -7,7 +7,7 @@ a segment is as large as memory allows, and several may be made at once.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,16 @@ Parts: TypeAlias = dict[str, NDArray[Any]]
 """Flat arrays by name."""
 
 
-class Segment(Protocol):
-    """The parts that the rows from `first_row` give, `row_count` of them."""
-
-    @property
-    def first_row(self) -> int:
-        """The row of the index that the segment's row 0 is."""
-        ...
-
-    @property
-    def row_count(self) -> int:
-        """How many rows the segment has."""
-        ...
-
-    def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
-        """The elements of a part from `start` up to `end`; all of them unless given."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HeldSegment:
-    """A segment in memory; every part is an array [elements]."""
+    """A segment in memory: the parts [elements] that `row_count` rows from `first_row` of the index on give."""
 
     first_row: int
     row_count: int
     parts: Mapping[str, NDArray[Any]]
 
     def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
-        """See `Segment.part`; a view."""
+        """The elements of a part from `start` up to `end`; all of them unless given. A view."""
         return self.parts[name][start:end]
 
     def spill(self, path: Path) -> "SpilledSegment":
@@ -73,11 +55,14 @@ class SpilledSegment:
     extents: Mapping[str, _Extent]
 
     def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
-        """See `Segment.part`; read, not mapped, so that what was used does not stay in memory."""
+        """As `HeldSegment.part`, but read, and not mapped, so that what was used does not stay in memory."""
         extent = self.extents[name]
         stop = extent.count if end is None else min(end, extent.count)
         dtype = np.dtype(extent.dtype)
         return np.fromfile(self.path, dtype, max(0, stop - start), offset=extent.offset + start * dtype.itemsize)
+
+
+Segment: TypeAlias = HeldSegment | SpilledSegment
 
 
 def whole_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:

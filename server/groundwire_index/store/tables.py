@@ -9,8 +9,9 @@ from groundwire_index.graph.edges import EdgeTable, write_edges
 from groundwire_index.graph.service_edges import write_service_edges
 from groundwire_index.lexical.lexical import write_lexical
 from groundwire_index.lexical.name_table import write_names
+from groundwire_index.lexical.term_runs import write_merged_postings
 from groundwire_index.nodes.categories import write_categories
-from groundwire_index.nodes.metadata_terms import write_metadata_terms
+from groundwire_index.nodes.metadata_terms import METADATA_TERMS
 from groundwire_index.nodes.node_table import NodeTable, write_node_table
 from groundwire_index.nodes.policies import write_policies_of
 from groundwire_index.nodes.reading_order import write_reading_order
@@ -40,8 +41,8 @@ def write_tables(
     # The longest first, so that no processor is left waiting for one of them at the end.
     jobs: list[Job] = [partial(write_lexical, directory, name, segments) for name in lexical_tables]
     jobs.append(partial(write_names, directory, segments, scratch))
-    for write in (write_node_table, write_categories, write_metadata_terms, write_policies_of):
-        jobs.append(partial(write, directory, segments))
+    jobs.append(partial(write_merged_postings, directory, METADATA_TERMS, segments))
+    jobs += [partial(write, directory, segments) for write in (write_node_table, write_categories, write_policies_of)]
     results = run_jobs(jobs)
     row_count = sum(segment.row_count for segment in segments)
     write_edges(directory, edges)

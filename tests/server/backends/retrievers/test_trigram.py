@@ -12,13 +12,12 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical.frequent_trigrams import write_frequent_trigrams
-from groundwire_index.lexical.name_table import NameRun, NameTable, write_names
-from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.name_table import NAMES, NameTable, write_frequent_trigrams, write_names
+from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.segment import HeldSegment
-from groundwire_index.text.names import query_names
+from groundwire_index.text.names import node_names, query_names
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import Filter, Retriever
@@ -48,13 +47,12 @@ def expected(nodes: Sequence[Node], search: Asked) -> list[tuple[str, float]]:
 
 def name_table(directory: Path, nodes: Sequence[Node], names_a_holder: int) -> NameTable:
     """The names of nodes, in which trigrams of few names are frequent already."""
-    run = NameRun()
+    run = TermRun()
     for node in nodes:
-        run.add(node)
-    write_names(directory, [HeldSegment(0, len(nodes), run.parts())], directory)
+        run.add(node_names(node.symbol, node.location.path))
+    write_names(directory, [HeldSegment(0, len(nodes), run.parts(NAMES))], directory)
     count = len(NameTable(directory).names)
-    postings = Postings(directory, "trigrams")
-    write_frequent_trigrams(directory, "trigrams", postings, count, names_a_holder, least_holders=1)
+    write_frequent_trigrams(directory, count, names_a_holder, least_holders=1)
     return NameTable(directory)
 
 

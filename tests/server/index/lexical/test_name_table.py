@@ -8,9 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical.frequent_trigrams import add_bitmaps, write_frequent_trigrams
-from groundwire_index.lexical.name_table import NAMES_A_RUN, NameRun, NameTable, write_names
-from groundwire_index.lexical.postings import Postings
+from groundwire_index.lexical.name_table import (
+    NAMES,
+    NAMES_A_RUN,
+    NameTable,
+    add_bitmaps,
+    write_frequent_trigrams,
+    write_names,
+)
+from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.segment import HeldSegment
 from groundwire_index.text.names import node_names, trigrams
@@ -22,10 +28,10 @@ symbols = st.text(alphabet="abü1.", max_size=12)
 
 
 def name_table(directory: Path, nodes: list[Node], names_a_run: int = NAMES_A_RUN) -> NameTable:
-    run = NameRun()
+    run = TermRun()
     for node in nodes:
-        run.add(node)
-    write_names(directory, [HeldSegment(0, len(nodes), run.parts())], directory, names_a_run)
+        run.add(node_names(node.symbol, node.location.path))
+    write_names(directory, [HeldSegment(0, len(nodes), run.parts(NAMES))], directory, names_a_run)
     return NameTable(directory)
 
 
@@ -41,8 +47,7 @@ def test_names_are_found_by_trigram_row_and_bearer(
     nodes = [make_node(f"N{row:03}", symbol=symbol) for row, symbol in enumerate(symbols)]
     with scratch() as directory:
         written = name_table(directory, nodes, names_a_run)
-        postings = Postings(directory, "trigrams")
-        write_frequent_trigrams(directory, "trigrams", postings, len(written.names), names_a_holder, least_holders=1)
+        write_frequent_trigrams(directory, len(written.names), names_a_holder, least_holders=1)
         table = NameTable(directory)
         borne = [node_names(node.symbol, node.location.path) for node in nodes]
         names = sorted({name for names_of_row in borne for name in names_of_row})

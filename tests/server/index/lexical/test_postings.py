@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
-from groundwire_index.nodes.metadata_terms import MetadataRun, MetadataTerms, write_metadata_terms
+from groundwire_index.nodes.metadata_terms import METADATA_TERMS, MetadataTerms, metadata_terms
 from groundwire_index.nodes.node import JsonValue
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import write_array
@@ -28,7 +28,7 @@ def write_rows(directory: Path, rows: list[set[str]]) -> None:
     run = TermRun()
     for terms in rows:
         run.add(terms)
-    write_merged_postings(directory, "x", [HeldSegment(0, len(rows), run.parts("x"))], "x")
+    write_merged_postings(directory, "x", [HeldSegment(0, len(rows), run.parts("x"))])
 
 
 @given(rows=rows_of_terms)
@@ -72,10 +72,11 @@ def same(value: JsonValue, wanted: bool | float | str | None) -> bool:
 @given(metadata=st.lists(st.dictionaries(st.sampled_from(KEYS), json_values, max_size=3), max_size=5))
 def test_metadata_is_found_by_key_and_scalar(metadata: list[dict[str, JsonValue]], scratch: Scratch) -> None:
     with scratch() as directory:
-        run = MetadataRun()
+        run = TermRun()
         for values in metadata:
-            run.add(values)
-        write_metadata_terms(directory, [HeldSegment(0, len(metadata), run.parts())])
+            run.add(metadata_terms(values))
+        segment = HeldSegment(0, len(metadata), run.parts(METADATA_TERMS))
+        write_merged_postings(directory, METADATA_TERMS, [segment])
         table = MetadataTerms(directory)
     for key in KEYS:
         for wanted in [*SCALARS, "nested"]:

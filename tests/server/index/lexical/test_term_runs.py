@@ -37,7 +37,7 @@ def test_merged_runs_are_the_postings_of_all_rows(
         segments: list[Segment] = [
             own.spill(directory / f"segment.{own.first_row}") if spilled else own for own in held
         ]
-        counts = write_merged_postings(directory, "x", segments, "x", "x.frequencies.bin", block)
+        counts = write_merged_postings(directory, "x", segments, frequencies=True, pairs_a_block=block)
         postings = Postings(directory, "x")
         frequencies = array("i", (directory / "x.frequencies.bin").read_bytes())
     terms = sorted(set().union(*rows))
