@@ -1,13 +1,30 @@
-"""The registry of the backends: each record by its name."""
+"""The registry of the backends: each record by its name. The embedded one has a folder for each version."""
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from groundwire_index.milvus.backend import MILVUS
 from groundwire_index.storage import Backend, OptionError, Values
-from groundwire_index.store.backend import EMBEDDED
 
+if TYPE_CHECKING:
+    from groundwire_index.store.store import IndexStore
+
+
+def _embedded_storage(data: Path, values: Values) -> "IndexStore":
+    from groundwire_index.store.store import IndexStore
+
+    return IndexStore(data)
+
+
+EMBEDDED = Backend(
+    settings=(),
+    threads=1,  # its parts compute, so they would gain nothing by running in parallel
+    storage=_embedded_storage,
+    serving="groundwire_server.backends.embedded.backend:open_backend",
+)
 BACKENDS: Mapping[str, Backend] = MappingProxyType({"embedded": EMBEDDED, "milvus": MILVUS})
 SETTINGS = {setting.name: setting for backend in BACKENDS.values() for setting in backend.settings}
 """The settings of all backends, by name."""

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.lexical.term_runs import merged_terms
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.loaded import LoadedIndex
 
@@ -17,20 +18,10 @@ def merged_numbers(old: Iterator[bytes], new: Iterator[bytes]) -> tuple[NDArray[
 
     Equal values have equal numbers. Holds one value of each list at a time.
     """
-    olds, news = array("q"), array("q")
-    left, right = next(old, None), next(new, None)
-    count = 0
-    while left is not None or right is not None:
-        in_old = left is not None and (right is None or left <= right)
-        in_new = right is not None and (left is None or right <= left)
-        if in_old:
-            olds.append(count)
-            left = next(old, None)
-        if in_new:
-            news.append(count)
-            right = next(new, None)
-        count += 1
-    return np.asarray(olds, dtype=np.int64), np.asarray(news, dtype=np.int64), count
+    ranks = array("q"), array("q")
+    count = sum(1 for _ in merged_terms((old, new), ranks))
+    olds, news = (np.asarray(own, dtype=np.int64) for own in ranks)
+    return olds, news, count
 
 
 @dataclass(frozen=True, slots=True)

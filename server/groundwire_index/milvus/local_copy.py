@@ -13,9 +13,9 @@ from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.errors import CollectionMissingError
 from groundwire_index.milvus.facts import unspilled
 from groundwire_index.milvus.packing import EDGE, OUTGOING, unpacked_edges, unpacked_node
-from groundwire_index.milvus.pages import pages
 from groundwire_index.milvus.schema import EDGES_SCHEMA, VersionCollections
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.milvus.verification import pages
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.entries import Entry, State
 from groundwire_index.milvus.local_copy import local_copy
-from groundwire_index.milvus.publishing.claim import check_held, claimed
+from groundwire_index.milvus.publishing.claim import SECONDS_BETWEEN_BEATS, check_held, claimed, remove_leftovers
 from groundwire_index.milvus.publishing.publish import publish
-from groundwire_index.milvus.upkeep import SECONDS_BETWEEN_BEATS, delete_version, list_versions
-from groundwire_index.milvus.verification import check_contents
+from groundwire_index.milvus.verification import check_contents, check_counts
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
+from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import IndexStore
@@ -59,7 +61,19 @@ class MilvusStorage:
 
     def listed(self) -> list[VersionEntry]:
         """See `Storage.listed`."""
-        return list_versions(self._catalogue)
+        catalogue = self._catalogue
+        return [
+            VersionEntry.of(
+                entry.scope, catalogue.active(entry.scope) == entry.scope.active_index, partial(self._sound, entry)
+            )
+            for entry in catalogue.versions()
+        ]
+
+    def _sound(self, entry: Entry) -> Manifest:
+        """The manifest of a version whose rows are there. Raises IndexDamagedError."""
+        document = self._catalogue.document(entry)
+        check_counts(self._catalogue.store, entry.collections, document)
+        return document.manifest
 
     def versions(self, scope: Scope) -> list[str]:
         """See `Storage.versions`."""
@@ -79,5 +93,13 @@ class MilvusStorage:
         """See `Storage.skipped_file`."""
 
     def delete(self, scope: Scope) -> None:
-        """See `Storage.delete`; also removes what a build that died has left of the version."""
-        delete_version(self._catalogue, scope)
+        """See `Storage.delete`; where there is only what a build of the version has left that died, removes that.
+
+        Raises BuildRefusedError for a version that is being built.
+        """
+        catalogue = self._catalogue
+        builds = catalogue.others(scope, State.BUILDING)
+        if catalogue.entry(scope) is not None or scope not in [build.scope for build in builds]:
+            catalogue.delete(scope)
+        elif scope in [build.scope for build in remove_leftovers(catalogue, scope, self._seconds_between_beats)]:
+            raise BuildRefusedError(f"version {scope.active_index!r} is being built; end that build first")

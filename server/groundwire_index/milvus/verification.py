@@ -1,20 +1,84 @@
-"""Checks that the collections of a version hold what was written."""
+"""Reading what a version's collections hold from the first row to the last, and checks that it is what was written."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
-from groundwire_index.milvus.checksum import RowChecksum
+import numpy as np
+
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.errors import CollectionMissingError
-from groundwire_index.milvus.pages import pages
+from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import (
     EDGES_SCHEMA,
     FACTS_SCHEMA,
     CollectionSchema,
+    Field,
+    FieldKind,
     VersionCollections,
     nodes_schema,
 )
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.errors import IndexDamagedError
+
+
+class RowChecksum:
+    """The SHA-256 of rows of one collection, one after the other."""
+
+    def __init__(self, schema: CollectionSchema) -> None:
+        self._fields = schema.fields
+        self._sha256 = hashlib.sha256()
+
+    def add(self, row: Mapping[str, Any]) -> int:
+        """Adds the next row; returns how many bytes it has, about."""
+        size = 0
+        for field in self._fields:
+            content = _bytes_of(field, row[field.name])
+            self._sha256.update(len(content).to_bytes(8, "little"))
+            self._sha256.update(content)
+            size += len(content)
+        return size
+
+    def hexdigest(self) -> str:
+        """The checksum of all rows so far."""
+        return self._sha256.hexdigest()
+
+
+def _bytes_of(field: Field, value: Any) -> bytes:  # noqa: ANN401 - a value of any field
+    match field.kind:
+        case FieldKind.INTEGER:
+            return int(value).to_bytes(8, "little", signed=True)
+        case FieldKind.FLAG:
+            return bytes([bool(value)])
+        case FieldKind.STRING:
+            return str(value).encode()
+        case FieldKind.DIGESTS:
+            return "\0".join(value).encode()
+        case FieldKind.DENSE:
+            return np.asarray(value, dtype="<f4").tobytes()
+        case FieldKind.SPARSE:
+            dimensions = sorted(value)
+            values = [value[dimension] for dimension in dimensions]
+            return np.asarray(dimensions, dtype="<u4").tobytes() + np.asarray(values, dtype="<f4").tobytes()
+
+
+def pages(
+    store: MilvusStore, collection: str, order: str, state: CollectionState, fields: Sequence[str]
+) -> Iterator[Rows]:
+    """Some fields of all rows in the order of the field `order`, which is read as well.
+
+    As much is read at a time as was written at a time.
+    Raises IndexDamagedError where a row lacks, StorageUnavailableError and CollectionMissingError.
+    """
+    wanted = sorted({order, *fields})
+    for first, end in pairwise((*state.pages, state.rows)):
+        expression = f"{order} >= {first} and {order} < {end}"
+        found = store.query(collection, expression, wanted, seconds=store.address.writing_seconds)
+        page = found.in_order(order, range(first, end))
+        if len(page) != end - first:
+            raise IndexDamagedError(f"{collection}: lacks {end - first - len(page):,} of its rows from {first:,} on")
+        yield page
 
 
 def states_of(

@@ -7,14 +7,13 @@ policy classes). So its name is never given to another content, and a pin of it 
 existed.
 """
 
-import fcntl
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
@@ -29,7 +28,7 @@ from groundwire_index.store.errors import (
     VersionDeletedError,
     VersionNotFoundError,
 )
-from groundwire_index.store.files import make_durable, replace_durably
+from groundwire_index.store.files import locked, make_durable, replace_durably
 from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.version_entry import VersionEntry
 
@@ -78,7 +77,11 @@ class IndexStore:
     def listed(self) -> list[VersionEntry]:
         """See `Storage.listed`."""
         return [
-            self._entry(replace(scope, active_index=version), version == self.active(scope))
+            VersionEntry.of(
+                replace(scope, active_index=version),
+                version == self.active(scope),
+                partial(_sound_manifest, self._branch(scope) / version),
+            )
             for scope in self.scopes()
             for version in self.versions(scope)
         ]
@@ -145,7 +148,7 @@ class IndexStore:
         _keep_from_readers(self.data)
         for parent in (self.data, branch.parent):
             make_durable(parent)
-        with _locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
+        with locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
             with self._writing(scope):
                 _remove_leftovers(branch)
             building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
@@ -178,10 +181,7 @@ class IndexStore:
 
         Raises VersionNotFoundError, VersionDeletedError, IndexDamagedError.
         """
-        directory = self.require(scope)
-        manifest = Manifest.read(directory)
-        check_sizes(directory, manifest)
-        return manifest
+        return _sound_manifest(self.require(scope))
 
     def verify(self, scope: Scope) -> None:
         """Reads every file of a version and compares its checksum.
@@ -238,21 +238,17 @@ class IndexStore:
 
     @contextmanager
     def _writing(self, scope: Scope) -> Iterator[None]:
-        with _locked(self._branch(scope) / ".write.lock"):
+        with locked(self._branch(scope) / ".write.lock"):
             yield
-
-    def _entry(self, scope: Scope, active: bool) -> VersionEntry:
-        bare = VersionEntry(scope.repository, scope.branch, scope.active_index, active)
-        directory = self.directory(scope)
-        try:
-            manifest = Manifest.read(directory)
-            check_sizes(directory, manifest)
-        except IndexDamagedError as error:
-            return replace(bare, damage=str(error))
-        return bare.described(manifest)
 
     def _branch(self, scope: Scope) -> Path:
         return self._branch_of(scope.repository, scope.branch)
+
+
+def _sound_manifest(directory: Path) -> Manifest:
+    manifest = Manifest.read(directory)
+    check_sizes(directory, manifest)
+    return manifest
 
 
 def _keep_from_readers(data: Path) -> None:
@@ -280,20 +276,3 @@ def _visible_directories(parent: Path) -> list[Path]:
     if not parent.is_dir():
         return []
     return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
-
-
-@contextmanager
-def _locked(path: Path, refusal: str = "") -> Iterator[None]:
-    """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
-
-    Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
-        except BlockingIOError as error:
-            raise BuildRefusedError(f"{refusal}; wait for it to end") from error
-        yield
-    finally:
-        os.close(descriptor)

@@ -1,7 +1,11 @@
 """An index version as its operator lists it. Needs no library, as what lists the versions of a server has none."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from groundwire_index.scope import Scope
+from groundwire_index.store.errors import IndexDamagedError
 
 if TYPE_CHECKING:
     from groundwire_index.store.manifest import Manifest
@@ -24,11 +28,19 @@ class VersionEntry:
     source: str = ""
     damage: str = ""
 
-    def described(self, manifest: "Manifest") -> "VersionEntry":
-        """The entry with the facts of a manifest."""
+    @staticmethod
+    def of(scope: Scope, active: bool, read: "Callable[[], Manifest]") -> "VersionEntry":
+        """The entry of the version that `scope` pins; `read` raises IndexDamagedError where it is damaged."""
+        try:
+            manifest = read()
+        except IndexDamagedError as error:
+            return VersionEntry(scope.repository, scope.branch, scope.active_index, active, damage=str(error))
         space = manifest.vector_space
-        return replace(
-            self,
+        return VersionEntry(
+            scope.repository,
+            scope.branch,
+            scope.active_index,
+            active,
             node_count=manifest.node_count,
             edge_count=manifest.edge_count,
             embedder=space.embedder if space else "",

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from groundwire_index.store.files import sha256
+
 Pooling: TypeAlias = Literal["mean", "cls"]
 """How one vector is made of the tokens' vectors: their mean, or that of the first token."""
 CONVERTER = 1
@@ -58,8 +60,7 @@ class EncoderRecord:
         """The path of a file, compared with its checksum. Raises EncoderDamagedError."""
         path = directory / name
         try:
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = sha256(path)
         except OSError as error:
             raise EncoderDamagedError(f"{path}: {error.strerror}") from error
         if digest != dict(self.files)[name]:

@@ -1,14 +1,12 @@
 """The converted models of a data folder: `<data>/.encoders/<fingerprint>/`, shared by all its indexes."""
 
-import fcntl
 import logging
-import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from groundwire_index.embedding.int8.record import RECORD_FILE, EncoderDamagedError, EncoderRecord, read_record
+from groundwire_index.store.files import locked, make_durable
 
 _LOG = logging.getLogger(__name__)
 ENCODERS_FOLDER = ".encoders"
@@ -47,36 +45,18 @@ class EncoderStore:
     def put(self, record: EncoderRecord, files: Mapping[str, bytes]) -> None:
         """Keeps a converted model, on disk when this returns; it takes the place of a damaged copy of itself."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        with self._writing():
+        with locked(self._folder / _LOCK_FILE):
             building, replaced = self._folder / _WRITING, self._folder / _REPLACED
             for leftover in (building, replaced):
                 shutil.rmtree(leftover, ignore_errors=True)
             building.mkdir()
             for name, content in {**files, RECORD_FILE: record.as_json()}.items():
                 (building / name).write_bytes(content)
-                _make_durable(building / name)
-            _make_durable(building)
+                make_durable(building / name)
+            make_durable(building)
             target = self.directory(record.fingerprint)
             if target.is_dir():
                 target.rename(replaced)
             building.rename(target)
-            _make_durable(self._folder)
+            make_durable(self._folder)
             shutil.rmtree(replaced, ignore_errors=True)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Holds a lock that the kernel releases when the process ends, however it ends."""
-        descriptor = os.open(self._folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
-
-def _make_durable(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,18 +1,27 @@
-"""The right to build one version: of all builds of a version, wherever they run, one at a time has it."""
+"""The right to build one version: of all builds of a version, wherever they run, one at a time has it.
+
+A build that died leaves its entry and collections behind, which the next one of its scope removes.
+"""
 
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.entries import Entry, build_entry
+from groundwire_index.milvus.entries import Entry, State, build_entry
 from groundwire_index.milvus.errors import AliasTakenError, StorageUnavailableError
 from groundwire_index.milvus.schema import FACTS_SCHEMA, building_alias
-from groundwire_index.milvus.upkeep import remove_build, remove_leftovers
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import BuildRefusedError
+
+SECONDS_BETWEEN_BEATS = 5.0
+"""How often a living build changes its entry."""
+BEATS_MISSED = 6
+"""A build that has missed this number of beats has died."""
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 @contextmanager
@@ -79,3 +88,41 @@ def _beating(catalogue: Catalogue, build: Entry, seconds: float) -> Iterator[Non
     finally:
         ended.set()
         thread.join()
+
+
+def remove_leftovers(catalogue: Catalogue, scope: Scope, seconds_between_beats: float) -> list[Entry]:
+    """Removes everything in a scope that is no longer used; returns the entries of builds that live.
+
+    Waits until each build has shown that it lives, or missed BEATS_MISSED beats: clocks of machines are not compared.
+    Raises StorageUnavailableError.
+    """
+    living, dead = _judged(catalogue, scope, BEATS_MISSED * seconds_between_beats)
+    for build in dead:
+        remove_build(catalogue, build)
+    for entry in catalogue.others(scope, State.DELETED):
+        catalogue.remove(entry)
+    return living
+
+
+def remove_build(catalogue: Catalogue, build: Entry) -> None:
+    """Removes the entry of a build, with its collections unless a version that is there has them."""
+    alias = building_alias(build.scope)
+    if catalogue.store.alias_target(alias) == build.collections.facts:
+        catalogue.store.drop_alias(alias)
+    version = catalogue.entry(build.scope)
+    if version is None or version.build != build.build:
+        catalogue.remove(build)
+    catalogue.remove_entry(build)
+
+
+def _judged(catalogue: Catalogue, scope: Scope, patience: float) -> tuple[list[Entry], list[Entry]]:
+    """The builds of a scope that live, and those that have died."""
+    suspects = {build.key: build for build in catalogue.others(scope, State.BUILDING)}
+    living: list[Entry] = []
+    deadline = time.monotonic() + patience
+    while suspects and time.monotonic() < deadline:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+        now = {build.key: build for build in catalogue.others(scope, State.BUILDING)}
+        living += [now[key] for key, build in suspects.items() if key in now and now[key].beat != build.beat]
+        suspects = {key: build for key, build in suspects.items() if key in now and now[key].beat == build.beat}
+    return living, list(suspects.values())

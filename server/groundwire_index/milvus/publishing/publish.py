@@ -7,7 +7,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.checksum import RowChecksum
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.facts import fact_rows
@@ -25,6 +24,7 @@ from groundwire_index.milvus.schema import (
     nodes_schema,
 )
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.milvus.verification import RowChecksum
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex

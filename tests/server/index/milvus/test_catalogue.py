@@ -9,8 +9,8 @@ import pytest
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_index.milvus.entries import State
 from groundwire_index.milvus.schema import CATALOGUE
+from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
-from groundwire_index.milvus.upkeep import list_versions
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import (
@@ -54,7 +54,7 @@ def test_versions_are_listed_and_one_of_each_scope_is_active(tmp_path: Path, cat
     assert (catalogue.active(V1), catalogue.active(OTHER)) == ("v1", "v1")
     assert catalogue.activate(V2) == "v1"
     assert (catalogue.active(V1), catalogue.active(OTHER)) == ("v2", "v1")
-    listed = list_versions(catalogue)
+    listed = MilvusStorage(tmp_path, catalogue).listed()
     assert [(entry.repository, entry.version, entry.active) for entry in listed] == [
         ("shop", "v1", False),
         ("shop", "v2", True),
@@ -125,7 +125,7 @@ def test_a_version_that_lacks_rows_is_damaged(tmp_path: Path, catalogue: Catalog
     with pytest.raises(IndexDamagedError, match=r"nodes: has 2 rows; the catalogue says 3"):
         catalogue.activate(V1)
     assert catalogue.active(V1) == ""
-    assert "has 2 rows" in list_versions(catalogue)[0].damage
+    assert "has 2 rows" in MilvusStorage(tmp_path, catalogue).listed()[0].damage
     catalogue.store.drop(nodes)
     with pytest.raises(IndexDamagedError, match="nodes: is missing in Milvus"):
         catalogue.verify(V1)

@@ -12,8 +12,8 @@ from groundwire_index.milvus.entries import Entry, State, build_entry
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.publishing.claim import check_held, claimed
 from groundwire_index.milvus.schema import CATALOGUE, EDGES_SCHEMA, FACTS_SCHEMA, building_alias
+from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
-from groundwire_index.milvus.upkeep import delete_version
 from groundwire_index.store.errors import BuildRefusedError, VersionNotFoundError
 from groundwire_index.store.store import IndexStore
 from support.builds import RECORDS, V1, V2, Stages, node
@@ -107,12 +107,12 @@ def test_what_a_deletion_left_that_died_is_removed(tmp_path: Path, catalogue: Ca
     only_versions_are_left(catalogue)
 
 
-def test_deleting_a_version_whose_build_died_removes_what_it_left(catalogue: Catalogue) -> None:
+def test_deleting_a_version_whose_build_died_removes_what_it_left(tmp_path: Path, catalogue: Catalogue) -> None:
     died(catalogue)
-    delete_version(catalogue, V1, QUICK_BEATS)
+    MilvusStorage(tmp_path, catalogue, seconds_between_beats=QUICK_BEATS).delete(V1)
     only_versions_are_left(catalogue)
     with pytest.raises(VersionNotFoundError):
-        delete_version(catalogue, V1, QUICK_BEATS)
+        MilvusStorage(tmp_path, catalogue, seconds_between_beats=QUICK_BEATS).delete(V1)
 
 
 def test_a_living_build_keeps_its_version_for_itself(tmp_path: Path, catalogue: Catalogue) -> None:
@@ -120,7 +120,7 @@ def test_a_living_build_keeps_its_version_for_itself(tmp_path: Path, catalogue: 
         with pytest.raises(BuildRefusedError, match="another build of version 'v1' of shop main is running"):
             build_in_milvus(tmp_path, catalogue, RECORDS)
         with pytest.raises(BuildRefusedError, match="'v1' is being built"):
-            delete_version(catalogue, V1, QUICK_BEATS)
+            MilvusStorage(tmp_path, catalogue, seconds_between_beats=QUICK_BEATS).delete(V1)
         build_in_milvus(tmp_path, catalogue, RECORDS, V2)
         check_held(catalogue, build)
     assert [entry.scope for entry in catalogue.versions()] == [V2]
