@@ -1,7 +1,7 @@
 """Counts over the nodes that a caller sees: by class where classes decide visibility, else by rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,45 +23,8 @@ _NEAR_ROWS_AT_A_TIME = 1_024
 _FIELDS = ("row", "class", "document", "code_length", "prose_length")
 
 
-class Statistics(Protocol):
-    """Counts over the nodes that a caller sees."""
-
-    @property
-    def nodes(self) -> int:
-        """How many there are."""
-        ...
-
-    @property
-    def documents(self) -> int:
-        """How many documents of the reading order they belong to."""
-        ...
-
-    @property
-    def edges(self) -> int:
-        """How many edges lead from one to another."""
-        ...
-
-    @property
-    def edge_types(self) -> list[int]:
-        """The types of these edges, ascending places among the manifest's `edge_types`."""
-        ...
-
-    @property
-    def code_length_in_documents(self) -> int:
-        """The code tokens of those that belong to a document."""
-        ...
-
-    def length(self, table: str) -> int:
-        """Their tokens in a lexical table."""
-        ...
-
-    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
-        """How many of them hold each of several terms of a table."""
-        ...
-
-
 class ClassStatistics:
-    """The Statistics of the visibility classes that are chosen, a mask [classes]: sums of what the document has."""
+    """Counts over the nodes of chosen visibility classes, a mask [classes]: sums of what the document has."""
 
     def __init__(self, document: VersionDocument, chosen: NDArray[np.bool_]) -> None:
         self._document = document
@@ -70,22 +33,22 @@ class ClassStatistics:
 
     @property
     def nodes(self) -> int:
-        """See `Statistics.nodes`."""
+        """How many there are."""
         return sum(own.nodes for own in self._classes)
 
     @property
     def documents(self) -> int:
-        """See `Statistics.documents`."""
+        """How many documents of the reading order they belong to."""
         return sum(own.documents for own in self._document.documents if not self._numbers.isdisjoint(own.classes))
 
     @property
     def edges(self) -> int:
-        """See `Statistics.edges`."""
+        """How many edges lead from one to another."""
         return sum(own.edges for own in self._edges)
 
     @property
     def edge_types(self) -> list[int]:
-        """See `Statistics.edge_types`."""
+        """The types of these edges, ascending places among the manifest's `edge_types`."""
         return sorted({number for own in self._edges for number in own.types})
 
     @property
@@ -94,15 +57,15 @@ class ClassStatistics:
 
     @property
     def code_length_in_documents(self) -> int:
-        """See `Statistics.code_length_in_documents`."""
+        """The code tokens of those that belong to a document."""
         return sum(own.code_length_in_documents for own in self._classes)
 
     def length(self, table: str) -> int:
-        """See `Statistics.length`."""
+        """Their tokens in a lexical table."""
         return sum(own.code_length if table == CODE else own.prose_length for own in self._classes)
 
     def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
-        """See `Statistics.holders`."""
+        """How many of them hold each of several terms of a table."""
         return [sum(count for class_, count in term.holders.items() if class_ in self._numbers) for term in terms]
 
 
@@ -159,7 +122,7 @@ def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Itera
 
 
 class RowStatistics:
-    """The Statistics of some rows, which are all that meet an expression. Results are remembered."""
+    """As `ClassStatistics`, over some rows, which are all that meet an expression. Results are remembered."""
 
     def __init__(self, version: OpenVersion, rows: BoundRows, expression: str) -> None:
         self._version = version
@@ -170,22 +133,22 @@ class RowStatistics:
 
     @property
     def nodes(self) -> int:
-        """See `Statistics.nodes`."""
+        """See `ClassStatistics.nodes`."""
         return len(self.rows.rows)
 
     @property
     def documents(self) -> int:
-        """See `Statistics.documents`."""
+        """See `ClassStatistics.documents`."""
         return len(np.setdiff1d(self.rows.documents, [NO_DOCUMENT]))
 
     @property
     def edges(self) -> int:
-        """See `Statistics.edges`."""
+        """See `ClassStatistics.edges`."""
         return int(self._edges_by_type().sum())
 
     @property
     def edge_types(self) -> list[int]:
-        """See `Statistics.edge_types`."""
+        """See `ClassStatistics.edge_types`."""
         return np.flatnonzero(self._edges_by_type()).tolist()
 
     def _edges_by_type(self) -> NDArray[np.int64]:
@@ -207,15 +170,15 @@ class RowStatistics:
 
     @property
     def code_length_in_documents(self) -> int:
-        """See `Statistics.code_length_in_documents`."""
+        """See `ClassStatistics.code_length_in_documents`."""
         return int(self.rows.code_lengths[self.rows.documents != NO_DOCUMENT].sum())
 
     def length(self, table: str) -> int:
-        """See `Statistics.length`."""
+        """See `ClassStatistics.length`."""
         return int((self.rows.code_lengths if table == CODE else self.rows.prose_lengths).sum())
 
     def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
-        """See `Statistics.holders`; searches for the terms that were not asked for before, each by itself."""
+        """See `ClassStatistics.holders`; searches for the terms that were not asked for before, each by itself."""
         known = self._holders[table]
         fresh = [term.number for term in terms if term.number not in known]
         for first in range(0, len(fresh), _TERMS_AT_A_TIME):
@@ -234,3 +197,6 @@ class RowStatistics:
             )
             counts += [len(hits.rows) for hits in found]
         return counts.tolist()
+
+
+Statistics: TypeAlias = ClassStatistics | RowStatistics
