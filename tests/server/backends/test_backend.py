@@ -18,7 +18,6 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.pool import IndexPool
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
-from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
 from groundwire_server.domain.indexes import MAX_NAMES, IndexNames, IndexSummary
@@ -311,7 +310,7 @@ def test_only_the_most_recently_used_indexes_stay_open(
     for scope in (V1, V2, V3):
         put(scope)
     for scope in (V1, V2, V1, V3, V1, V2):
-        assert pool.view(scope, PUBLIC, Lifecycle.ACTIVE).index.manifest.version == scope.active_index
+        assert pool.view(scope, PUBLIC).index.manifest.version == scope.active_index
     assert opened == ["v1", "v2", "v3", "v2"]
 
 

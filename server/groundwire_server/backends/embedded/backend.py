@@ -33,14 +33,14 @@ class EmbeddedBackend:
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
-        return _snapshot(self._pool.view(scope, access, lifecycle), filter_)
+        return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> EmbeddedSnapshot | None:
         """See `Backend.open_at_once`."""
-        view = self._pool.open_view(scope, access, lifecycle)
-        return None if view is None else _snapshot(view, filter_)
+        view = self._pool.open_view(scope, access)
+        return None if view is None else _snapshot(view, lifecycle, filter_)
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""
@@ -61,23 +61,23 @@ class EmbeddedBackend:
                 checkpoint()
                 pinned = replace(scope, active_index=version)
                 with suppress(PreconditionError):
-                    view = self._pool.visible(pinned, access, Lifecycle.ACTIVE)
+                    view = self._pool.visible(pinned, access)
                     if view is not None:
                         summaries.append(self._summary(view))
         return tuple(summaries)
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
-        view = self._pool.view(scope, access, Lifecycle.ACTIVE)
-        return self._summary(view), view.visibility.names
+        view = self._pool.view(scope, access)
+        return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
 
     def _summary(self, view: View) -> IndexSummary:
-        manifest = view.index.manifest
+        manifest, visibility = view.index.manifest, view.caller.of(Lifecycle.ACTIVE)
         return IndexSummary.of(
             manifest,
             active=self._store.active(view.index.scope) == manifest.version,
-            node_count=view.visibility.count,
-            edge_count=view.visibility.edge_count,
+            node_count=visibility.count,
+            edge_count=visibility.edge_count,
         )
 
     def activate(self, scope: Scope) -> str:
@@ -98,8 +98,9 @@ def open_backend(data: Path, values: Values) -> EmbeddedBackend:
     return EmbeddedBackend(data)
 
 
-def _snapshot(view: View, filter_: Filter) -> EmbeddedSnapshot:
+def _snapshot(view: View, lifecycle: Lifecycle, filter_: Filter) -> EmbeddedSnapshot:
     view.graph.begin()
-    observer().saw_nodes(view.visibility.count)
+    visibility = view.caller.of(lifecycle)
+    observer().saw_nodes(visibility.count)
     narrows = RowFilter(view.index, filter_) if filter_.narrows else None
-    return EmbeddedSnapshot(view, RowSelection(view.index, view.graph, view.visibility, narrows))
+    return EmbeddedSnapshot(view, lifecycle, RowSelection(view.index, view.graph, visibility, narrows))

@@ -18,10 +18,9 @@ from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.known_policies import KnownPolicies
-from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, Visibility, VisibilityCache
+from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, VisibilityCache
 from groundwire_server.backends.shared.refusals import absence, damaged
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.execution.observation import observer
 
@@ -31,17 +30,11 @@ MAX_OPEN_INDEXES = 256
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One index version as one caller sees it, for one lifecycle; the caller sees a node of some lifecycle."""
+    """One index version as one caller sees it; the caller sees a node of some lifecycle."""
 
     index: LoadedIndex
     graph: Graph
     caller: CallerVisibility
-    lifecycle: Lifecycle
-
-    @property
-    def visibility(self) -> Visibility:
-        """The caller's view in this lifecycle."""
-        return self.caller.of(self.lifecycle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,32 +73,28 @@ class IndexPool:
         self._policies = KnownPolicies()
         self._lock = Lock()
 
-    def open_view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
+    def open_view(self, scope: Scope, access: AccessContext) -> View | None:
         """The pinned or the active version if it is open and the caller sees a node of it; else None: ask `view`."""
         pinned = replace(scope, active_index=scope.active_index or self._store.active(scope))
         version = self._opened(pinned)
         if version is None or not self._store.holds(pinned):
             return None
         caller = version.visibilities.get(access)
-        return View(version.index, version.graph, caller, lifecycle) if caller.sees_any else None
+        return View(version.index, version.graph, caller) if caller.sees_any else None
 
-    def view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View:
+    def view(self, scope: Scope, access: AccessContext) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
         active = self._store.active(scope)
         pinned = replace(scope, active_index=scope.active_index or active)
-        visible = self.visible(pinned, access, lifecycle) if pinned.active_index else None
+        visible = self.visible(pinned, access) if pinned.active_index else None
         if visible is not None:
             return visible
         if not scope.active_index and self._store.active(scope) != active:
-            return self.view(scope, access, lifecycle)  # another was activated, and this one deleted, in between
+            return self.view(scope, access)  # another was activated, and this one deleted, in between
         raise self._absence(scope, active, access)
 
-    def visible(self, pinned: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
+    def visible(self, pinned: Scope, access: AccessContext) -> View | None:
         """The pinned version, None where the caller sees no node of it. Raises PreconditionError when it is damaged."""
-        visible = self._visible(pinned, access)
-        return None if visible is None else View(*visible, lifecycle)
-
-    def _visible(self, pinned: Scope, access: AccessContext) -> tuple[LoadedIndex, Graph, CallerVisibility] | None:
         if not self._store.holds(pinned):
             self._forget(pinned)
             return None
@@ -123,7 +112,7 @@ class IndexPool:
                 return None
             raise damaged(pinned) from error
         caller = version.visibilities.get(access)
-        return (version.index, version.graph, caller) if caller.sees_any else None
+        return View(version.index, version.graph, caller) if caller.sees_any else None
 
     def _surely_sees(self, directory: Path, access: AccessContext) -> bool:
         """True if the stored policies alone show that the caller may see a node."""
@@ -157,6 +146,6 @@ class IndexPool:
 
     def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
         pins = bool(asked.active_index and active)
-        sees_active = pins and self._visible(replace(asked, active_index=active), access) is not None
+        sees_active = pins and self.visible(replace(asked, active_index=active), access) is not None
         saw_it = sees_active and self._surely_sees(self._store.tombstone(asked), access)
         return absence(asked, sees_active=sees_active, saw_it=saw_it)

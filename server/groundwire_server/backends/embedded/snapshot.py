@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.graph.related_nodes import adjacent_to, parents_of, visible_neighbourhood
-from groundwire_server.backends.embedded.graph.selected_graph import EmbeddedGraph
-from groundwire_server.backends.embedded.graph.services import selected_service_contexts
+from groundwire_server.backends.embedded.graph.related_nodes import (
+    adjacent_to,
+    parents_of,
+    selected_service_contexts,
+    visible_neighbourhood,
+)
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
@@ -34,9 +37,10 @@ from groundwire_server.execution.call import Checkpoint
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedSnapshot:
-    """A Snapshot over one view and what of it is in selection."""
+    """A Snapshot over one view, for one lifecycle, and what of it is in selection."""
 
     view: View
+    lifecycle: Lifecycle
     selection: RowSelection
 
     @property
@@ -88,7 +92,7 @@ class EmbeddedSnapshot:
 
     def _count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
         index, whole = self.view.index, self.view.caller.of(Lifecycle.ALL)
-        if self.view.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
+        if self.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
             return 0
         deleted, allowed = index.nodes.flags["deleted"], replace(self.selection, visibility=whole).mask
         if not (allowed & deleted).any():
@@ -103,7 +107,9 @@ class EmbeddedSnapshot:
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
         """See `Snapshot.rows`."""
-        return self.selection.rows_of(dict.fromkeys(ids))
+        found = self.selection.visibility.rows_of(dict.fromkeys(ids))
+        held = self.selection.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
+        return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
 
     def ids(self, rows: Positions) -> list[str]:
         """See `Snapshot.ids`."""
@@ -111,7 +117,11 @@ class EmbeddedSnapshot:
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
-        return self.selection.labels(rows.tolist())
+        nodes = self.view.index.nodes
+        return [
+            NodeLabel(id_, nodes.symbols[row], nodes.location(row), **nodes.origin_flags(row))
+            for row, id_ in zip(rows.tolist(), self.ids(rows), strict=True)
+        ]
 
     def declarations(self, rows: Positions) -> list[Declaration]:
         """See `Snapshot.declarations`."""
@@ -179,8 +189,8 @@ class EmbeddedSnapshot:
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
-        return expand(EmbeddedGraph(self.selection), walk, checkpoint)
+        return expand(self, self.selection, walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         """See `Snapshot.find_paths`."""
-        return find_paths(EmbeddedGraph(self.selection), search, checkpoint)
+        return find_paths(self, self.selection, search, checkpoint)

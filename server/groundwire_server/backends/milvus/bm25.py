@@ -28,7 +28,10 @@ class WeightedTerm:
 
 
 class Words:
-    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time."""
+    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time.
+
+    `fields` are those of a node that its score is computed from, `least` is the least score of a listed row.
+    """
 
     least = POSITIVE
 
@@ -52,11 +55,11 @@ class Words:
         return self._terms
 
     def margin(self, count: int) -> int:
-        """See `MilvusRetriever.margin`."""
+        """The number of rows requested on top of `count`, so that one request is usually enough."""
         return 16 + count // 4
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """See `MilvusRetriever.propose`."""
+        """The `limit` rows of a range that Milvus scores highest, or a few more."""
         if not self.terms:
             return Proposal(np.empty(0, dtype=np.int64), -np.inf)
         (hits,) = self._version.store.search_sparse(
@@ -73,7 +76,7 @@ class Words:
         return Proposal(hits.rows, lowest_of(hits, limit, end - first) * factor)
 
     def scores(self, nodes: Rows) -> Floats:
-        """See `MilvusRetriever.scores`."""
+        """The exact scores of nodes [m], from the fields that were read."""
         relative_lengths = nodes.integers(self._length_field) / self._mean_length
         held = frequencies(nodes.strings(self._terms_field), [term.number for term in self.terms])
         scores = np.zeros(len(nodes), dtype=np.float64)

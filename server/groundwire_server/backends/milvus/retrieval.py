@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.milvus.bm25 import Words
 from groundwire_server.backends.milvus.files import file_scores
 from groundwire_server.backends.milvus.filter_expression import both
-from groundwire_server.backends.milvus.listing import MilvusRetriever, lowest_of, within
+from groundwire_server.backends.milvus.listing import lowest_of, within
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.trigrams import Trigrams
 from groundwire_server.backends.milvus.version import OpenVersion
@@ -32,7 +33,7 @@ from groundwire_server.execution.observation import stage
 
 
 class Dense:
-    """Cosine similarity to a unit query [dimension]."""
+    """Cosine similarity to a unit query [dimension]; `fields` and `least` as in `Words`."""
 
     fields = (VECTOR, "has_vector")
 
@@ -47,11 +48,14 @@ class Dense:
         self.least = -np.inf if min_similarity is None else min_similarity
 
     def margin(self, count: int) -> int:
-        """See `MilvusRetriever.margin`."""
+        """The number of rows requested on top of `count`, so that one request is usually enough."""
         return 16 + count // 8
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """See `MilvusRetriever.propose`. An index that is not exact proposes once: more may be missed, and stays so."""
+        """The `limit` rows of a range that Milvus scores highest, or a few more.
+
+        An index that is not exact proposes once: more may be missed, and stays so.
+        """
         (hits,) = self._version.store.search_dense(
             self._version.collections.nodes,
             VECTOR,
@@ -65,13 +69,14 @@ class Dense:
         return Proposal(hits.rows, lowest_of(hits, limit, end - first) + rounding_error(len(self._query)))
 
     def scores(self, nodes: Rows) -> Floats:
-        """See `MilvusRetriever.scores`."""
+        """The exact scores of nodes [m], from the fields that were read; NaN for one that has no vector."""
         if not len(nodes):
             return np.empty(0)
         vectors = nodes.dense(VECTOR, len(self._query)).astype(np.float64)
         return np.where(nodes.flags("has_vector"), cosines(vectors, self._query), np.nan)
 
 
+MilvusRetriever: TypeAlias = Dense | Words | Trigrams
 _TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}
 _TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {CODE: tokenize, PROSE: tokenize_prose}
 _COLUMNS = ("corpus_type", "timestamp", "is_test", "is_generated", "char_count", "document")

@@ -17,14 +17,14 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.bm25 import tokens_held
 from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
+from groundwire_server.backends.milvus.graph.neighbours import Judge
+from groundwire_server.backends.milvus.graph.reading import GraphReading
 from groundwire_server.backends.milvus.graph.related_nodes import (
     adjacent_to,
     parents_of,
     selected_service_contexts,
     visible_neighbourhood,
 )
-from groundwire_server.backends.milvus.graph.selected_graph import MilvusGraph
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.refusals import told_as_refusals
 from groundwire_server.backends.milvus.retrieval import Retrievers, columns_of
@@ -219,12 +219,12 @@ class MilvusSnapshot:
     @told_as_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
-        return expand(MilvusGraph(self, self._graph), walk, checkpoint)
+        return expand(self, self._graph, walk, checkpoint)
 
     @told_as_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         """See `Snapshot.find_paths`."""
-        return find_paths(MilvusGraph(self, self._graph), search, checkpoint)
+        return find_paths(self, self._graph, search, checkpoint)
 
     @cached_property
     def _narrowing(self) -> str:

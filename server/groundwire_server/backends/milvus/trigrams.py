@@ -16,7 +16,7 @@ from groundwire_server.domain.search.candidates import Floats
 
 
 class Trigrams:
-    """The greatest similarity of a node's names to those of a query."""
+    """The greatest similarity of a node's names to those of a query; `fields` and `least` as in `Words`."""
 
     fields = ("names",)
 
@@ -33,11 +33,11 @@ class Trigrams:
         self._queries = [(len(name), query) for name, query in zip(wanted, known, strict=True) if query]
 
     def margin(self, count: int) -> int:
-        """See `MilvusRetriever.margin`."""
+        """The number of rows requested on top of `count`, so that one request is usually enough."""
         return 32 + count
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """See `MilvusRetriever.propose`."""
+        """The `limit` rows of a range that Milvus scores highest, or a few more."""
         found = self._version.store.search_sparse(
             self._version.collections.nodes,
             "trigrams",
@@ -53,7 +53,7 @@ class Trigrams:
         return Proposal(rows, max(rests, default=-np.inf))
 
     def scores(self, nodes: Rows) -> Floats:
-        """See `MilvusRetriever.scores`."""
+        """The exact scores of nodes [m], from the fields that were read."""
         names = list(map(unpacked_names, nodes.strings("names")))
         self._compare({name for of_node in names for name in of_node} - self._similarities.keys())
         best = (max((self._similarities[name] for name in of_node), default=0.0) for of_node in names)

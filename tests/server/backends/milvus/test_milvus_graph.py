@@ -6,7 +6,7 @@ of several chunks of edges.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
 
@@ -28,14 +28,14 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
+from groundwire_server.backends.milvus.graph.neighbours import Judge
+from groundwire_server.backends.milvus.graph.reading import GraphReading
 from groundwire_server.backends.milvus.graph.related_nodes import (
     adjacent_to,
     parents_of,
     selected_service_contexts,
     visible_neighbourhood,
 )
-from groundwire_server.backends.milvus.graph.selected_graph import MilvusGraph
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.access import AccessContext, may_see
@@ -187,11 +187,15 @@ class Opened:
 
     def expand(self, walk: Walk) -> Expansion:
         """As Milvus tells it."""
-        return expand(MilvusGraph(self.embedded, self.reading), walk, never_stop)
+        return expand(self.embedded, self._anew(), walk, never_stop)
 
     def find_paths(self, search: PathSearch) -> Paths:
         """As Milvus tells it."""
-        return find_paths(MilvusGraph(self.embedded, self.reading), search, never_stop)
+        return find_paths(self.embedded, self._anew(), search, never_stop)
+
+    def _anew(self) -> GraphReading:
+        """With no edge read yet, as each call has it."""
+        return replace(self.reading, adjacency=Adjacency(self.reading.store, self.reading.collections.edges))
 
 
 @pytest.fixture(scope="module")

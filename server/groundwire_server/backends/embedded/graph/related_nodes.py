@@ -1,4 +1,6 @@
-"""The nodes around nodes: their parents, the chunks before and after, and the nodes that edges join to them."""
+"""The nodes around nodes: their parents, the chunks before and after, their neighbourhood, their services."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,7 +10,9 @@ from groundwire_server.backends.embedded.visibility.row_selection import RowSele
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.graph.neighbourhood import neighbourhood_of
 from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
+from groundwire_server.backends.shared.graph.services import EdgesOfServices, service_contexts
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query_result import ServiceContext
 
 
 def parents_of(selection: RowSelection, rows: Positions) -> list[Positions]:
@@ -38,6 +42,21 @@ def visible_neighbourhood(graph: Graph, visibility: Visibility, rows: Positions)
     confidences = np.concatenate([side.edges.confidences.take(positions) for side, _, positions in read])
     seen = np.flatnonzero(visibility.mask.take(far))
     return neighbourhood_of(rows, places.take(seen), far.take(seen), confidences.take(seen), len(visibility.mask))
+
+
+def selected_service_contexts(selection: RowSelection, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+    """See `Snapshot.service_contexts`."""
+    services, edges = selection.index.nodes.categories["service_name"], selection.index.service_edges
+    asked = map(services.values.find, sorted(set(service_names)))
+    touching = edges.touching([position for position in asked if position is not None])
+    from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
+    held = np.flatnonzero(selection.holds(from_rows) & selection.holds(to_rows))
+    found = EdgesOfServices(
+        services.codes.take(from_rows.take(held)),
+        services.codes.take(to_rows.take(held)),
+        edges.types.take(touching.take(held)),
+    )
+    return service_contexts(service_names, services.values, selection.index.manifest.edge_types, found)
 
 
 def _containers(selection: RowSelection, row: int, contains: int) -> Rows:

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.text.names import trigrams
 from groundwire_server.backends.shared.scoring import RankedRows, name_similarity, top_rows
@@ -24,13 +23,13 @@ Rows = NDArray[np.int64]
 
 
 class Trigrams:
-    """The names of an index against some normalised ones."""
+    """The names of an index against some normalised ones: similarities in [0, 1], of which the greatest counts."""
 
     def __init__(
         self, index: LoadedIndex, names: tuple[str, ...], limit: int, threshold: float, gather_rows: int = GATHER_ROWS
     ) -> None:
         """The list holds at most `limit` rows, of a similarity above 0 and of at least `threshold`."""
-        self._index = index
+        self._names = index.names
         self._wanted = names
         self._limit = limit
         self._threshold = threshold
@@ -44,48 +43,6 @@ class Trigrams:
         return top_rows(rows[listed], similar[listed], self._limit)
 
     def scores(self, rows: Rows) -> NDArray[np.float64]:
-        """The similarities of rows [m]."""
-        return self._similarities.of_rows(rows)
-
-    @cached_property
-    def _similarities(self) -> "NameSimilarities":
-        """A name's similarity depends on that name alone, so hidden ones may be compared with the others."""
-        return NameSimilarities(self._index.names, self._wanted)
-
-    def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
-        """Allowed rows, ascending, with the whole list among them."""
-        if np.count_nonzero(allowed) <= self._gather_rows:
-            return np.flatnonzero(allowed)
-        rows: Rows = np.empty(0, dtype=np.int64)
-        for floor in _floors(self._threshold):
-            bearing = np.zeros(len(allowed), dtype=np.bool_)
-            bearing[self._index.names.rows_of(self._similarities.names_from(floor))] = True
-            bearing &= allowed
-            rows = np.flatnonzero(bearing)
-            if len(rows) >= self._limit:
-                break
-        return rows
-
-
-class NameSimilarities:
-    """The similarities of an index's names to the wanted ones, in [0, 1]; the greatest one counts."""
-
-    def __init__(self, names: NameTable, wanted: tuple[str, ...]) -> None:
-        self._names = names
-        held = [trigrams(name) for name in wanted]
-        self._shared = [(len(trigrams_of_name), names.shared(trigrams_of_name)) for trigrams_of_name in held]
-
-    def names_from(self, floor: float) -> Rows:
-        """The positions, ascending, of all names of at least this similarity and above 0."""
-        similar = [np.empty(0, dtype=np.int64)]
-        for size, shared in self._shared:
-            # The union is no smaller than the wanted name; the product may be rounded up.
-            least = max(1, int(np.ceil(floor * size * (1.0 - 1e-9))))
-            positions = np.flatnonzero(shared >= least)
-            similar.append(positions[self._similarity(size, shared, positions) >= floor])
-        return np.unique(np.concatenate(similar))
-
-    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
         """The greatest similarity of a row's names, for each of several rows [m]; 0 for a row without a name."""
         positions, counts = self._names.of_rows(rows)
         best = np.zeros(len(positions), dtype=np.float64)
@@ -96,6 +53,39 @@ class NameSimilarities:
         if len(named):
             similar[named] = np.maximum.reduceat(best, (np.cumsum(counts) - counts)[named])
         return similar
+
+    @cached_property
+    def _shared(self) -> list[tuple[int, NDArray[np.unsignedinteger]]]:
+        """For each wanted name how many trigrams it has, and how many of them each name of the index has.
+
+        A name's similarity depends on that name alone, so hidden ones may be compared with the others.
+        """
+        held = map(trigrams, self._wanted)
+        return [(len(of_name), self._names.shared(of_name)) for of_name in held]
+
+    def _possible(self, allowed: NDArray[np.bool_]) -> Rows:
+        """Allowed rows, ascending, with the whole list among them."""
+        if np.count_nonzero(allowed) <= self._gather_rows:
+            return np.flatnonzero(allowed)
+        rows: Rows = np.empty(0, dtype=np.int64)
+        for floor in _floors(self._threshold):
+            bearing = np.zeros(len(allowed), dtype=np.bool_)
+            bearing[self._names.rows_of(self._names_from(floor))] = True
+            bearing &= allowed
+            rows = np.flatnonzero(bearing)
+            if len(rows) >= self._limit:
+                break
+        return rows
+
+    def _names_from(self, floor: float) -> Rows:
+        """The positions, ascending, of all names of at least this similarity and above 0."""
+        similar = [np.empty(0, dtype=np.int64)]
+        for size, shared in self._shared:
+            # The union is no smaller than the wanted name; the product may be rounded up.
+            least = max(1, int(np.ceil(floor * size * (1.0 - 1e-9))))
+            positions = np.flatnonzero(shared >= least)
+            similar.append(positions[self._similarity(size, shared, positions) >= floor])
+        return np.unique(np.concatenate(similar))
 
     def _similarity(
         self, size: int, shared: NDArray[np.unsignedinteger], positions: NDArray[np.integer]

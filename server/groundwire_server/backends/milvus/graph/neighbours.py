@@ -1,18 +1,53 @@
-"""The neighbours of rows by the edges that a walk follows, read level by level."""
+"""The neighbours of rows by the edges that a walk follows, read level by level, and which rows are selected."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.milvus.graph.adjacency import CHUNKS_AT_A_TIME, Adjacency, near_ends
-from groundwire_server.backends.milvus.graph.reading import ROWS_AT_A_TIME, Judge
 from groundwire_server.backends.shared.graph.selected_graph import FollowedEdges, Rows
 from groundwire_server.domain.graph.expansion import Direction
 
+ROWS_AT_A_TIME = 16_384
+"""How many rows are judged by one request."""
+
+RowNumbers = NDArray[np.int64]
 _Followed = tuple[NDArray[np.int64], NDArray[np.void]]
 """The places of near ends, and edges of them."""
+
+
+class Judge:
+    """Decides which rows are selected: by their visibility classes, and where these do not decide, by asking Milvus.
+
+    Results are remembered.
+    """
+
+    def __init__(self, classes: NDArray[np.bool_], passing: Callable[[RowNumbers], RowNumbers] | None) -> None:
+        """`classes` [visibility classes] are the selected ones.
+
+        `passing` gives those of at most ROWS_AT_A_TIME distinct ascending rows that are within the caller's bounds and
+        pass the filter, in one round trip. None without bounds and filter.
+        """
+        self._classes = classes
+        self._passing = passing
+        # One value, so that of two threads that judge at a time neither takes what the other forgot for refused.
+        self._known: tuple[RowNumbers, RowNumbers] = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+    def holds(self, rows: NDArray[np.integer], classes: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """For each of some rows [m], of these classes [m], whether it is selected."""
+        held = self._classes.take(classes)
+        if self._passing is None:
+            return held
+        asked, passed = self._known
+        fresh = np.setdiff1d(rows[held].astype(np.int64), asked)
+        if len(fresh):
+            pieces = [fresh[first : first + ROWS_AT_A_TIME] for first in range(0, len(fresh), ROWS_AT_A_TIME)]
+            passed = np.union1d(passed, np.concatenate(list(map(self._passing, pieces))))
+            self._known = np.union1d(asked, fresh), passed
+        held &= np.isin(rows, passed)
+        return held
 
 
 @dataclass(frozen=True, slots=True)

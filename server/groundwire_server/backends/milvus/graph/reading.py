@@ -1,56 +1,23 @@
-"""Reads the graph of a version, and judges the rows that a question is about."""
+"""The SelectedGraph of the Milvus backend."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.milvus.packing import INCOMING
 from groundwire_index.milvus.schema import VersionCollections
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-
-ROWS_AT_A_TIME = 16_384
-"""How many rows are judged by one request."""
-
-RowNumbers = NDArray[np.int64]
-
-
-class Judge:
-    """Decides which rows are selected: by their visibility classes, and where these do not decide, by asking Milvus.
-
-    Results are remembered.
-    """
-
-    def __init__(self, classes: NDArray[np.bool_], passing: Callable[[RowNumbers], RowNumbers] | None) -> None:
-        """`classes` [visibility classes] are the selected ones.
-
-        `passing` gives those of at most ROWS_AT_A_TIME distinct ascending rows that are within the caller's bounds and
-        pass the filter, in one round trip. None without bounds and filter.
-        """
-        self._classes = classes
-        self._passing = passing
-        # One value, so that of two threads that judge at a time neither takes what the other forgot for refused.
-        self._known: tuple[RowNumbers, RowNumbers] = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-
-    def holds(self, rows: NDArray[np.integer], classes: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """For each of some rows [m], of these classes [m], whether it is selected."""
-        held = self._classes.take(classes)
-        if self._passing is None:
-            return held
-        asked, passed = self._known
-        fresh = np.setdiff1d(rows[held].astype(np.int64), asked)
-        if len(fresh):
-            pieces = [fresh[first : first + ROWS_AT_A_TIME] for first in range(0, len(fresh), ROWS_AT_A_TIME)]
-            passed = np.union1d(passed, np.concatenate(list(map(self._passing, pieces))))
-            self._known = np.union1d(asked, fresh), passed
-        held &= np.isin(rows, passed)
-        return held
+from groundwire_server.backends.milvus.graph.neighbours import Judge, ReadNeighbours
+from groundwire_server.backends.shared.graph.selected_graph import Positions, StoredEdges
+from groundwire_server.domain.graph.expansion import Direction
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReading:
-    """The place of a version's graph, the part read for a snapshot, and its visibility.
+    """The place of a version's graph, the part read for a snapshot, and its visibility; see `SelectedGraph`.
 
     `selected` judges what the question is about, `visible` what its caller sees, filter or not.
     """
@@ -62,3 +29,23 @@ class GraphReading:
     adjacency: Adjacency
     selected: Judge
     visible: Judge
+
+    def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> ReadNeighbours:
+        """See `SelectedGraph.neighbours`."""
+        return ReadNeighbours(self.adjacency, self.selected, direction, followed_types, least)
+
+    def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
+        """See `SelectedGraph.edges`; no round trip."""
+        nears, edges = self.adjacency.known()
+        order = np.argsort(edges["position"])
+        places = order.take(np.searchsorted(edges["position"], np.asarray(positions, dtype=np.int64), sorter=order))
+        near, is_incoming = (nears[places] // 2).astype(np.int32), nears[places] % 2 == INCOMING
+        found = edges[places]
+        far = found["far"].astype(np.int32)
+        return StoredEdges(
+            np.where(is_incoming, far, near),
+            np.where(is_incoming, near, far),
+            found["type"],
+            found["confidence"],
+            found["line"],
+        )

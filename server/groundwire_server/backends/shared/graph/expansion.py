@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
+import numpy as np
+
 from groundwire_index.nodes.node import Edge
-from groundwire_server.backends.interface import Walk
+from groundwire_server.backends.interface import Snapshot, Walk
 from groundwire_server.backends.shared.graph.selected_graph import SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.traversal import ReachedRow, Walker
 from groundwire_server.domain.graph.expansion import ExpandedNode, ExpandReason, Expansion
@@ -13,16 +15,16 @@ from groundwire_server.domain.search.search import NodeLabel
 from groundwire_server.execution.call import Checkpoint
 
 
-def expand(graph: SelectedGraph, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-    """The neighbourhood of the selected seeds within the walk's limits."""
-    seeds = list(dict.fromkeys(graph.rows_of(walk.seed_ids).values()))
+def expand(snapshot: Snapshot, graph: SelectedGraph, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+    """The neighbourhood of the seeds in the snapshot, whose `graph` it is, within the walk's limits."""
+    seeds = list(snapshot.rows(walk.seed_ids).values())
     if not seeds:
-        return Expansion((), (), (), ExpandReason.NO_SEEDS, graph.version)
+        return Expansion((), (), (), ExpandReason.NO_SEEDS, snapshot.index)
     neighbours = neighbours_along(graph, walk.direction, walk.edge_types, walk.min_confidence)
     walker = Walker(neighbours, walk.max_depth, walk.max_nodes, checkpoint)
     reached = walker.walk(seeds)
     room = Room(walk.max_bytes)
-    nodes = tuple(takewhile(lambda node: room.take(of_expanded_node(node)), _named_nodes(graph, reached)))
+    nodes = tuple(takewhile(lambda node: room.take(of_expanded_node(node)), _named_nodes(snapshot, reached)))
     walker.keep(len(nodes))
     checkpoint()
     names = dict(zip((row.row for row in reached), (node.id for node in nodes), strict=False))
@@ -33,13 +35,13 @@ def expand(graph: SelectedGraph, walk: Walk, checkpoint: Checkpoint) -> Expansio
         nodes=nodes,
         edges=edges,
         reason=_reason(walker, len(nodes) == len(reached) and len(edges) == len(positions)),
-        index=graph.version,
+        index=snapshot.index,
     )
 
 
-def _named_nodes(graph: SelectedGraph, reached: Sequence[ReachedRow]) -> Iterator[ExpandedNode]:
+def _named_nodes(snapshot: Snapshot, reached: Sequence[ReachedRow]) -> Iterator[ExpandedNode]:
     rows = [row.row for row in reached]
-    labels = dict(zip(rows, graph.labels(rows), strict=True))
+    labels = dict(zip(rows, snapshot.labels(np.asarray(rows, dtype=np.int64)), strict=True))
     return (_named_node(row, labels) for row in reached)
 
 

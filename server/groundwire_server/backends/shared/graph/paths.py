@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from groundwire_index.nodes.node import Edge
-from groundwire_server.backends.interface import PathSearch
+from groundwire_server.backends.interface import PathSearch, Snapshot
 from groundwire_server.backends.shared.graph.between import Between
 from groundwire_server.backends.shared.graph.links import Links, links_between
 from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
@@ -25,21 +25,28 @@ _BACKWARD = {
 }
 
 
-def find_paths(graph: SelectedGraph, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-    """The shortest paths between the selected ends within the search's limits."""
-    known = graph.rows_of(list(dict.fromkeys(search.from_ids + search.to_ids)))
+def find_paths(snapshot: Snapshot, graph: SelectedGraph, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+    """The shortest paths between the ends in the snapshot, whose `graph` it is, within the search's limits."""
+    known = snapshot.rows(search.from_ids + search.to_ids)
     starts, ends = _rows(known, search.from_ids), _rows(known, search.to_ids)
     if not len(starts) or not len(ends):
-        return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, graph.version)
-    return _Finder(graph, search, starts, ends, checkpoint).run()
+        return Paths((), (), len(starts), len(ends), 0, search.max_hops, PathsReason.NO_ENDS, snapshot.index)
+    return _Finder(snapshot, graph, search, starts, ends, checkpoint).run()
 
 
 class _Finder:
     """One search: looks for paths of a hop more until there are enough, or no more hops to take, or no room."""
 
     def __init__(
-        self, graph: SelectedGraph, search: PathSearch, starts: Rows, ends: Rows, checkpoint: Checkpoint
+        self,
+        snapshot: Snapshot,
+        graph: SelectedGraph,
+        search: PathSearch,
+        starts: Rows,
+        ends: Rows,
+        checkpoint: Checkpoint,
     ) -> None:
+        self._snapshot = snapshot
         self._graph = graph
         self._search = search
         self._checkpoint = checkpoint
@@ -66,7 +73,7 @@ class _Finder:
             reached_count=len(self._between.inner),
             searched_hops=self._searched_hops,
             reason=reason if len(paths) == len(self._routes) else PathsReason.RESPONSE_LIMIT,
-            index=self._graph.version,
+            index=self._snapshot.index,
         )
 
     def _look(self, hops: int) -> PathsReason | None:
@@ -89,7 +96,7 @@ class _Finder:
         """The first paths that fit the response with their nodes."""
         room = Room(self._search.max_bytes)
         rows = sorted({row for route in self._routes for row in route.rows})
-        labels = dict(zip(rows, self._graph.labels(rows), strict=True))
+        labels = dict(zip(rows, self._snapshot.labels(np.asarray(rows, dtype=np.int64)), strict=True))
         paths: list[DependencyPath] = []
         nodes: dict[int, PathNode] = {}
         for route in self._routes:

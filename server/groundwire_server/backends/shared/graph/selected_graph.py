@@ -4,14 +4,13 @@ Each method takes all that is asked at a time, for both directions together, sin
 may be remembered while a walk lasts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.search.search import NodeLabel
 
 Positions = NDArray[np.int64]
 Rows = NDArray[np.int32]
@@ -67,21 +66,8 @@ class SelectedGraph(Protocol):
     """The graph of one index version among the rows that one question is about."""
 
     @property
-    def version(self) -> str:
-        """The version's name."""
-        ...
-
-    @property
     def edge_types(self) -> tuple[str, ...]:
         """The names of the version's edge types, sorted."""
-        ...
-
-    def rows_of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """The rows of those ids that the question is about, in the order of the ids."""
-        ...
-
-    def labels(self, rows: Sequence[int]) -> list[NodeLabel]:
-        """The facts about selected rows [m] that a response states."""
         ...
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:
