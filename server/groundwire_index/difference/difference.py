@@ -8,33 +8,28 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.difference.alignment import Alignment
-from groundwire_index.difference.nodes import ACCESS, FIELDS, NodeChanges
+from groundwire_index.difference.nodes import ACCESS, FIELDS, Alignment, NodeChanges
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.store.loaded import LoadedIndex
-
-CONFIDENCE, LINE = "confidence", "line"
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
     """The edges of one type that differ, as positions among the edges of the versions.
 
-    `removed` are among those of the old version, `added` among those of the new one. `changed` [2, m] are in both, with
-    another confidence (`confidence_differs` [m]) or on another line (`line_differs` [m]).
+    `removed` are among those of the old version, `added` among those of the new one. `changed` [2, m] are in both;
+    `differs` [m] says by the name of a field in which of them it does.
     """
 
     edge_type: str
     removed: NDArray[np.intp]
     added: NDArray[np.intp]
     changed: NDArray[np.intp]
-    confidence_differs: NDArray[np.bool_]
-    line_differs: NDArray[np.bool_]
+    differs: Mapping[str, NDArray[np.bool_]]
 
     def fields(self, place: int) -> list[str]:
         """The names of what differs in one of the changed edges."""
-        names = ((CONFIDENCE, self.confidence_differs), (LINE, self.line_differs))
-        return [name for name, differs in names if differs[place]]
+        return [name for name, differs in self.differs.items() if differs[place]]
 
 
 def edge_changes(old: LoadedIndex, new: LoadedIndex, nodes: Alignment) -> Iterator[EdgeChanges]:
@@ -52,8 +47,7 @@ def edge_changes(old: LoadedIndex, new: LoadedIndex, nodes: Alignment) -> Iterat
             removed=np.delete(olds, old_places),
             added=np.delete(news, new_places),
             changed=both[:, some],
-            confidence_differs=confidence[some],
-            line_differs=line[some],
+            differs={"confidence": confidence[some], "line": line[some]},
         )
 
 
@@ -162,7 +156,7 @@ class Difference:
         return {
             "added": Counter({found.edge_type: len(found.added) for found in self._edges}),
             "removed": Counter({found.edge_type: len(found.removed) for found in self._edges}),
-            "changed": Counter({found.edge_type: len(found.line_differs) for found in self._edges}),
+            "changed": Counter({found.edge_type: found.changed.shape[1] for found in self._edges}),
         }
 
 

@@ -1,12 +1,20 @@
-"""The edges of the dependency graph: one row an edge, in five columns."""
+"""The edges of the dependency graph: one row an edge, in five columns.
 
+The edges between services are stored once more: both ends belong to a service, and not to the same.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.files import map_array, write_array
+from groundwire_index.nodes.categories import Category
+from groundwire_index.nodes.node import CONTAINS
+from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.spans import positions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +68,57 @@ class Edges:
 
     def __len__(self) -> int:
         return len(self.types)
+
+
+_SERVICES_FILE = "service_edges.bin"
+_INCOMING_FILE = "service_edges.incoming.bin"
+_STARTS_FILE = "service_edges.starts.bin"
+_BYTES_AN_EDGE = 12
+_BYTES_OF_STARTS = 16
+
+
+def write_service_edges(directory: Path, services: Category, edges: EdgeTable) -> None:
+    """Writes the edges between rows of different services; what is `Contains` says what is part of what: left out."""
+    nowhere = services.values.find("")
+    near, far = services.codes[edges.from_rows], services.codes[edges.to_rows]
+    chosen = near != far
+    if nowhere is not None:
+        chosen &= (near != nowhere) & (far != nowhere)
+    if CONTAINS in edges.edge_types:
+        chosen &= edges.types != edges.edge_types.index(CONTAINS)
+    near, far = near[chosen], far[chosen]
+    columns = np.stack((edges.from_rows[chosen], edges.to_rows[chosen], edges.types[chosen]))
+    order = np.lexsort((*columns[::-1], near))
+    starts = np.zeros((2, len(services.values) + 1), dtype=np.int64)
+    for ends, services_of in zip(starts, (near, far), strict=True):
+        np.cumsum(np.bincount(services_of, minlength=len(services.values)), out=ends[1:])
+    write_array(directory / _SERVICES_FILE, columns[:, order])
+    write_array(directory / _INCOMING_FILE, np.argsort(far[order], kind="stable").astype(np.int32))
+    write_array(directory / _STARTS_FILE, starts)
+
+
+class ServiceEdges:
+    """The mapped edges between services, by (service of the from row, from row, to row, type); all arrays [m].
+
+    `types` are positions in the index's sorted list of edge types.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Maps the edges. Raises IndexDamagedError."""
+        count = byte_size(directory / _SERVICES_FILE) // _BYTES_AN_EDGE
+        edges = map_array(directory / _SERVICES_FILE, np.int32, (3, count))
+        self.from_rows: NDArray[np.int32] = edges[0]
+        self.to_rows: NDArray[np.int32] = edges[1]
+        self.types: NDArray[np.int32] = edges[2]
+        self._incoming = map_array(directory / _INCOMING_FILE, np.int32, (count,))
+        starts = max(1, byte_size(directory / _STARTS_FILE) // _BYTES_OF_STARTS)
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, starts))
+        if self._starts[:, -1].tolist() != [count, count]:
+            raise IndexDamagedError(f"{_STARTS_FILE}: does not divide the {count} edges of {_SERVICES_FILE}")
+
+    def touching(self, services: Sequence[int]) -> NDArray[np.int64]:
+        """The positions, ascending, of the edges from or to services, which are positions among the services' names."""
+        places = np.asarray(services, dtype=np.int64)
+        outgoing, _ = positions_of(self._starts[0], places)
+        incoming, _ = positions_of(self._starts[1], places)
+        return np.union1d(outgoing, self._incoming.take(incoming))

@@ -73,7 +73,7 @@ class VersionDocument:
 
     `classes` are sorted by (policy, deleted); the field `class` of a node is a place among them. The reference lengths
     are the mean lengths of all nodes in tokens, 1 instead of 0; they weighed the sparse vectors. `dense_index` is that
-    of the vectors, if there are any. `dense_index` is that of the vectors, where there are some.
+    of the vectors, where there are some.
     """
 
     manifest: Manifest

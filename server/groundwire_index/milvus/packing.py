@@ -77,13 +77,13 @@ def packed_workflows(names: Sequence[str]) -> str:
 class TermCounts(NamedTuple):
     """The terms of a document: their numbers, ascending, and how often it holds each; arrays [terms]."""
 
-    terms: NDArray[np.uint32]
-    frequencies: NDArray[np.uint32]
+    terms: NDArray[np.integer]
+    frequencies: NDArray[np.integer]
 
 
-def packed_terms(terms: NDArray[np.integer], frequencies: NDArray[np.integer]) -> str:
-    """Term numbers [m], ascending, and how often each occurs."""
-    return _base64(np.concatenate((terms, frequencies)).astype("<u4"))
+def packed_terms(counts: TermCounts) -> str:
+    """The terms of a document."""
+    return _base64(np.concatenate(counts).astype("<u4"))
 
 
 def unpacked_terms(packed: str) -> TermCounts:
@@ -121,7 +121,7 @@ class DocumentPart(NamedTuple):
 
 def packed_document(parts: Sequence[DocumentPart]) -> str:
     """The facts about a document, by class."""
-    return json.dumps([(*part[:3], packed_terms(*part.counts)) for part in parts])
+    return json.dumps([(*part[:3], packed_terms(part.counts)) for part in parts])
 
 
 def unpacked_document(packed: str) -> list[DocumentPart]:

@@ -33,6 +33,10 @@ class Hits:
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    def rest(self, limit: int, size: int) -> float:
+        """The score that no other row of a range of some size exceeds; -inf where all of them were found."""
+        return -np.inf if len(self.rows) < limit or size <= limit else float(self.scores[-1])
+
 
 class MilvusStore(MilvusConnection):
     """Everything that is asked of one database of a Milvus. Its methods raise as `MilvusConnection` says."""

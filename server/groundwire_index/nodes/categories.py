@@ -37,6 +37,8 @@ CATEGORIES = (
     "author",
     "channel",
 )
+OWN_CATEGORIES = tuple(name for name in CATEGORIES if name not in ("kind", "path"))
+"""Those that are a field of a node by themselves, and no part of its id or location."""
 
 CATEGORY_FILES = ("categories.bin", "categories.starts.bin", "categories.values.utf8", "categories.values.offsets.bin")
 """Codes, the parts of the values that belong to each column, and the values."""

@@ -13,7 +13,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.categories import open_categories
+from groundwire_index.nodes.categories import OWN_CATEGORIES, open_categories
 from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
 from groundwire_index.nodes.strings import StringColumn
 from groundwire_index.scope import SEPARATOR
@@ -111,7 +111,7 @@ class NodeTable:
 
     def node(self, row: int, access: NodeAccess) -> Node:
         """The row as the node that was written; `access` is that of the row's policy class."""
-        kind, local_id = self._split_id(row)
+        _, _, kind, local_id = self.ids[row].split(SEPARATOR, 3)
         return Node(
             id=self.ids[row],
             kind=kind,
@@ -121,21 +121,10 @@ class NodeTable:
             location=self.location(row),
             symbol=self.symbols[row],
             signature=self.signatures[row],
-            language=self.categories["language"][row],
-            data_type=self.categories["data_type"][row],
-            corpus_type=self.categories["corpus_type"][row],
-            collection_id=self.categories["collection_id"][row],
-            case_id=self.categories["case_id"][row],
-            document_id=self.categories["document_id"][row],
-            document_version_id=self.categories["document_version_id"][row],
+            **{name: self.categories[name][row] for name in OWN_CATEGORIES},
             chunk_index=int(self.numbers["chunk_index"][row]),
             is_latest=bool(self.flags["is_latest"][row]),
             deleted=bool(self.flags["deleted"][row]),
-            service_name=self.categories["service_name"][row],
-            repo_name=self.categories["repo_name"][row],
-            section_path=self.categories["section_path"][row],
-            author=self.categories["author"][row],
-            channel=self.categories["channel"][row],
             timestamp=self.timestamp(row),
             source_uri=self.source_uris[row],
             context_prefix=self.context_prefixes[row],
@@ -166,11 +155,6 @@ class NodeTable:
         """The row's metadata as its source gave it."""
         metadata: dict[str, JsonValue] = json.loads(self.metadata_texts[row])
         return metadata
-
-    def _split_id(self, row: int) -> tuple[str, str]:
-        """The row's kind and local id: what follows the scope in its canonical id."""
-        _, _, kind, local_id = self.ids[row].split(SEPARATOR, 3)
-        return kind, local_id
 
 
 def _microseconds(timestamp: datetime | None) -> int:

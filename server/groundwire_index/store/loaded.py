@@ -5,8 +5,7 @@ Opening reads little. It compares the checksums of the files that decide access;
 
 from pathlib import Path
 
-from groundwire_index.graph.edges import Edges
-from groundwire_index.graph.service_edges import ServiceEdges
+from groundwire_index.graph.edges import Edges, ServiceEdges
 from groundwire_index.lexical.lexical import CODE, PROSE, LexicalTable
 from groundwire_index.lexical.name_table import NameTable
 from groundwire_index.nodes.categories import CATEGORY_FILES
@@ -18,7 +17,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import sha256
 from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
-from groundwire_index.vectors.vectors import VectorTable
+from groundwire_index.vectors.vector_file import VectorTable
 
 ACCESS_FILES = (POLICIES_FILE, POLICY_COLUMN, FLAGS_FILE, *CATEGORY_FILES, *METADATA_FILES)
 """The files that visibility depends on: flags for deleted nodes, categories and metadata for bounds."""

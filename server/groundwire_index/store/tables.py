@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from groundwire_index.graph.edges import EdgeTable, write_edges
-from groundwire_index.graph.service_edges import write_service_edges
+from groundwire_index.graph.edges import EdgeTable, write_edges, write_service_edges
 from groundwire_index.lexical.lexical import write_lexical
 from groundwire_index.lexical.name_table import write_names
 from groundwire_index.lexical.term_runs import write_merged_postings

@@ -1,7 +1,7 @@
 """The facts of an index: what is known of its terms, trigrams, documents and services."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,8 @@ DOCUMENTS_A_BLOCK = 1 << 14
 """Documents whose terms are gathered at once, for which all postings are read."""
 
 
-class Fact(NamedTuple):
-    """A fact by its key."""
-
-    key: str
-    content: str
+Fact: TypeAlias = tuple[str, str]
+"""The key of a fact, and its content."""
 
 
 def facts(index: LoadedIndex, classes: NDArray[np.int32]) -> Iterator[Fact]:
@@ -38,7 +35,7 @@ def facts(index: LoadedIndex, classes: NDArray[np.int32]) -> Iterator[Fact]:
         if table is not None:
             yield from _term_facts(kind, table, classes)
     for number in range(len(index.names.trigrams)):
-        yield Fact(fact_key(TRIGRAM, index.names.trigrams[number]), str(number))
+        yield (fact_key(TRIGRAM, index.names.trigrams[number]), str(number))
     if index.lexical is not None:
         yield from _document_facts(index, index.lexical, classes)
     yield from _service_facts(index, classes)
@@ -58,7 +55,7 @@ def _term_facts(kind: str, table: LexicalTable, classes: NDArray[np.int32]) -> I
         for place in range(end - first):
             own = slice(cuts[place], cuts[place + 1])
             holders = dict(zip(of_classes[own].tolist(), counts[own].tolist(), strict=True))
-            yield Fact(fact_key(kind, postings.terms[first + place]), packed_term(TermFact(first + place, holders)))
+            yield (fact_key(kind, postings.terms[first + place]), packed_term(TermFact(first + place, holders)))
 
 
 def _document_facts(index: LoadedIndex, table: LexicalTable, classes: NDArray[np.int32]) -> Iterator[Fact]:
@@ -75,7 +72,7 @@ def _document_facts(index: LoadedIndex, table: LexicalTable, classes: NDArray[np
             number, class_ = divmod(group, class_count)
             of_document.setdefault(number, []).append(DocumentPart(class_, nodes, length, counts))
         for number, own in of_document.items():
-            yield Fact(fact_key(DOCUMENT, str(number)), packed_document(own))
+            yield (fact_key(DOCUMENT, str(number)), packed_document(own))
 
 
 def _document_parts(
@@ -93,7 +90,7 @@ def _document_parts(
     cuts = np.searchsorted(of_groups, np.arange(len(numbers) + 1)).tolist()
     for place, number in enumerate(numbers.tolist()):
         own = slice(cuts[place], cuts[place + 1])
-        counts = TermCounts(of_terms[own].astype(np.uint32), frequencies[own].astype(np.uint32))
+        counts = TermCounts(of_terms[own], frequencies[own])
         yield number, int(nodes[place]), int(lengths[place]), counts
 
 
@@ -113,4 +110,4 @@ def _service_facts(index: LoadedIndex, classes: NDArray[np.int32]) -> Iterator[F
         for end in ("from", "to"):
             packed[f"{end}_class"] = classes.take(packed[f"{end}_row"])
         content = packed_service_edges([services.values[name] for name in names.tolist()], packed)
-        yield Fact(fact_key(SERVICE, services.values[service]), content)
+        yield (fact_key(SERVICE, services.values[service]), content)

@@ -2,10 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groundwire_index.lexical.bm25_parameters import K1, B
 from groundwire_index.lexical.lexical import LexicalTable
@@ -13,6 +11,7 @@ from groundwire_index.milvus.facts import spill_key
 from groundwire_index.milvus.packing import (
     MOST_BYTES,
     SPILL_MARK,
+    TermCounts,
     digest,
     hexed,
     packed_label,
@@ -47,14 +46,6 @@ Spill = Callable[[str, str], None]
 """Takes the key and the content of a fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """The terms of one row, ascending, and how often it holds each; arrays [terms]."""
-
-    numbers: NDArray[np.int64]
-    frequencies: NDArray[np.int32]
-
-
 class NodeRows:
     """Makes the row of each node; what is too long for a field goes to `spill`."""
 
@@ -82,12 +73,12 @@ class NodeRows:
                     _weights(prose, int(self._prose_lengths[row]), prose_reference),
                 )
 
-    def _row(self, row: int, terms: dict[str, _Terms], code: dict[int, float], prose: dict[int, float]) -> Row:
+    def _row(self, row: int, terms: dict[str, TermCounts], code: dict[int, float], prose: dict[int, float]) -> Row:
         index = self._index
         node = index.nodes.node(row, index.policies.of(row))
         names = self._names(row)
         packed = {
-            **{field: packed_terms(own.numbers, own.frequencies) for field, own in terms.items()},
+            **{field: packed_terms(own) for field, own in terms.items()},
             "names": packed_names(names),
             "label": packed_label(node),
             "rest": packed_rest(node),
@@ -154,10 +145,10 @@ class NodeRows:
         return f"{SPILL_MARK}{len(pieces(packed))}"
 
 
-def _terms(table: LexicalTable | None, rows: range) -> Iterator[_Terms]:
+def _terms(table: LexicalTable | None, rows: range) -> Iterator[TermCounts]:
     """The terms of each of some rows; none of an index without the table."""
     if table is None:
-        nothing = _Terms(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
+        nothing = TermCounts(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
         yield from (nothing for _ in rows)
         return
     own_rows = np.arange(len(table.lengths), dtype=np.int32)
@@ -165,14 +156,14 @@ def _terms(table: LexicalTable | None, rows: range) -> Iterator[_Terms]:
     frequencies = table.frequencies.take(places)
     starts = np.searchsorted(holders, np.arange(rows.start, rows.stop + 1))
     for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        yield _Terms(terms[start:end], frequencies[start:end])
+        yield TermCounts(terms[start:end], frequencies[start:end])
 
 
-def _weights(terms: _Terms, length: int, reference: float) -> dict[int, float]:
+def _weights(terms: TermCounts, length: int, reference: float) -> dict[int, float]:
     """The sparse vector of a document: what each term weighs in it, up to its idf, in single precision."""
     frequencies = terms.frequencies.astype(np.float64)
     weights = (frequencies / (frequencies + K1 * (1.0 - B + B * length / reference))).astype(np.float32)
-    return dict(zip(terms.numbers.tolist(), weights.tolist(), strict=True)) or {NO_DIMENSION: 1.0}
+    return dict(zip(terms.terms.tolist(), weights.tolist(), strict=True)) or {NO_DIMENSION: 1.0}
 
 
 def _workflows(node: Node) -> list[str]:

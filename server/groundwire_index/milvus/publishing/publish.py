@@ -171,8 +171,8 @@ def publish(
             edges.add(row)
         edges_state = edges.finish()
     with progress.stage("Publishing facts") as report:
-        for fact in _reported(facts(index, classes.of_rows), report):
-            add_fact(fact.key, fact.content)
+        for key, content in _reported(facts(index, classes.of_rows), report):
+            add_fact(key, content)
         facts_state = fact_writer.finish()
     return VersionDocument(
         manifest=replace(index.manifest, files=()),

@@ -21,7 +21,7 @@ from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Walk
-from groundwire_server.backends.shared.candidates import candidates_of, union
+from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of, union
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -56,14 +56,7 @@ class EmbeddedSnapshot:
     @property
     def retrievers(self) -> frozenset[Retriever]:
         """See `Snapshot.retrievers`."""
-        index = self.view.index
-        held = {
-            Retriever.DENSE: index.vectors is not None,
-            Retriever.BM25_CODE: index.lexical is not None,
-            Retriever.BM25_PROSE: index.prose is not None,
-            Retriever.TRIGRAM: True,
-        }
-        return frozenset(retriever for retriever, is_held in held.items() if is_held)
+        return retrievers_of(self.view.index.manifest)
 
     @property
     def node_count(self) -> int:
@@ -81,7 +74,7 @@ class EmbeddedSnapshot:
 
     def wait_for_graph(self) -> None:
         """See `Snapshot.wait_for_graph`."""
-        self.view.graph.wait()
+        self.view.graph.loaded()
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""

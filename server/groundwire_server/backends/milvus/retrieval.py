@@ -14,10 +14,8 @@ from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.names import trigrams
 from groundwire_index.text.prose_tokenizer import tokenize_prose
-from groundwire_server.backends.milvus.bm25 import Words
-from groundwire_server.backends.milvus.files import file_scores
+from groundwire_server.backends.milvus.bm25 import Words, file_scores
 from groundwire_server.backends.milvus.filter_expression import both
-from groundwire_server.backends.milvus.listing import lowest_of, within
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.trigrams import Trigrams
 from groundwire_server.backends.milvus.version import OpenVersion
@@ -61,12 +59,12 @@ class Dense:
             VECTOR,
             self._query.astype(np.float32)[np.newaxis],
             limit,
-            within(self._version, self._allowed, first, end),
+            self._version.within(self._allowed, first, end),
             self._index.of_search(limit),
         )
         if not self._index.is_exact:
             return Proposal(hits.rows, -np.inf)
-        return Proposal(hits.rows, lowest_of(hits, limit, end - first) + rounding_error(len(self._query)))
+        return Proposal(hits.rows, hits.rest(limit, end - first) + rounding_error(len(self._query)))
 
     def scores(self, nodes: Rows) -> Floats:
         """The exact scores of nodes [m], from the fields that were read; NaN for one that has no vector."""

@@ -10,15 +10,12 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import CODE
 from groundwire_index.milvus.packing import unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
 from groundwire_index.nodes.node import Node
-from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.bm25 import tokens_held
 from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.neighbours import Judge
-from groundwire_server.backends.milvus.graph.reading import GraphReading
+from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
 from groundwire_server.backends.milvus.graph.related_nodes import (
     adjacent_to,
     parents_of,
@@ -30,7 +27,7 @@ from groundwire_server.backends.milvus.refusals import told_as_refusals
 from groundwire_server.backends.milvus.retrieval import Retrievers, columns_of
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility
-from groundwire_server.backends.shared.candidates import candidates_of, union
+from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of, union
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -39,7 +36,7 @@ from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
+from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
 
@@ -51,9 +48,16 @@ class MilvusSnapshot:
     PreconditionError when the version was deleted since the snapshot was opened.
     """
 
+    has_graph = True
+
     def __init__(self, version: OpenVersion, caller: CallerVisibility, lifecycle: Lifecycle, filter_: Filter) -> None:
         """Reads nothing; what the caller sees is known."""
+        manifest = version.manifest
         self.version = version
+        self.scope = version.scope
+        self.index = manifest.version
+        self.vector_space = manifest.vector_space
+        self.retrievers = retrievers_of(manifest)
         self._caller = caller
         self._lifecycle = lifecycle
         self._filter = filter_
@@ -61,42 +65,10 @@ class MilvusSnapshot:
         self._nodes = NodeRows(version, self._visibility.expression)
 
     @property
-    def scope(self) -> Scope:
-        """The scope with this version pinned."""
-        return self.version.scope
-
-    @property
-    def index(self) -> str:
-        """See `Snapshot.index`."""
-        return self.version.manifest.version
-
-    @property
-    def vector_space(self) -> VectorSpace | None:
-        """See `Snapshot.vector_space`."""
-        return self.version.manifest.vector_space
-
-    @property
-    def retrievers(self) -> frozenset[Retriever]:
-        """See `Snapshot.retrievers`."""
-        manifest = self.version.manifest
-        held = {
-            Retriever.DENSE: manifest.vector_space is not None,
-            Retriever.BM25_CODE: manifest.code is not None,
-            Retriever.BM25_PROSE: manifest.prose is not None,
-            Retriever.TRIGRAM: True,
-        }
-        return frozenset(retriever for retriever, is_held in held.items() if is_held)
-
-    @property
     @told_as_refusals
     def node_count(self) -> int:
         """See `Snapshot.node_count`."""
         return self._nodes.count(self._narrowing) if self._filter.narrows else self._visibility.count
-
-    @property
-    def has_graph(self) -> bool:
-        """See `Snapshot.has_graph`."""
-        return True
 
     def wait_for_graph(self) -> None:
         """See `Snapshot.wait_for_graph`; it need not be loaded."""

@@ -8,9 +8,8 @@ import numpy as np
 from groundwire_index.milvus.packing import unpacked_names
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.text.names import trigrams
-from groundwire_server.backends.milvus.listing import POSITIVE, lowest_of, within
 from groundwire_server.backends.milvus.version import OpenVersion
-from groundwire_server.backends.shared.listing import EPSILON, Proposal
+from groundwire_server.backends.shared.listing import EPSILON, POSITIVE, Proposal
 from groundwire_server.backends.shared.scoring import name_similarity
 from groundwire_server.domain.search.candidates import Floats
 
@@ -43,10 +42,10 @@ class Trigrams:
             "trigrams",
             [query for _, query in self._queries],
             limit,
-            within(self._version, self._allowed, first, end),
+            self._version.within(self._allowed, first, end),
         )
         rests = [
-            _most_similar(size, len(query), lowest_of(hits, limit, end - first))
+            _most_similar(size, len(query), hits.rest(limit, end - first))
             for hits, (size, query) in zip(found, self._queries, strict=True)
         ]
         rows = np.concatenate([np.empty(0, dtype=np.int64), *(hits.rows for hits in found)])

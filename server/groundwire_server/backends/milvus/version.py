@@ -11,7 +11,7 @@ from groundwire_index.milvus.packing import TermFact, unpacked_term
 from groundwire_index.milvus.schema import VersionCollections
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
-from groundwire_index.store.manifest import Manifest
+from groundwire_server.backends.milvus.filter_expression import both, rows_from
 
 MAX_KEPT_FACTS = 100_000
 """Of one version; they take some 30 MB."""
@@ -20,7 +20,7 @@ _KINDS = {CODE: CODE_TERM, PROSE: PROSE_TERM}
 
 
 class OpenVersion:
-    """A version that is ready. Thread-safe; what it reads never changes.
+    """A version that is ready, its manifest, and the scope that pins it. Thread-safe; what it reads never changes.
 
     Its methods raise StorageUnavailableError and CollectionMissingError.
     """
@@ -29,18 +29,15 @@ class OpenVersion:
         self.store = store
         self.collections = collections
         self.document = document
+        self.manifest = document.manifest
+        self.scope = Scope(self.manifest.repository, self.manifest.branch, self.manifest.version)
         self._facts: OrderedDict[str, str | None] = OrderedDict()
         self._lock = Lock()
 
-    @property
-    def manifest(self) -> Manifest:
-        """The manifest of the index, without its files."""
-        return self.document.manifest
-
-    @property
-    def scope(self) -> Scope:
-        """The scope with this version pinned."""
-        return Scope(self.manifest.repository, self.manifest.branch, self.manifest.version)
+    def within(self, allowed: str, first: int, end: int) -> str:
+        """The expression of the allowed rows of a range."""
+        is_all = first == 0 and end == self.manifest.node_count
+        return allowed if is_all else both(allowed, rows_from(first, end))
 
     def read_words(self, words: Mapping[str, Iterable[str]], trigrams: Iterable[str]) -> None:
         """Reads what is known of the words of some lexical tables, and of trigrams, in one request."""

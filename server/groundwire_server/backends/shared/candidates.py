@@ -42,6 +42,17 @@ class CandidateList:
     file_scores: RowScores | None = None
 
 
+def retrievers_of(manifest: Manifest) -> frozenset[Retriever]:
+    """The retrievers that an index has data for."""
+    held = {
+        Retriever.DENSE: manifest.vector_space is not None,
+        Retriever.BM25_CODE: manifest.code is not None,
+        Retriever.BM25_PROSE: manifest.prose is not None,
+        Retriever.TRIGRAM: True,
+    }
+    return frozenset(retriever for retriever, is_held in held.items() if is_held)
+
+
 def candidates_of(
     lists: Mapping[Retriever, CandidateList], columns: Callable[[Positions], NodeColumns] | None
 ) -> Candidates:

@@ -15,6 +15,8 @@ from groundwire_server.domain.search.candidates import Floats, Positions
 
 EPSILON = float(np.finfo(np.float32).eps)
 """Of single precision."""
+POSITIVE = float(np.nextafter(0.0, 1.0))
+"""The least score above 0."""
 _GROWTH = 4
 
 
@@ -27,19 +29,18 @@ class Proposal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Rows of a range: from `first` on and before `end`; `limit` rows are requested, and `most` can be."""
+    """Rows of a range: from `first` on and before `end`; `limit` rows are requested."""
 
     first: int
     end: int
     limit: int
-    most: int
 
-    def wider(self) -> list["_Part"]:
-        """The next request when this one was not enough."""
-        if self.limit < self.most:
-            return [_Part(self.first, self.end, min(self.limit * _GROWTH, self.most), self.most)]
+    def wider(self, most: int) -> list["_Part"]:
+        """The next requests, each for at most so many rows, when this one was not enough."""
+        if self.limit < most:
+            return [_Part(self.first, self.end, min(self.limit * _GROWTH, most))]
         middle = (self.first + self.end) // 2
-        return [_Part(self.first, middle, self.most, self.most), _Part(middle, self.end, self.most, self.most)]
+        return [_Part(self.first, middle, most), _Part(middle, self.end, most)]
 
 
 class Listing:
@@ -52,7 +53,8 @@ class Listing:
         self._propose = propose
         self._count = count
         self._least = least
-        self._asked = [_Part(0, rows, min(count + margin, most), most)]
+        self._most = most
+        self._asked = [_Part(0, rows, min(count + margin, most))]
         self._open: list[tuple[_Part, float]] = []
         self.ranked: RankedRows = NO_ROWS
 
@@ -77,9 +79,8 @@ class Listing:
         is_full = len(self.ranked) == self._count
         # A row that only ties with the last one may come before it.
         demanded = self.ranked.scores[-1].item() if is_full else self._least
-        self._asked = [
-            wider for part, rest in self._open if rest >= demanded and rest != -np.inf for wider in part.wider()
-        ]
+        unsettled = [part for part, rest in self._open if rest >= demanded and rest != -np.inf]
+        self._asked = [wider for part in unsettled for wider in part.wider(self._most)]
 
     def settled(self, scores: Callable[[Positions], Floats]) -> RankedRows:
         """The list, asked for to its end, by the exact scores of rows [m]."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groundwire_index.graph.edges import Edges, write_edges
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.graph.neighbours import SideNeighbours
-from groundwire_server.backends.shared.graph.traversal import Walker
+from groundwire_server.backends.shared.graph.expansion import Walker
 from groundwire_server.domain.errors import PreconditionError
 from support.calls import never_stop
 from support.index_tables import TypedEdge, edge_table
@@ -137,7 +137,7 @@ def test_a_graph_that_nobody_holds_is_gone_at_once(tmp_path: Path) -> None:
     """Without the collector of cycles, which a server may run rarely: a graph takes megabytes."""
     graph = loaded(tmp_path, ("Calls",), [(0, 1, 0)], 2)
     graph.outgoing.positions(0)
-    held = weakref.ref(graph.outgoing)
+    held = weakref.ref(graph)
     gc.disable()
     try:
         del graph

@@ -28,8 +28,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
-from groundwire_server.backends.milvus.graph.neighbours import Judge
-from groundwire_server.backends.milvus.graph.reading import GraphReading
+from groundwire_server.backends.milvus.graph.reading import GraphReading, Judge
 from groundwire_server.backends.milvus.graph.related_nodes import (
     adjacent_to,
     parents_of,

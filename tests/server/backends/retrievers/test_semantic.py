@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
-from groundwire_index.vectors.vectors import VectorTable
+from groundwire_index.vectors.vector_file import VectorTable
 from groundwire_server.backends.embedded.retrievers.semantic import MEASURED, rank_by_similarity, similarities
 from groundwire_server.query_embedding.query_vectors import unit_vector
 from support.index_writing import write_vectors

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.vectors.vectors import VectorTable
+from groundwire_index.vectors.vector_file import VectorTable
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.retrievers.semantic import (
     MEASURED,
@@ -189,7 +189,7 @@ from pathlib import Path
 import faiss
 import numpy as np
 from groundwire_index.vectors.vector_file import VectorFile
-from groundwire_index.vectors.vectors import VectorTable
+from groundwire_index.vectors.vector_file import VectorTable
 from groundwire_server.backends.embedded.retrievers import semantic
 
 rng, folder = np.random.default_rng(1), Path(sys.argv[1])

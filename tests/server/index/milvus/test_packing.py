@@ -23,7 +23,7 @@ def test_hexadecimal_keeps_texts_their_prefixes_and_their_order(one: str, other:
 def test_terms_come_back(counts: dict[int, int]) -> None:
     terms = np.asarray(sorted(counts), dtype=np.int64)
     frequencies = np.asarray([counts[term] for term in sorted(counts)], dtype=np.int32)
-    unpacked = packing.unpacked_terms(packing.packed_terms(terms, frequencies))
+    unpacked = packing.unpacked_terms(packing.packed_terms(packing.TermCounts(terms, frequencies)))
     np.testing.assert_array_equal(unpacked.terms, terms)
     np.testing.assert_array_equal(unpacked.frequencies, frequencies)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.graph.service_edges import ServiceEdges, write_service_edges
+from groundwire_index.graph.edges import ServiceEdges, write_service_edges
 from groundwire_index.nodes.categories import write_categories
 from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.nodes.node_table import NodeTable, write_node_table

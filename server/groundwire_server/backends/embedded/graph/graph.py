@@ -22,25 +22,78 @@ EDGES_AT_A_TIME = 10_000
 _Loaded = rustworkx.PyDiGraph[None, None]
 
 
-class _Loading:
-    """The graph on its way from the edges of an index: nodes are rows, edges have the number of their position."""
+class Side:
+    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m]."""
+
+    def __init__(
+        self, edges: Edges, ends: Rows, edges_of: Callable[[], Callable[[int], rustworkx.EdgeIndices]]
+    ) -> None:
+        """`edges_of` waits for the graph, and makes the function that returns the numbers of a row's edges in it."""
+        self.edges = edges
+        self.ends = ends
+        self._edges_of = edges_of
+
+    def positions(self, row: int) -> Positions:
+        """The places of a row's edges among all, ascending by (edge type, other end)."""
+        return np.asarray(self._edges_of()(row)).view(np.int64)
+
+    def of(
+        self, rows: NDArray[np.integer], needed: Callable[[Positions], int] | None = None
+    ) -> tuple[NDArray[np.int64], Positions]:
+        """The edges of rows [r], row by row: the place of the row each is of, and its position; arrays [e].
+
+        Of a hub only the first are given, as many as `needed` says of its edges.
+        """
+        found = list(map(self._edges_of(), rows.tolist()))
+        if needed is not None:
+            found = [
+                some if len(some) <= HUB_DEGREE else some[: needed(np.asarray(some).view(np.int64))] for some in found
+            ]
+        counts = list(map(len, found))
+        # One array of all: an array for each of hundreds of rows would take three times as long.
+        positions = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(counts))
+        return np.repeat(np.arange(len(found)), counts), positions
+
+
+class Graph:
+    """The edges of an index in both directions, over one graph. Thread-safe.
+
+    Its nodes are rows, and its edges have the number of their position. It takes 33 bytes an edge of memory in each
+    process, and is loaded when the version is first asked.
+    """
 
     def __init__(self, edges: Edges, node_count: int) -> None:
+        """Loads nothing yet."""
         self._edges = edges
         self._node_count = node_count
         self._graph: _Loaded | None = None
         self._begun = Lock()
         self._done = Event()
 
+    @property
+    def outgoing(self) -> Side:
+        """The edges by the rows that they leave."""
+        return Side(self._edges, self._edges.to_rows, lambda: self.loaded().out_edge_indices)
+
+    @property
+    def incoming(self) -> Side:
+        """The edges by the rows that they lead to."""
+        return Side(self._edges, self._edges.from_rows, lambda: self.loaded().in_edge_indices)
+
     def begin(self) -> None:
+        """Begins to load in a thread of its own, unless that was done before.
+
+        Requests for edges wait until the graph is loaded.
+        """
         if self._begun.acquire(blocking=False):
             Thread(target=self._load, name="groundwire-graph", daemon=True).start()
 
     @property
-    def is_done(self) -> bool:
+    def is_loaded(self) -> bool:
+        """True if who asks for edges need not wait."""
         return self._done.is_set()
 
-    def graph(self) -> _Loaded:
+    def loaded(self) -> _Loaded:
         """The graph once it is loaded. Raises PreconditionError when its edges are damaged."""
         if self._graph is not None:
             return self._graph
@@ -63,70 +116,3 @@ class _Loading:
             _LOG.exception("the graph of an index cannot be loaded; run `groundwire verify`")
         finally:
             self._done.set()
-
-
-class Side:
-    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m]."""
-
-    def __init__(
-        self,
-        edges: Edges,
-        ends: Rows,
-        loading: _Loading,
-        edges_of: Callable[[_Loaded], Callable[[int], rustworkx.EdgeIndices]],
-    ) -> None:
-        """`edges_of` makes the function that returns the numbers of a row's edges in a graph."""
-        self.edges = edges
-        self.ends = ends
-        self._loading = loading
-        self._edges_of = edges_of
-
-    def positions(self, row: int) -> Positions:
-        """The places of a row's edges among all, ascending by (edge type, other end)."""
-        return np.asarray(self._edges_of(self._loading.graph())(row)).view(np.int64)
-
-    def of(
-        self, rows: NDArray[np.integer], needed: Callable[[Positions], int] | None = None
-    ) -> tuple[NDArray[np.int64], Positions]:
-        """The edges of rows [r], row by row: the place of the row each is of, and its position; arrays [e].
-
-        Of a hub only the first are given, as many as `needed` says of its edges.
-        """
-        found = list(map(self._edges_of(self._loading.graph()), rows.tolist()))
-        if needed is not None:
-            found = [
-                some if len(some) <= HUB_DEGREE else some[: needed(np.asarray(some).view(np.int64))] for some in found
-            ]
-        counts = list(map(len, found))
-        # One array of all: an array for each of hundreds of rows would take three times as long.
-        positions = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(counts))
-        return np.repeat(np.arange(len(found)), counts), positions
-
-
-class Graph:
-    """The edges of an index in both directions, over one graph. Thread-safe.
-
-    The graph takes 33 bytes an edge of memory in each process, and is loaded when the version is first asked.
-    """
-
-    def __init__(self, edges: Edges, node_count: int) -> None:
-        """Loads nothing yet."""
-        self._loading = _Loading(edges, node_count)
-        self.outgoing = Side(edges, edges.to_rows, self._loading, lambda graph: graph.out_edge_indices)
-        self.incoming = Side(edges, edges.from_rows, self._loading, lambda graph: graph.in_edge_indices)
-
-    def begin(self) -> None:
-        """Begins to load in a thread of its own, unless that was done before.
-
-        Requests for edges wait until the graph is loaded.
-        """
-        self._loading.begin()
-
-    @property
-    def is_loaded(self) -> bool:
-        """True if who asks for edges need not wait."""
-        return self._loading.is_done
-
-    def wait(self) -> None:
-        """Returns when the graph is loaded. Raises RuntimeError when it cannot be."""
-        self._loading.graph()

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.vectors.code_search import ByteSearch, SignSearch
-from groundwire_index.vectors.vectors import VectorTable
+from groundwire_index.vectors.vector_file import VectorTable
 from groundwire_server.backends.shared.listing import Listing, Proposal, rounding_error
 from groundwire_server.backends.shared.scoring import NO_ROWS, RankedRows, top_rows
 from groundwire_server.domain.query.diversity import cosines

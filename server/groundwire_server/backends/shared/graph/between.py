@@ -1,15 +1,19 @@
-"""The rows between two sets of rows, reached level by level from both within a limit of nodes.
+"""What lies between two sets of rows: the rows, and the links along which paths lead from some rows to others.
 
-A level counts whole or not at all. So the rows reached depend only on the rows that exist, never on the order of
-reading. They include every path within the hops that the levels span.
+The rows are reached level by level from both sets within a limit of nodes. A level counts whole or not at all. So the
+rows reached depend only on the rows that exist, never on the order of reading. They include every path within the hops
+that the levels span. Of the edges between two rows the link is the most confident one.
 """
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows
+from groundwire_index.store.spans import is_first_of_pair
+from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows, SelectedGraph
 from groundwire_server.execution.call import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int32)
@@ -67,3 +71,67 @@ class Between:
         side.last, side.known = level, np.union1d(side.known, level)
         self.inner = inner
         return True
+
+
+class Links(NamedTuple):
+    """Links, all arrays [m], no two of the same `near` and `far` row; sorted by these.
+
+    A path goes from `near` to `far`. `is_onward` where the edge points that way; its type, confidence and line.
+    """
+
+    near: Rows
+    far: Rows
+    is_onward: NDArray[np.bool_]
+    types: Rows
+    confidences: NDArray[np.float32]
+    lines: NDArray[np.int32]
+
+    def taken(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Links":
+        """The links at some positions, or of a mask."""
+        return Links(
+            self.near[chosen],
+            self.far[chosen],
+            self.is_onward[chosen],
+            self.types[chosen],
+            self.confidences[chosen],
+            self.lines[chosen],
+        )
+
+
+def links_between(between: Between, graph: SelectedGraph, onward: Neighbours, max_hops: int) -> Links:
+    """The links of all paths of at most `max_hops` hops among what was reached; `onward` as in `Between`."""
+    near, far = np.union1d(between.starts, between.inner), np.union1d(between.inner, between.ends)
+    found = onward.among(near, far)
+    edges, near = graph.edges(found.positions), near.take(found.places)
+    is_onward = edges.from_rows == near
+    links = _surest(Links(near, found.ends, is_onward, found.types, edges.confidences, edges.lines))
+    return links.taken(_within(links, between.starts, between.ends, max_hops))
+
+
+def _surest(links: Links) -> Links:
+    """One link for each two rows: the most confident, then one that points the way, then the first type."""
+    links = links.taken(links.near != links.far)
+    order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.far, links.near))
+    links = links.taken(order)
+    return links.taken(is_first_of_pair(links.near, links.far))
+
+
+def _within(links: Links, starts: Rows, ends: Rows, max_hops: int) -> NDArray[np.bool_]:
+    """Which links lie on a way of at most `max_hops` hops from a start to an end."""
+    rows = np.union1d(links.near, links.far)
+    near, far = np.searchsorted(rows, links.near), np.searchsorted(rows, links.far)
+    before = _hops(near, far, np.isin(rows, starts), max_hops)
+    after = _hops(far, near, np.isin(rows, ends), max_hops)
+    within: NDArray[np.bool_] = before.take(near) + 1 + after.take(far) <= max_hops
+    return within
+
+
+def _hops(
+    near: NDArray[np.integer], far: NDArray[np.integer], sources: NDArray[np.bool_], most: int
+) -> NDArray[np.int64]:
+    """The hops from the nearest source to each row [n]; `most` or more where it takes as many."""
+    hops = np.where(sources, 0, most)
+    for depth in range(most):
+        reached = far[hops.take(near) == depth]
+        hops[reached] = np.minimum(hops[reached], depth + 1)
+    return hops

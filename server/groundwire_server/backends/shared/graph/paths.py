@@ -7,8 +7,7 @@ import numpy as np
 
 from groundwire_index.nodes.node import Edge
 from groundwire_server.backends.interface import PathSearch, Snapshot
-from groundwire_server.backends.shared.graph.between import Between
-from groundwire_server.backends.shared.graph.links import Links, links_between
+from groundwire_server.backends.shared.graph.between import Between, Links, links_between
 from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.domain.graph.expansion import Direction

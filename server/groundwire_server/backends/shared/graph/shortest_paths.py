@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
-from groundwire_server.backends.shared.graph.links import Links
+from groundwire_server.backends.shared.graph.between import Links
 from groundwire_server.backends.shared.graph.selected_graph import Rows
 from groundwire_server.execution.call import Checkpoint
 
