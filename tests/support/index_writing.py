@@ -15,8 +15,7 @@ from groundwire_index.nodes.node import Edge, Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest, VectorSpace
 from groundwire_index.store.rows import ROWS_A_SEGMENT, segments_of
-from groundwire_index.store.tables import write_tables
-from groundwire_index.store.writer import Origin, seal_index
+from groundwire_index.store.writer import Origin, seal_index, write_tables
 from groundwire_index.vectors.vector_file import VectorFile
 
 

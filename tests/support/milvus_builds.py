@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.dense_index import EXACT, DenseIndex
 from groundwire_index.milvus.publishing.claim import claimed
 from groundwire_index.milvus.publishing.publish import publish
 from groundwire_index.milvus.storage import MilvusStorage
@@ -47,7 +47,7 @@ def build_in_milvus(
 
 
 def copy_to_milvus(
-    index: LoadedIndex, catalogue: Catalogue, *, activate: bool = True, dense_index: DenseIndex | None = None
+    index: LoadedIndex, catalogue: Catalogue, *, activate: bool = True, dense_index: DenseIndex = EXACT
 ) -> None:
     """Makes a version of an index that lies in files available in Milvus, not verified."""
     with claimed(catalogue, index.scope, QUICK_BEATS) as build:

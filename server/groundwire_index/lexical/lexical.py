@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,12 @@ from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, map_whole, write_array
 from groundwire_index.store.segment import Parts, Segment, whole_column
 
+K1: Final = 1.5
+B: Final = 0.75
+"""The parameters of BM25, which scoring and what an index stores for it share.
+
+A term that a document holds `f` times weighs `f / (f + K1 * (1 - B + B * length / mean length))` of its idf.
+"""
 ROWS_A_HOLDER = 16
 """A term is frequent if at least one row in this many contains it: scanning its column then costs no more than its
 postings."""

@@ -62,6 +62,9 @@ class DenseIndex:
         return {**asked, "ef": max(asked["ef"], limit)} if self.type == HNSW else asked
 
 
+EXACT: Final = DenseIndex()
+
+
 def dense_index(asked: str) -> DenseIndex:
     """An index by `TYPE` or `TYPE:NAME=NUMBER,...`, such as `HNSW:M=16,ef=200`. Raises ValueError with the rule."""
     kind, _, listed = asked.partition(":")

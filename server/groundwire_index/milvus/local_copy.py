@@ -21,8 +21,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.rows import segments_of
-from groundwire_index.store.tables import write_tables
-from groundwire_index.store.writer import Origin, seal_index
+from groundwire_index.store.writer import Origin, seal_index, write_tables
 from groundwire_index.vectors.vector_file import VectorFile
 
 _PACKED = ("label", "rest", "text")

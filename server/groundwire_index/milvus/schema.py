@@ -5,12 +5,12 @@ versions. Strings that an expression compares are hexadecimal (`packing.hexed`),
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 from typing import Final
 
-from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.dense_index import EXACT, DenseIndex
 from groundwire_index.scope import Scope
 
 MOST_STRING_BYTES: Final = 65_535
@@ -65,7 +65,7 @@ class Field:
     name: str
     kind: FieldKind
     size: int = 0
-    index: DenseIndex = field(default_factory=DenseIndex)
+    index: DenseIndex = EXACT
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,9 @@ class CollectionSchema:
         return tuple(own.name for own in self.fields)
 
 
-def nodes_schema(dimension: int | None, index: DenseIndex | None = None) -> CollectionSchema:
-    """The nodes of an index with vectors of this dimension, None for one without; `index` is FLAT unless given."""
-    vector = (
-        _UNUSED_FIELD
-        if dimension is None
-        else Field("vector", FieldKind.DENSE, dimension, DenseIndex() if index is None else index)
-    )
+def nodes_schema(dimension: int | None, index: DenseIndex = EXACT) -> CollectionSchema:
+    """The nodes of an index with vectors of this dimension, None for one without; `index` is that of the vectors."""
+    vector = _UNUSED_FIELD if dimension is None else Field("vector", FieldKind.DENSE, dimension, index)
     return CollectionSchema(
         "row",
         (

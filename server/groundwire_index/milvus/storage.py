@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from groundwire_index.milvus.catalogue import Catalogue
-from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.dense_index import EXACT, DenseIndex
 from groundwire_index.milvus.entries import Entry, State
 from groundwire_index.milvus.local_copy import local_copy
 from groundwire_index.milvus.publishing.claim import SECONDS_BETWEEN_BEATS, check_held, claimed, remove_leftovers
@@ -29,16 +29,13 @@ class MilvusStorage:
         self,
         data: Path,
         catalogue: Catalogue,
-        dense_index: DenseIndex | None = None,
+        dense_index: DenseIndex = EXACT,
         seconds_between_beats: float = SECONDS_BETWEEN_BEATS,
     ) -> None:
-        """`data` is the local folder in which indexes are built before they are published.
-
-        `dense_index` is that of their vectors, FLAT unless given.
-        """
+        """`data` is the local folder in which indexes are built first; `dense_index` is that of their vectors."""
         self._staging = IndexStore(data)
         self._catalogue = catalogue
-        self._dense_index = dense_index or DenseIndex()
+        self._dense_index = dense_index
         self._seconds_between_beats = seconds_between_beats
         self.place = catalogue.store.address.uri
         self.build_parameters = str(self._dense_index)

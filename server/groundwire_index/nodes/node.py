@@ -19,7 +19,7 @@ WORKFLOW_KEY = "workflow_id"
 """The metadata key that names a node's workflows: a string, or a list that holds some."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class NodeAccess:
     """The access rules of a node.
 

@@ -26,7 +26,7 @@ _ADAPTER: TypeAdapter[tuple[NodeAccess, ...]] = TypeAdapter(tuple[NodeAccess, ..
 
 def intern(demands: Sequence[NodeAccess]) -> tuple[tuple[NodeAccess, ...], NDArray[np.int32]]:
     """The distinct demands, sorted, and each node's position among them."""
-    classes = sorted(set(demands), key=_order)
+    classes = sorted(set(demands))
     positions = {demand: position for position, demand in enumerate(classes)}
     return tuple(classes), np.asarray([positions[demand] for demand in demands], dtype=np.int32)
 
@@ -51,15 +51,10 @@ def write_policies_of(directory: Path, segments: Sequence[Segment]) -> None:
     """Writes the policy classes of all rows, and each row's."""
     own = [_ADAPTER.validate_json(segment.part(_CLASSES).tobytes()) for segment in segments]
     classes, places = intern([demand for demands in own for demand in demands])
-    write_policies(directory, classes)
+    (directory / POLICIES_FILE).write_bytes(_ADAPTER.dump_json(classes, indent=1) + b"\n")
     ranks = np.split(places, np.cumsum([len(demands) for demands in own])[:-1])
     codes = [mine[segment.part(_CODES)] for mine, segment in zip(ranks, segments, strict=True)]
     write_array(directory / POLICY_COLUMN, np.concatenate(codes) + np.int32(1))
-
-
-def write_policies(directory: Path, classes: tuple[NodeAccess, ...]) -> None:
-    """Writes the policy classes into an index directory."""
-    (directory / POLICIES_FILE).write_bytes(_ADAPTER.dump_json(classes, indent=1) + b"\n")
 
 
 def read_policies(directory: Path) -> tuple[NodeAccess, ...]:
@@ -99,7 +94,3 @@ class PolicyTable:
 def visible_classes(classes: Sequence[NodeAccess], is_met: Callable[[NodeAccess], bool]) -> NDArray[np.bool_]:
     """For each class, whether a caller meets its access rules, by `is_met`."""
     return np.fromiter(map(is_met, classes), dtype=np.bool_, count=len(classes))
-
-
-def _order(demand: NodeAccess) -> tuple[str, tuple[str, ...], tuple[str, ...], int]:
-    return demand.tenant_id, demand.acl_tags, demand.classification_labels, demand.clearance_level

@@ -14,8 +14,15 @@ Scripts that set no spaces between words (Chinese, Japanese, Thai) yield one tok
 
 import functools
 
-from groundwire_index.text.identifiers import MAX_TOKEN_LENGTH, SNOWBALL, folded, identifiers, stem, words_within
-from groundwire_index.text.stop_words import STOP_WORDS
+from groundwire_index.text.identifiers import (
+    MAX_TOKEN_LENGTH,
+    SNOWBALL,
+    STOP_WORDS,
+    folded,
+    identifiers,
+    stem,
+    words_within,
+)
 
 _RULES_VERSION = 1
 

@@ -7,8 +7,7 @@ English Snowball stem; stop words, single letters and single digits yield nothin
 
 import functools
 
-from groundwire_index.text.identifiers import SNOWBALL, folded, identifiers, stem, words_within
-from groundwire_index.text.stop_words import STOP_WORDS
+from groundwire_index.text.identifiers import SNOWBALL, STOP_WORDS, folded, identifiers, stem, words_within
 
 _RULES_VERSION = 1
 

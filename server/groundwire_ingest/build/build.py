@@ -23,9 +23,8 @@ from groundwire_index.storage import Storage
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.store.segment import Segment
 from groundwire_index.store.store import IndexStore
-from groundwire_index.store.tables import Job as TableJob
-from groundwire_index.store.tables import LexicalSize, write_tables
-from groundwire_index.store.writer import Origin, seal_index
+from groundwire_index.store.writer import Job as TableJob
+from groundwire_index.store.writer import LexicalSize, Origin, seal_index, write_tables
 from groundwire_ingest.build.collect import Collected, collect
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.lexical.lexical import K1, B, LexicalTable
 from groundwire_index.milvus.facts import spill_key
 from groundwire_index.milvus.packing import (
     MOST_BYTES,

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.dense_index import DenseIndex
+from groundwire_index.milvus.dense_index import EXACT, DenseIndex
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.facts import fact_rows
 from groundwire_index.milvus.packing import EDGE, EDGES_A_CHUNK, INCOMING, OUTGOING, chunk_key, near_keys, packed_edges
@@ -138,11 +138,11 @@ def publish(
     store: MilvusStore,
     collections: VersionCollections,
     progress: Progress,
-    dense_index: DenseIndex | None = None,
+    dense_index: DenseIndex = EXACT,
 ) -> VersionDocument:
     """Copies an index into the collection of facts, which is empty, and the others, which are not there yet.
 
-    `dense_index` is that of the vectors, FLAT unless given.
+    `dense_index` is that of the vectors.
     Returns what the catalogue is to hold of it. Raises BuildRefusedError for an index that Milvus cannot hold, and
     StorageUnavailableError; then some of it is left.
     """
@@ -152,7 +152,6 @@ def publish(
         raise BuildRefusedError(
             f"Milvus holds vectors of at least {LEAST_DIMENSION} dimensions; these have {dimension}"
         )
-    dense_index = dense_index or DenseIndex()
     classes = Classes(index)
     fact_writer = CollectionWriter(store, FACTS_SCHEMA, collections.facts)
 

@@ -28,12 +28,9 @@ def outages_told() -> Iterator[None]:
     try:
         yield
     except StorageUnavailableError as error:
-        raise BackendUnavailableError(_cause(error)) from error
-
-
-def _cause(error: StorageUnavailableError) -> str:
-    """The kind of failure, without Milvus's own text about a request, which may quote it."""
-    return f"Milvus refused with code {error.code}" if isinstance(error, RefusedError) else str(error)
+        # Of a refusal its code alone: Milvus's own text may quote the request.
+        cause = f"Milvus refused with code {error.code}" if isinstance(error, RefusedError) else str(error)
+        raise BackendUnavailableError(cause) from error
 
 
 def told_as_refusals(

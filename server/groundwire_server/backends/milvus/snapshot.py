@@ -145,8 +145,11 @@ class MilvusSnapshot:
     def texts(self, rows: Positions) -> list[StoredText]:
         """See `Snapshot.texts`."""
         found = self._nodes.read(rows, ("label", "text", "token_count"))
-        columns = found.strings("label"), found.strings("text"), found.integers("token_count").tolist()
-        return [_stored(*fields) for fields in zip(*columns, strict=True)]
+        labels, counts = map(unpacked_label, found.strings("label")), found.integers("token_count").tolist()
+        return [
+            StoredText(unpacked_text(text), tokens, own.location, own.symbol, own.is_test, own.is_generated)
+            for own, text, tokens in zip(labels, found.strings("text"), counts, strict=True)
+        ]
 
     @told_as_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
@@ -227,15 +230,3 @@ class MilvusSnapshot:
             selected=selected,
             visible=Judge(visibility.classes, bound),
         )
-
-
-def _stored(label: str, text: str, token_count: int) -> StoredText:
-    told = unpacked_label(label)
-    return StoredText(
-        text=unpacked_text(text),
-        token_count=token_count,
-        location=told.location,
-        symbol=told.symbol,
-        is_test=told.is_test,
-        is_generated=told.is_generated,
-    )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.manifest import LexicalSpace, Manifest
+from groundwire_index.store.manifest import Manifest
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
 from groundwire_server.backends.shared.scoring import RankedRows
@@ -83,10 +83,13 @@ def files_of(documents: NDArray[np.integer]) -> NDArray[np.integer]:
 
 def check_tokenizers(manifest: Manifest, search: Retrieval) -> None:
     """Raises PreconditionError when another tokeniser made the words of a retriever that is asked."""
-    if Retriever.BM25_CODE in search.limits:
-        _check_tokenizer(manifest.version, manifest.code, TOKENIZER_FINGERPRINT)
-    if Retriever.BM25_PROSE in search.limits:
-        _check_tokenizer(manifest.version, manifest.prose, PROSE_TOKENIZER_FINGERPRINT)
+    for retriever, space, fingerprint in (
+        (Retriever.BM25_CODE, manifest.code, TOKENIZER_FINGERPRINT),
+        (Retriever.BM25_PROSE, manifest.prose, PROSE_TOKENIZER_FINGERPRINT),
+    ):
+        if retriever in search.limits and space is not None and space.tokenizer != fingerprint:
+            message = f"index {manifest.version!r} was tokenised by other rules than this server's; build it anew"
+            raise PreconditionError(Reason.LEXICAL_MISSING, message, {"active_index": manifest.version})
 
 
 def _scores_of(found: CandidateList, rows: Positions) -> RetrieverScores:
@@ -98,9 +101,3 @@ def _scores_of(found: CandidateList, rows: Positions) -> RetrieverScores:
     if len(others):
         scores[others] = found.scores(rows[others])
     return RetrieverScores(scores, ranks)
-
-
-def _check_tokenizer(version: str, space: LexicalSpace | None, fingerprint: str) -> None:
-    if space is not None and space.tokenizer != fingerprint:
-        message = f"index {version!r} was tokenised by other rules than this server's; build it anew"
-        raise PreconditionError(Reason.LEXICAL_MISSING, message, {"active_index": version})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.bm25_parameters import K1, B
+from groundwire_index.lexical.lexical import K1, B
 
 MAX_FILE_NODES = 2_000
 """A document with more nodes visible to the caller is not a file that people read as one; it has no score."""

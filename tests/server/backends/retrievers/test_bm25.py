@@ -12,8 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.lexical.lexical import K1, B, LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25, matched_tokens
 from groundwire_server.backends.embedded.visibility.visibility import Visibility

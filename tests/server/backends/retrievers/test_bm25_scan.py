@@ -12,8 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.lexical import SATURATED, LexicalTable
+from groundwire_index.lexical.lexical import K1, SATURATED, B, LexicalTable
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.bm25_scan import ScanLimits

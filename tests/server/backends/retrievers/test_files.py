@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.lexical.lexical import K1, B, LexicalTable, TermPostings
 from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex

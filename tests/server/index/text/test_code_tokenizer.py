@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH
-from groundwire_index.text.stop_words import STOP_WORDS
+from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH, STOP_WORDS
 from support.steps import within_steps
 
 WORDS = st.text(alphabet="abcdefgxyz", min_size=2, max_size=8).filter(lambda word: word not in STOP_WORDS)

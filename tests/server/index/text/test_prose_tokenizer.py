@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
-from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH
+from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH, STOP_WORDS
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, stems, tokenize_prose
-from groundwire_index.text.stop_words import STOP_WORDS
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from groundwire_index.nodes.node import CONTAINS
 from groundwire_server.backends.embedded.graph.graph import Graph
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.graph.neighbourhood import neighbourhood_of
+from groundwire_server.backends.shared.graph.related_nodes import EdgesOfServices, neighbourhood_of, service_contexts
 from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
-from groundwire_server.backends.shared.graph.services import EdgesOfServices, service_contexts
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.bm25_parameters import K1, B
-from groundwire_index.lexical.lexical import LexicalTable, TermPostings
+from groundwire_index.lexical.lexical import K1, B, LexicalTable, TermPostings
 
 Rows = NDArray[np.int64]
 Singles = NDArray[np.float32]

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.backends.embedded.graph.graph import Graph
-from groundwire_server.backends.embedded.graph.neighbours import SideNeighbours
+from groundwire_server.backends.embedded.graph.graph import Graph, SideNeighbours
 from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.graph.selected_graph import Positions, StoredEdges
