@@ -128,7 +128,8 @@ class NodeTable:
             timestamp=self.timestamp(row),
             source_uri=self.source_uris[row],
             context_prefix=self.context_prefixes[row],
-            **self.origin_flags(row),
+            is_test=bool(self.flags["is_test"][row]),
+            is_generated=bool(self.flags["is_generated"][row]),
             access=access,
             metadata=self.metadata(row),
         )

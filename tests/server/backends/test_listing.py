@@ -12,7 +12,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.embedded.graph.graph import Graph
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.pool import KnownPolicies
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED, Scopes

@@ -9,8 +9,7 @@ from groundwire_index.storage import OptionError, Values
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
-from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
-from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
+from groundwire_server.backends.embedded.visibility.row_selection import RowFilter, RowSelection
 from groundwire_server.backends.shared.refusals import refusals_of
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes

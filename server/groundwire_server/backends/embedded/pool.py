@@ -19,7 +19,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
-from groundwire_server.backends.embedded.graph.graph import Graph
+from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, VisibilityCache
 from groundwire_server.backends.shared.refusals import absence, damaged
 from groundwire_server.domain.access.access import AccessContext, may_see

@@ -7,15 +7,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.nodes.node import Node
+from groundwire_index.nodes.node import CONTAINS, Node
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.embedded.graph.related_nodes import (
-    adjacent_to,
-    parents_of,
-    selected_service_contexts,
-    visible_neighbourhood,
-)
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
@@ -24,6 +18,7 @@ from groundwire_server.backends.interface import PathSearch, Walk
 from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of, union
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
+from groundwire_server.backends.shared.graph.related_nodes import EdgesOfServices, neighbourhood_of, service_contexts
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
@@ -165,20 +160,53 @@ class EmbeddedSnapshot:
         return np.where(vectors.present[rows][:, np.newaxis], vectors.rows[rows], 0.0).astype(np.float64)
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
-        """See `Snapshot.neighbourhood`."""
-        return visible_neighbourhood(self.view.graph, self.selection.visibility, rows)
+        """See `Snapshot.neighbourhood`. Costs what the rows' edges do."""
+        graph, mask = self.selection.graph, self.selection.visibility.mask
+        read = [(side, *side.of(rows)) for side in (graph.outgoing, graph.incoming)]
+        places = np.concatenate([places for _, places, _ in read])
+        far = np.concatenate([side.ends.take(positions) for side, _, positions in read])
+        confidences = np.concatenate([side.edges.confidences.take(positions) for side, _, positions in read])
+        seen = np.flatnonzero(mask.take(far))
+        return neighbourhood_of(rows, places.take(seen), far.take(seen), confidences.take(seen), len(mask))
 
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
-        return parents_of(self.selection, rows)
+        edges, edge_types = self.view.index.edges, self.selection.edge_types
+        if CONTAINS not in edge_types:
+            return [np.empty(0, dtype=np.int64)] * len(rows)
+        contains, incoming = edge_types.index(CONTAINS), self.view.graph.incoming
+
+        def containers(row: int) -> Positions:
+            positions = incoming.positions(row)
+            first, last = np.searchsorted(edges.types.take(positions), (contains, contains + 1))
+            return self._held(edges.from_rows.take(positions[first:last]))
+
+        return list(map(containers, rows.tolist()))
 
     def adjacent(self, rows: Positions) -> list[Positions]:
-        """See `Snapshot.adjacent`."""
-        return adjacent_to(self.selection, rows)
+        """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
+        reading = self.view.index.reading_order
+        return [
+            np.concatenate((self._held(reading.before(row))[:1], self._held(reading.after(row))[:1]))
+            for row in rows.tolist()
+        ]
+
+    def _held(self, rows: NDArray[np.int32]) -> Positions:
+        return rows[self.selection.holds(rows)].astype(np.int64)
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
-        return selected_service_contexts(self.selection, service_names)
+        services, edges = self.view.index.nodes.categories["service_name"], self.view.index.service_edges
+        asked = map(services.values.find, sorted(set(service_names)))
+        touching = edges.touching([position for position in asked if position is not None])
+        from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
+        held = np.flatnonzero(self.selection.holds(from_rows) & self.selection.holds(to_rows))
+        found = EdgesOfServices(
+            services.codes.take(from_rows.take(held)),
+            services.codes.take(to_rows.take(held)),
+            edges.types.take(touching.take(held)),
+        )
+        return service_contexts(service_names, services.values, self.selection.edge_types, found)
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from groundwire_index.graph.edges import Edges, EdgeTable, write_edges
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_server.backends.embedded.graph.graph import Graph
-from groundwire_server.backends.embedded.graph.related_nodes import visible_neighbourhood
+from groundwire_server.backends.embedded.graph import Graph
+from groundwire_server.backends.embedded.pool import View
+from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
+from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.neighbourhood import CONFIDENT
 
 _ROWS = st.integers(0, 6)
@@ -41,8 +44,10 @@ def test_of_edges_between_two_rows_the_most_confident_counts_once(
     if not seen:
         return
     rows = sorted(data.draw(st.sets(st.sampled_from(seen), min_size=1)))
-    visibility = Visibility(cast(LoadedIndex, None), np.asarray(visible))
-    found = visible_neighbourhood(graph_of(edges, 7), visibility, np.asarray(rows, dtype=np.int64))
+    no_index = cast(LoadedIndex, None)
+    selection = RowSelection(no_index, graph_of(edges, 7), Visibility(no_index, np.asarray(visible)))
+    snapshot = EmbeddedSnapshot(cast(View, None), Lifecycle.ALL, selection)
+    found = snapshot.neighbourhood(np.asarray(rows, dtype=np.int64))
     best: dict[tuple[int, int], float] = {}
     for one, other, confidence in (*edges, *((other, one, confidence) for one, other, confidence in edges)):
         if one in rows and other in seen and one != other and confidence >= CONFIDENT:

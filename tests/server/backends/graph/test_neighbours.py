@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges, write_edges
-from groundwire_server.backends.embedded.graph.graph import Graph, SideNeighbours
+from groundwire_server.backends.embedded.graph import Graph, SideNeighbours
 from groundwire_server.backends.shared.graph.expansion import Walker
 from groundwire_server.domain.errors import PreconditionError
 from support.calls import never_stop

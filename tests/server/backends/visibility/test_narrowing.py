@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import JsonValue, Node, NodeAccess
-from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
+from groundwire_server.backends.embedded.visibility.row_selection import RowFilter
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.search.search import Filter, MetadataCondition

@@ -16,7 +16,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
-from groundwire_server.backends.embedded.visibility.narrowing import RowFilter
+from groundwire_server.backends.embedded.visibility.row_selection import RowFilter
 from groundwire_server.backends.embedded.visibility.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.access.lifecycle import Lifecycle

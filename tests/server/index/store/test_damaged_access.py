@@ -85,7 +85,7 @@ def test_a_column_of_zeros_shows_nothing_even_if_the_manifest_vouches_for_it(gua
     for access in (PUBLIC, FINANCE):
         for lifecycle in Lifecycle:
             snapshot = backend.open(V1, access, lifecycle)
-            assert snapshot.view.visibility.count == 0
+            assert snapshot.selection.visibility.count == 0
             ids = [f"shop::main::cs::N{number}" for number in range(3)]
             assert snapshot.rows(ids) == {}
             with pytest.raises(PermissionError):
