@@ -53,7 +53,7 @@ def _unpacked(trigram: int) -> str:
 
 
 NAMES = "names"
-"""What a segment has the names of its rows under."""
+"""The name of this table in a segment and in an index."""
 _TRIGRAMS = "trigrams"
 _SIZES_FILE = "names.sizes.bin"
 _OF_ROWS_FILE = "names.of_rows.bin"

@@ -54,7 +54,7 @@ class Postings:
 def write_frequent(
     directory: Path, name: str, postings: Postings, holders: float, array_of: Callable[[slice], NDArray[np.uint8]]
 ) -> None:
-    """Writes the arrays of the terms that at least so many rows hold; `array_of` makes one by a term's span."""
+    """Writes the arrays of terms that `holders` rows or more hold; `array_of` makes one by the span of a term."""
     frequent = np.flatnonzero(np.diff(postings.starts) >= holders)
     with (directory / f"{name}.frequent.bin").open("wb") as file:
         for position in frequent.tolist():

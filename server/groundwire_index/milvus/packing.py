@@ -9,15 +9,15 @@ import hashlib
 import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 
 from groundwire_index.nodes.metadata_terms import metadata_term
-from groundwire_index.nodes.node import JsonValue, Location, MetadataScalar, Node, NodeAccess
+from groundwire_index.nodes.node import Location, MetadataScalar, Node, NodeAccess
 
 MOST_BYTES: Final = 60_000
 """The size limit of a packed field or of a part of a fact."""
@@ -46,7 +46,6 @@ SERVICE_EDGE: Final = np.dtype(
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_NAMES: TypeAdapter[list[str]] = TypeAdapter(list[str])
 
 
 def hexed(text: str) -> str:
@@ -137,7 +136,8 @@ def packed_names(names: Sequence[str]) -> str:
 
 def unpacked_names(packed: str) -> list[str]:
     """What `packed_names` packed."""
-    return _NAMES.validate_json(packed)
+    names: list[str] = json.loads(packed)
+    return names
 
 
 def packed_text(text: str) -> str:
@@ -178,9 +178,7 @@ def packed_service_edges(services: Sequence[str], edges: NDArray[np.void]) -> st
 def unpacked_service_edges(packed: str) -> tuple[list[str], NDArray[np.void]]:
     """What `packed_service_edges` packed."""
     content = json.loads(packed)
-    return _NAMES.validate_python(content["services"]), np.frombuffer(
-        base64.b64decode(content["edges"]), dtype=SERVICE_EDGE
-    )
+    return content["services"], np.frombuffer(base64.b64decode(content["edges"]), dtype=SERVICE_EDGE)
 
 
 class Label(NamedTuple):
@@ -195,25 +193,13 @@ class Label(NamedTuple):
 
 def packed_label(node: Node) -> str:
     """The label of a node."""
-    location = node.location
-    return json.dumps(
-        [
-            node.id,
-            node.symbol,
-            location.path,
-            location.start_line,
-            location.end_line,
-            location.content_hash,
-            node.is_test,
-            node.is_generated,
-        ]
-    )
+    return json.dumps([node.id, node.symbol, *astuple(node.location), node.is_test, node.is_generated])
 
 
 def unpacked_label(packed: str) -> Label:
     """What `packed_label` packed."""
-    id_, symbol, path, start_line, end_line, hash_, is_test, is_generated = json.loads(packed)
-    return Label(id_, symbol, Location(path, start_line, end_line, hash_), is_test, is_generated)
+    id_, symbol, *location, is_test, is_generated = json.loads(packed)
+    return Label(id_, symbol, Location(*location), is_test, is_generated)
 
 
 _REST = (
@@ -239,22 +225,15 @@ def unpacked_declaration(rest: str) -> tuple[str, str]:
 
 def unpacked_node(label: str, rest: str, text: str, access: NodeAccess, *, deleted: bool) -> Node:
     """The node with these packed fields; its class gives `access` and `deleted`."""
-    id_, symbol, location, is_test, is_generated = unpacked_label(label)
     values = json.loads(rest)
-    metadata: dict[str, JsonValue] = values.pop("metadata")
     timestamp = values.pop("timestamp")
     return Node(
-        id=id_,
-        symbol=symbol,
-        location=location,
-        is_test=is_test,
-        is_generated=is_generated,
+        **unpacked_label(label)._asdict(),
+        **values,
         text=unpacked_text(text),
         timestamp=None if timestamp is None else _EPOCH + timestamp * _MICROSECOND,
         access=access,
         deleted=deleted,
-        metadata=metadata,
-        **values,
     )
 
 

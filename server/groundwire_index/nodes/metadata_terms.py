@@ -11,7 +11,7 @@ from groundwire_index.lexical.postings import Postings
 from groundwire_index.nodes.node import JsonValue, MetadataScalar
 
 METADATA_TERMS = "metadata_terms"
-"""What a segment and an index have the terms under."""
+"""The name of the terms in a segment and in an index."""
 METADATA_FILES = tuple(
     f"{METADATA_TERMS}.{part}" for part in ("terms.utf8", "terms.offsets.bin", "starts.bin", "rows.bin")
 )

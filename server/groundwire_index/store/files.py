@@ -49,7 +49,7 @@ def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArra
 
 
 def map_whole(path: Path, dtype: type[Scalar], least: int = 0) -> NDArray[Scalar]:
-    """Maps an array [elements] of all that a file holds, at least so many. Raises IndexDamagedError."""
+    """Maps all elements of a file, [elements]; `least` is their least number. Raises IndexDamagedError."""
     return map_array(path, dtype, (max(least, byte_size(path) // np.dtype(dtype).itemsize),))
 
 

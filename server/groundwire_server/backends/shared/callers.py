@@ -28,7 +28,7 @@ class CallerCache(Generic[Seen]):
     ) -> None:
         """`judged` is quick: it is asked with a mask of the policy classes that a caller may see, and its bounds.
 
-        The number of callers whose results are remembered.
+        `most_callers` is the number of callers whose views are remembered.
         """
         self._classes = classes
         self._judged = judged

@@ -36,7 +36,7 @@ class _Part:
     limit: int
 
     def wider(self, most: int) -> list["_Part"]:
-        """The next requests, each for at most so many rows, when this one was not enough."""
+        """The next requests when this one was not enough; each can be for `most` rows."""
         if self.limit < most:
             return [_Part(self.first, self.end, min(self.limit * _GROWTH, most))]
         middle = (self.first + self.end) // 2

@@ -23,7 +23,7 @@ Rows = NDArray[np.int64]
 
 
 class Trigrams:
-    """The names of an index against some normalised ones: similarities in [0, 1], of which the greatest counts."""
+    """The names of an index against some normalised ones. A similarity is in [0, 1], and the greatest one counts."""
 
     def __init__(
         self, index: LoadedIndex, names: tuple[str, ...], limit: int, threshold: float, gather_rows: int = GATHER_ROWS

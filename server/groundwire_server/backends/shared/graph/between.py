@@ -1,4 +1,4 @@
-"""What lies between two sets of rows: the rows, and the links along which paths lead from some rows to others.
+"""The rows between two sets of rows, and the links along which paths lead from one set to the other.
 
 The rows are reached level by level from both sets within a limit of nodes. A level counts whole or not at all. So the
 rows reached depend only on the rows that exist, never on the order of reading. They include every path within the hops
