@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.spans import positions_of
 
 
@@ -73,8 +73,6 @@ class Edges:
 _SERVICES_FILE = "service_edges.bin"
 _INCOMING_FILE = "service_edges.incoming.bin"
 _STARTS_FILE = "service_edges.starts.bin"
-_BYTES_AN_EDGE = 12
-_BYTES_OF_STARTS = 16
 
 
 def write_service_edges(directory: Path, services: Category, edges: EdgeTable) -> None:
@@ -105,14 +103,13 @@ class ServiceEdges:
 
     def __init__(self, directory: Path) -> None:
         """Maps the edges. Raises IndexDamagedError."""
-        count = byte_size(directory / _SERVICES_FILE) // _BYTES_AN_EDGE
-        edges = map_array(directory / _SERVICES_FILE, np.int32, (3, count))
+        edges = map_array(directory / _SERVICES_FILE, np.int32, (3, -1))
+        count = edges.shape[1]
         self.from_rows: NDArray[np.int32] = edges[0]
         self.to_rows: NDArray[np.int32] = edges[1]
         self.types: NDArray[np.int32] = edges[2]
         self._incoming = map_array(directory / _INCOMING_FILE, np.int32, (count,))
-        starts = max(1, byte_size(directory / _STARTS_FILE) // _BYTES_OF_STARTS)
-        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, starts))
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, -1), least=1)
         if self._starts[:, -1].tolist() != [count, count]:
             raise IndexDamagedError(f"{_STARTS_FILE}: does not divide the {count} edges of {_SERVICES_FILE}")
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.files import map_array, map_whole, write_array
+from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.segment import Parts, Segment, whole_column
 
 K1: Final = 1.5
@@ -135,7 +135,7 @@ class LexicalTable:
         self.frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
         self._columns = FrequentTerms(directory, name, node_count)
         self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
-        self.saturated = map_whole(directory / f"{name}.frequent.saturated.bin", np.int32)
+        self.saturated = map_array(directory / f"{name}.frequent.saturated.bin", np.int32, (-1,))
         if len(self.saturated) and not 0 <= int(self.saturated[0]) <= int(self.saturated[-1]) < node_count:
             raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that do not exist")
 

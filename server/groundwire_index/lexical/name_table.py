@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import vocabulary_parts, write_merged_postings
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, map_whole, write_array
+from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.segment import HeldSegment, Parts, Segment
 from groundwire_index.store.spans import is_first_of_pair, positions_of
 
@@ -113,7 +113,7 @@ class NameTable:
         self._holders = Postings(directory, _TRIGRAMS)
         self._bitmaps = FrequentTerms(directory, _TRIGRAMS, (len(self._bearers.terms) + 7) // 8)
         self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
-        self._starts_of_rows = map_whole(directory / _OF_ROWS_STARTS_FILE, np.int64, least=1)
+        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (-1,), least=1)
         self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
 
     @property

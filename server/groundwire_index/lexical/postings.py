@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.files import map_array, map_whole, write_array
+from groundwire_index.store.files import map_array, write_array
 
 
 class Postings:
@@ -67,7 +67,7 @@ class FrequentTerms:
 
     def __init__(self, directory: Path, name: str, size: int) -> None:
         """Maps the arrays. Raises IndexDamagedError."""
-        terms = map_whole(directory / f"{name}.frequent.terms.bin", np.int32)
+        terms = map_array(directory / f"{name}.frequent.terms.bin", np.int32, (-1,))
         self._arrays = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), size))
         self._numbers = {term: number for number, term in enumerate(terms.tolist())}
 

@@ -11,7 +11,7 @@ from groundwire_index.lexical.term_runs import merged_terms
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.node_table import NodeTable
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.files import byte_size, map_array, write_array
+from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.spans import positions_of
 
 NO_DOCUMENT = -1
@@ -46,12 +46,11 @@ class ReadingOrder:
         self.order: NDArray[np.int32] = columns[0]
         self.place: NDArray[np.int32] = columns[1]
         self.document: NDArray[np.int32] = columns[2]
-        documents = byte_size(directory / _STARTS_FILE) // 8 - 1
-        self._starts = map_array(directory / _STARTS_FILE, np.int64, (documents + 1,))
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (-1,))
         for values, least, end in (
             (self.order, 0, count),
             (self.place, 0, count),
-            (self.document, NO_DOCUMENT, documents),
+            (self.document, NO_DOCUMENT, len(self._starts) - 1),
         ):
             if count and not least <= int(values.min()) <= int(values.max()) < end:
                 raise IndexDamagedError(f"{_ORDER_FILE}: names rows or documents that do not exist")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.errors import IndexDamagedError
-from groundwire_index.store.files import map_array, map_whole, write_array
+from groundwire_index.store.files import map_array, write_array
 
 
 class StringColumn:
@@ -44,12 +44,8 @@ class StringColumn:
     @classmethod
     def open(cls, directory: Path, name: str, count: int | None = None) -> "StringColumn":
         """Maps a column, of `count` strings if that is known. Raises IndexDamagedError when its files do not fit."""
-        offsets_file = directory / f"{name}.offsets.bin"
-        if count is None:
-            offsets = map_whole(offsets_file, np.int64, least=1)
-        else:
-            offsets = map_array(offsets_file, np.int64, (count + 1,))
-        blob = map_whole(directory / f"{name}.utf8", np.uint8)
+        offsets = map_array(directory / f"{name}.offsets.bin", np.int64, (-1 if count is None else count + 1,), least=1)
+        blob = map_array(directory / f"{name}.utf8", np.uint8, (-1,))
         if offsets[0] != 0 or offsets[-1] != len(blob):
             raise IndexDamagedError(f"{name}.utf8: has {len(blob)} bytes; its offsets end at {offsets[-1]}")
         return cls(blob.data, offsets)

@@ -32,13 +32,18 @@ def write_array(path: Path, values: NDArray[np.generic]) -> None:
     path.write_bytes(np.ascontiguousarray(little_endian).tobytes())
 
 
-def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArray[Scalar]:
-    """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array."""
+def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...], least: int = 0) -> NDArray[Scalar]:
+    """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array.
+
+    A dimension of -1 is as long as the file allows, and no shorter than `least`.
+    """
     element = np.dtype(dtype).newbyteorder("<")
-    expected = math.prod(shape) * element.itemsize
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
+            row = element.itemsize * math.prod(length for length in shape if length != -1)
+            shape = tuple(max(least, size // row) if length == -1 else length for length in shape)
+            expected = math.prod(shape) * element.itemsize
             if size != expected:
                 raise IndexDamagedError(f"{path.name}: has {size} bytes; {shape} {element.name} take {expected}")
             values = np.frombuffer(_mapped(file.fileno(), size) if size else b"", dtype=element).reshape(shape)
@@ -46,19 +51,6 @@ def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...]) -> NDArra
         raise IndexDamagedError(f"{path.name}: {error}") from error
     values.flags.writeable = False
     return values
-
-
-def map_whole(path: Path, dtype: type[Scalar], least: int = 0) -> NDArray[Scalar]:
-    """Maps all elements of a file, [elements]; `least` is their least number. Raises IndexDamagedError."""
-    return map_array(path, dtype, (max(least, byte_size(path) // np.dtype(dtype).itemsize),))
-
-
-def byte_size(path: Path) -> int:
-    """How long a file is. Raises IndexDamagedError."""
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise IndexDamagedError(f"{path.name}: {error}") from error
 
 
 def sha256(path: Path) -> str:
