@@ -95,8 +95,8 @@ class MilvusStorage:
         Raises BuildRefusedError for a version that is being built.
         """
         catalogue = self._catalogue
-        builds = catalogue.others(scope, State.BUILDING)
-        if catalogue.entry(scope) is not None or scope not in [build.scope for build in builds]:
+        is_there = catalogue.entry(scope) is not None
+        if is_there or scope not in [build.scope for build in catalogue.others(scope, State.BUILDING)]:
             catalogue.delete(scope)
         elif scope in [build.scope for build in remove_leftovers(catalogue, scope, self._seconds_between_beats)]:
             raise BuildRefusedError(f"version {scope.active_index!r} is being built; end that build first")
