@@ -1,9 +1,10 @@
 """How both clients make a call: address, deadline, metadata, token, retries, and errors with their types."""
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import grpc
 import grpc.aio
@@ -42,29 +43,41 @@ Metadata = Sequence[tuple[str, str | bytes]]
 
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
+_AnyToken = TypeVar("_AnyToken", bound=AsyncToken)
 
 
-class _CallDefaults:
-    """The defaults of a client's calls. They do not change, so threads and tasks may share them."""
+class _Connection(ABC, Generic[_AnyToken]):
+    """What both clients share. It does not change, so threads and tasks may share it."""
 
     def __init__(
         self,
+        target: str | None = None,
         *,
-        timeout: float,
-        metadata: Metadata,
-        access: AccessContext | None,
-        wait_for_ready: bool,
-        check_values: bool,
+        credentials: TLS | None = None,
+        timeout: float = TIMEOUT,
+        metadata: Metadata = (),
+        token: _AnyToken | None = None,
+        plaintext_token: bool = False,
+        access: AccessContext | None = None,
+        wait_for_ready: bool = False,
+        check_values: bool = True,
     ) -> None:
         if access is not None:
             of_type("access", access, "of type AccessContext", AccessContext)
         check_timeout(timeout)
         self._timeout = timeout
         self._own_metadata = tuple(metadata)
+        self._token = token
         self._default_access = access
         self._wait_for_ready = wait_for_ready
         self._check_values = check_values
         self._is_closed = False
+        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
+        self._connect(address, None if credentials is None else channel_credentials(credentials))
+
+    @abstractmethod
+    def _connect(self, address: str, secured: grpc.ChannelCredentials | None) -> None:
+        """Opens the channel, and makes the stubs over it."""
 
     def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
         """The server's address, once it is clear that no token goes there unprotected.
@@ -93,7 +106,7 @@ class _CallDefaults:
         return self._default_access if access is None else access
 
 
-class Transport(_CallDefaults):
+class Transport(_Connection[Token]):
     """A connection to a Groundwire server. Threads may share it; use it as a context manager, or `close` it.
 
     Args:
@@ -120,28 +133,11 @@ class Transport(_CallDefaults):
         OSError: A TLS file cannot be read.
     """
 
-    def __init__(
-        self,
-        target: str | None = None,
-        *,
-        credentials: TLS | None = None,
-        timeout: float = TIMEOUT,
-        metadata: Metadata = (),
-        token: Token | None = None,
-        plaintext_token: bool = False,
-        access: AccessContext | None = None,
-        wait_for_ready: bool = False,
-        check_values: bool = True,
-    ) -> None:
-        super().__init__(
-            timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready, check_values=check_values
-        )
-        self._token = token
-        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
-        if credentials is None:
+    def _connect(self, address: str, secured: grpc.ChannelCredentials | None) -> None:
+        if secured is None:
             self._channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+            self._channel = grpc.secure_channel(address, secured, options=CHANNEL_OPTIONS)
         self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
         self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
         self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
@@ -173,7 +169,7 @@ class Transport(_CallDefaults):
             raise error_from(error) from error
 
 
-class AsyncTransport(_CallDefaults):
+class AsyncTransport(_Connection[AsyncToken]):
     """An asyncio connection to a Groundwire server: arguments, responses and errors are those of `GroundwireClient`.
 
     The function that returns the `token` may be a coroutine function here; any other is called in the event loop, and
@@ -183,28 +179,11 @@ class AsyncTransport(_CallDefaults):
     its `close`. A cancelled task cancels its call and raises `asyncio.CancelledError`.
     """
 
-    def __init__(
-        self,
-        target: str | None = None,
-        *,
-        credentials: TLS | None = None,
-        timeout: float = TIMEOUT,
-        metadata: Metadata = (),
-        token: AsyncToken | None = None,
-        plaintext_token: bool = False,
-        access: AccessContext | None = None,
-        wait_for_ready: bool = False,
-        check_values: bool = True,
-    ) -> None:
-        super().__init__(
-            timeout=timeout, metadata=metadata, access=access, wait_for_ready=wait_for_ready, check_values=check_values
-        )
-        self._token = token
-        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
-        if credentials is None:
+    def _connect(self, address: str, secured: grpc.ChannelCredentials | None) -> None:
+        if secured is None:
             self._channel = grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS)
         else:
-            self._channel = grpc.aio.secure_channel(address, channel_credentials(credentials), options=CHANNEL_OPTIONS)
+            self._channel = grpc.aio.secure_channel(address, secured, options=CHANNEL_OPTIONS)
         self._retrieval = retrieval_pb2_grpc.RetrievalServiceStub(self._channel)
         self._queries = query_pb2_grpc.QueryServiceStub(self._channel)
         self._indexes = index_pb2_grpc.IndexServiceStub(self._channel)
