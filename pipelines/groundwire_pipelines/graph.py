@@ -6,8 +6,7 @@ from itertools import chain, zip_longest
 from typing import TypeVar
 
 from groundwire_client import DependencyPath, GraphEdge, NodeText, ServiceContext
-from groundwire_pipelines.messages import distinct
-from groundwire_pipelines.rendering.shown import EvidenceNode
+from groundwire_pipelines.rendering.shown import EvidenceNode, distinct
 from groundwire_pipelines.state import PipelineState, Retrieval
 
 _Item = TypeVar("_Item")

@@ -1,8 +1,8 @@
 """`find_paths`: how the two ends of a question are connected, such as "from the button to the table"."""
 
 import operator
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -22,15 +22,15 @@ from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, sc
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
-from groundwire_pipelines.messages import distinct
-from groundwire_pipelines.parsing.ends import ends_of
-from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
+from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd, distinct
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 _SPARE_PATHS = 4
 """So many paths are searched for each that is kept, as alike ones are dropped."""
 _MOST_PATHS = 100
+_ARROWS: Final = ("->", "→")
+_PAIRS: Final = (("from", "to"), ("between", "and"))
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
 
 
@@ -165,6 +165,38 @@ def _differing(found: FindPathsResponse) -> list[DependencyPath]:
 def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
     """True for paths of the same length, of several hops, with at most one other node."""
     return len(one) == len(other) > 2 and sum(map(operator.ne, one, other)) <= 1
+
+
+def ends_of(question: str) -> tuple[str, str] | None:
+    """The texts on both sides of the first arrow (`->` or `→`), else after `from` and `to`, or `between` and `and`.
+
+    Of each pair, the first occurrence of the first word counts, and the first occurrence of the second word with text
+    between them. The second end goes on to the end of the question, without punctuation. None if there is no such pair,
+    or an end is empty.
+    """
+    readings = (*_by_arrows(question), *(_by_words(question.split(), *pair) for pair in _PAIRS))
+    for first, second in readings:
+        ends = first.strip(), second.strip().rstrip(".?! ")
+        if all(ends):
+            return ends
+    return None
+
+
+def _by_arrows(question: str) -> Iterator[tuple[str, str]]:
+    for arrow in _ARROWS:
+        first, _, second = question.partition(arrow)
+        yield first, second
+
+
+def _by_words(words: Sequence[str], before: str, between: str) -> tuple[str, str]:
+    folded = [word.casefold() for word in words]
+    if before not in folded:
+        return "", ""
+    start = folded.index(before) + 1
+    if between not in folded[start + 1 :]:
+        return "", ""
+    middle = folded.index(between, start + 1)
+    return " ".join(words[start:middle]), " ".join(words[middle + 1 :])
 
 
 ACTION = Action(

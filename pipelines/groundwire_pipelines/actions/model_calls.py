@@ -7,8 +7,7 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.prefixes import AnswerStream
-from groundwire_pipelines.parsing.reasoning import without_reasoning
+from groundwire_pipelines.parsing.prefixes import AnswerStream, without_reasoning
 from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
 

@@ -11,9 +11,9 @@ from groundwire_pipelines.actions.evidence import weakness
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import pin, scope_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
-from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line, table
 from groundwire_pipelines.rendering.packing import Found, select_all, select_within
+from groundwire_pipelines.rendering.shown import distinct
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState

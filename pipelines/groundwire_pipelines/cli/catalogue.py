@@ -14,8 +14,8 @@ from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders
 from groundwire_pipelines.cli.terminal import reported
-from groundwire_pipelines.definition.copying import copy_pipeline
 from groundwire_pipelines.definition.loading import load_pipeline
+from groundwire_pipelines.definition.merged_yaml import copy_pipeline
 from groundwire_pipelines.definition.search_path import PipelineSearch
 from groundwire_pipelines.definition.sources import PipelineSource
 from groundwire_pipelines.definition.wording import did_you_mean

@@ -1,4 +1,8 @@
-"""Builds the values of a YAML document from the events of PyYAML's parser.
+"""Pipeline files as plain values with their lines, built from the events of PyYAML's parser.
+
+Only the JSON-like part of YAML is allowed: mappings with unique text keys, lists, texts, numbers, true, false and null.
+Tags, merge keys and a second document are refused, so that an editor with a JSON Schema sees the same values, and
+reading a file runs no code.
 
 PyYAML's own composer is not used because it accepts duplicate keys, and limits neither nesting nor the expansion of
 aliases.
@@ -6,15 +10,62 @@ aliases.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import yaml
+from yaml.reader import ReaderError
 
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.values import MAX_DEPTH, Located, Scalar, unquoted
 from groundwire_pipelines.errors import DefinitionError, Problem
 
+MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 100_000
 _SHOWN_DEPTH = 4
+
+
+def read_text(path: Path) -> str:
+    """The text of a pipeline file.
+
+    Raises:
+        DefinitionError: It cannot be read, is larger than 1 MB, or is not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise _refused(path, 1, "file", f"cannot be read: {error.strerror}") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise _refused(path, 1, "file", f"is larger than {MAX_FILE_BYTES:,} bytes; a pipeline's file holds no data")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise _refused(path, line, "file", f"is not UTF-8 at byte {error.start}; save it as UTF-8") from error
+
+
+def read_document(path: Path) -> Located:
+    """The one YAML document of a file.
+
+    Raises:
+        DefinitionError: The file cannot be read, is not YAML, or holds something that pipeline files may not; names all
+            places of the latter, but only the first place that is not YAML.
+    """
+    text = read_text(path)
+    try:
+        return Composer(str(path), text).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        reason = ", ".join(filter(None, (error.context, error.problem)))
+        raise _refused(path, line, "yaml", f"{reason} (column {column})") from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise _refused(path, line, "yaml", f"the character U+{ord(text[error.position]):04X} is not allowed") from error
+
+
+def _refused(path: Path, line: int, key: str, message: str) -> DefinitionError:
+    return DefinitionError((Problem(str(path), line, key, message),))
 
 
 @dataclass(frozen=True, slots=True)

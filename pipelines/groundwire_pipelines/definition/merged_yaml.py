@@ -4,13 +4,19 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import JsonValue
 
+from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.search_path import RUN
+from groundwire_pipelines.definition.sources import PIPELINE_NAME
 from groundwire_pipelines.definition.values import unquoted
+from groundwire_pipelines.engine.binding import bind
+from groundwire_pipelines.errors import PipelineError
+from groundwire_pipelines.prompts import PROMPT, SCHEMA, PromptFolders
 
 _COMMENT = "  # "
 _COMMENT_COLUMN = 60
@@ -33,6 +39,39 @@ def merged_yaml(definition: PipelineDefinition) -> str:
 
     lines = _lines(definition, definition.name, prompt_folders(definition), comment)
     return "\n".join((*(f"# {file}" for file in files if file != RUN.file), *_aligned(list(lines)))) + "\n"
+
+
+def copy_pipeline(
+    definition: PipelineDefinition, name: str, folder: Path, actions: Mapping[str, Action[Any]]
+) -> tuple[Path, ...]:
+    """Writes a pipeline under another name, without `extends`, and the prompts that its steps use.
+
+    Returns:
+        The files written: `<folder>/<name>.yaml` and those of `<folder>/prompts`.
+
+    Raises:
+        PipelineError: The name is not valid for a pipeline, a file exists already, or it cannot be written.
+    """
+    if not PIPELINE_NAME.pattern.fullmatch(name):
+        raise PipelineError(f"{name!r} {PIPELINE_NAME.rule}")
+    prompts = PromptFolders(definition.prompts)
+    steps = bind(definition, actions).values()
+    used = sorted({(prompt, PROMPT) for step in steps for prompt in step.prompts})
+    used += sorted({(schema, SCHEMA) for step in steps for schema in step.schemas})
+    contents = {folder / f"{name}.yaml": editable_yaml(definition, name)}
+    contents |= {folder / "prompts" / f"{one}{ending}": prompts.text(one, ending) for one, ending in used}
+    for path in contents:
+        if path.exists():
+            raise PipelineError(f"{path} already exists: name another folder, or remove it")
+    try:
+        for path, text in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Exclusive creation: a dangling symbolic link does not count as an existing file, but must not be followed.
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+    except OSError as error:
+        raise PipelineError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+    return tuple(contents)
 
 
 def editable_yaml(definition: PipelineDefinition, name: str) -> str:

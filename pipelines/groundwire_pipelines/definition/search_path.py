@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from groundwire_pipelines.definition.documents import read_text
+from groundwire_pipelines.definition.composer import read_text
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.sources import FILE_SUFFIXES, PipelineSource, read_pipelines
 from groundwire_pipelines.definition.wording import did_you_mean, listed

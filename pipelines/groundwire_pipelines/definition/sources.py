@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from groundwire_pipelines.definition.documents import read_document
+from groundwire_pipelines.definition.composer import read_document
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.values import Located
 from groundwire_pipelines.definition.wording import did_you_mean, kind, listed, shown

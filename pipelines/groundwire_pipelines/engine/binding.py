@@ -13,7 +13,7 @@ from groundwire_pipelines.definition.references import resolved
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
-from groundwire_pipelines.validation.models import parsed
+from groundwire_pipelines.validation.findings import parsed
 
 
 @dataclass(frozen=True, slots=True)

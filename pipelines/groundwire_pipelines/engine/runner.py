@@ -1,19 +1,33 @@
-"""Runs a pipeline step by step, from the entry step to one that ends the run."""
+"""Runs a pipeline step by step, from the entry step to one that ends the run.
+
+A step is tried again where it may be, and takes its transition for errors where it fails.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from groundwire_pipelines.actions.definition import Action
+import grpc
+
+from groundwire_client import GroundwireError, InvalidRequestError
+from groundwire_pipelines.actions.definition import ON_ERROR, Action, Outcome
 from groundwire_pipelines.definition.model import PipelineDefinition
-from groundwire_pipelines.engine.attempts import run_step
 from groundwire_pipelines.engine.binding import BoundStep, bind
+from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
 from groundwire_pipelines.engine.recording import MeteredModel, Recorder
 from groundwire_pipelines.engine.trace import TraceSink
 from groundwire_pipelines.errors import RunCancelledError, StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+
+_RETRY: Final = "retry"
+"""The transition in the trace from a failed try to the next one."""
+_PASSING: Final = frozenset(
+    {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED}
+)
+"""The status codes after which a server may answer the same call a moment later."""
 
 
 async def run_steps(
@@ -72,3 +86,111 @@ def _step(steps: Mapping[str, BoundStep], step_id: str) -> BoundStep:
     if step_id not in steps:
         raise StepError("step-unknown", f"the pipeline has no step {step_id!r}", step_id)
     return steps[step_id]
+
+
+async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
+    """Runs a step; returns the id of the step that follows, None at the end of the run.
+
+    A failed try leaves the state as it was before the step, except for the fields of the error if a transition for it
+    is taken.
+
+    Raises:
+        StepError: The step failed, and has no transition for the error.
+    """
+    before = snapshot(state)
+    for pause in step.pauses:
+        ended = await _try(step, before, state, runtime, recorder, is_last=False)
+        if ended.transition != _RETRY:
+            return ended.target
+        await asyncio.sleep(pause)
+    return (await _try(step, before, state, runtime, recorder, is_last=True)).target
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """The result of a try: the transition, and the step that follows."""
+
+    transition: str
+    target: str | None
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Passes on pieces of an answer, and notes whether there were any."""
+
+    on_answer: Callable[[str], None]
+    has_told: bool = False
+
+    def tell(self, piece: str) -> None:
+        self.has_told = True
+        self.on_answer(piece)
+
+
+async def _try(
+    step: BoundStep, before: Snapshot, state: PipelineState, runtime: Runtime, recorder: Recorder, *, is_last: bool
+) -> _Ended:
+    listener = None if runtime.on_answer is None else _Listener(runtime.on_answer)
+    watched = replace(runtime, on_answer=listener.tell if listener else None)
+    with recorder.step(step) as record:
+        try:
+            with _naming(step.definition.id):
+                outcome = await step.run(state, watched)
+                target = _next_step_id(step, outcome)
+        except StepError as error:
+            # A piece of an answer that a user has seen cannot be taken back, so the step is not tried again.
+            may_try = not is_last and error.may_pass and (listener is None or not listener.has_told)
+            transition = _RETRY if may_try else _error_transition(step, error)
+            if not transition:
+                raise
+            restore(state, before)
+            if transition != _RETRY:
+                state.error_step, state.error_rule = step.definition.id, error.rule
+                state.error_message = error.message
+            record.failure, record.transition = error, transition
+            return _Ended(transition, step.definition.transitions.get(transition))
+        record.transition, record.detail = outcome.transition, outcome.detail
+        return _Ended(outcome.transition, target)
+
+
+def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
+    """The id of the step that follows an outcome, None at the end of the run.
+
+    Raises:
+        StepError: `transition-unknown`, if the action returned a transition that it does not have;
+            `transition-missing`, if the step names no target for the transition.
+    """
+    if not step.action.transitions:
+        return None
+    if outcome.transition not in step.transitions:
+        raise StepError(
+            "transition-unknown", f"the action {step.action.name} has no transition {outcome.transition!r}: correct it"
+        )
+    target = step.definition.transitions.get(outcome.transition)
+    if target is None:
+        raise StepError("transition-missing", f"the step names no target for {outcome.transition}")
+    return target
+
+
+def _error_transition(step: BoundStep, error: StepError) -> str:
+    """The transition for an error: that for its rule, else that for any error; "" if there is none."""
+    names = (f"{ON_ERROR}.{error.rule}", ON_ERROR)
+    return next((name for name in names if name in step.definition.transitions), "")
+
+
+@contextmanager
+def _naming(step_id: str) -> Iterator[None]:
+    """Adds the step's id to its errors, and turns errors of the server into errors of the step."""
+    try:
+        yield
+    except StepError as error:
+        raise StepError(error.rule, error.message, step_id, may_pass=error.may_pass) from error
+    except GroundwireError as error:
+        reason = (error.reason or error.code.name).lower().replace("_", "-")
+        may_pass = error.code in _PASSING
+        raise StepError(f"server-{reason}", _server_message(error), step_id, may_pass=may_pass) from error
+
+
+def _server_message(error: GroundwireError) -> str:
+    if isinstance(error, InvalidRequestError) and error.violations:
+        return "; ".join(f"{broken.field}: {broken.description}" for broken in error.violations)
+    return error.message

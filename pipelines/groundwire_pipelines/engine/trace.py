@@ -5,18 +5,21 @@ sources, and the values of the run's filter, are included only if the run's call
 names, counts, ids, and the keys of steps as the pipeline's file has them.
 """
 
+import errno
 import json
+import os
+import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, TextIO
 
 from pydantic import AwareDatetime, FiniteFloat, JsonValue
 
 from groundwire_pipelines.errors import PipelineError
-from groundwire_pipelines.private_files import open_private
 
 Facts = Mapping[str, JsonValue]
 Ending = Literal["ok", "failed", "cancelled"]
@@ -137,3 +140,29 @@ class JsonLinesSink:
             yield
         except OSError as error:
             raise PipelineError(f"the trace {self._path} cannot be written: {error.strerror}") from error
+
+
+def open_private(path: Path) -> TextIO:
+    """Opens a text file for writing, emptied, that only its owner may read; the mode of an existing file is changed.
+
+    A symbolic link is refused: in a folder that others may write to, it could lead to another file of the user. Raises
+    OSError, also for a file that another user owns, who could read what is written.
+    """
+    flags = os.O_WRONLY | os.O_CREAT
+    if sys.platform != "win32":
+        flags |= os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(error.errno, "it is a symbolic link; name the file itself") from error
+        raise
+    try:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            if sys.platform != "win32":
+                os.fchmod(handle, 0o600)
+            os.ftruncate(handle, 0)
+        return os.fdopen(handle, "w", encoding="utf-8")
+    except BaseException:
+        os.close(handle)
+        raise

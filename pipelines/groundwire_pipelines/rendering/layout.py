@@ -23,8 +23,7 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from groundwire_client import GraphEdge, ServiceContext, SourceLocation
-from groundwire_pipelines.messages import distinct
-from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownText
+from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownText, distinct
 
 _LONGEST_NAME = 60
 _LONGEST_PATH = 240

@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_client import GraphEdge, NodeText
-from groundwire_pipelines.messages import distinct
 from groundwire_pipelines.rendering import layout
 from groundwire_pipelines.rendering.excerpt import excerpt, whole
-from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selection, ShownText
+from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selection, ShownText, distinct
 from groundwire_pipelines.runtime import Counter
 
 _SHARES = 14

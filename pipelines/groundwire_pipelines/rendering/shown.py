@@ -1,8 +1,14 @@
-"""The parts of evidence: nodes, and the shown parts of their texts."""
+"""The parts of evidence: nodes, the shown parts of their texts, and messages without repeats."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from google.protobuf.message import Message
 
 from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, SearchHit
+
+_Message = TypeVar("_Message", bound=Message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +85,8 @@ class Selection:
     texts: tuple[ShownText, ...] = ()
     named: tuple[EvidenceNode, ...] = ()
     more: int = 0
+
+
+def distinct(messages: Iterable[_Message]) -> list[_Message]:
+    """The messages in order, each once; they cannot be hashed, so they are compared by their bytes."""
+    return list({message.SerializeToString(deterministic=True): message for message in messages}.values())

@@ -13,8 +13,7 @@ from groundwire_pipelines.definition.references import ResolvedKeys, resolved
 from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
-from groundwire_pipelines.validation.findings import Findings
-from groundwire_pipelines.validation.models import parsed
+from groundwire_pipelines.validation.findings import Findings, parsed
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.validation.data import Unwritten, unwritten
-from groundwire_pipelines.validation.findings import Findings
-from groundwire_pipelines.validation.models import parsed
+from groundwire_pipelines.validation.findings import Findings, parsed
 from groundwire_pipelines.validation.steps import CheckedStep, StepChecks
 
 Graph = Mapping[str, tuple[str, ...]]

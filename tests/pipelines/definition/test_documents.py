@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_pipelines.definition.documents import MAX_FILE_BYTES, read_document
+from groundwire_pipelines.definition.composer import MAX_FILE_BYTES, read_document
 from groundwire_pipelines.definition.values import unquoted
 from groundwire_pipelines.errors import DefinitionError
 

@@ -1,6 +1,6 @@
 import pytest
 
-from groundwire_pipelines.parsing.ends import ends_of
+from groundwire_pipelines.actions.find_paths import ends_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_pipelines.parsing.reasoning import ReasoningFilter, without_reasoning
+from groundwire_pipelines.parsing.prefixes import ReasoningFilter, without_reasoning
 from support.growth import check_linear
 
 
