@@ -27,27 +27,12 @@ from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.shown import PathEnd, ShownText
 from groundwire_pipelines.runtime import AnsweredCall, Turn
 
-RETRIEVED: Final = (
-    "retrieval_seed_nodes",
-    "retrieval_hits",
-    "graph_seed_nodes",
-    "graph_expanded_nodes",
-    "graph_edges",
-    "graph_debug",
-    "chosen_nodes",
-    "path_ends",
-    "paths",
-    "path_nodes",
-    "services",
-    "node_texts",
-    "skipped_texts",
-    "search_report",
-    "is_rendered",
-    "handles",
-    "shown",
-    "context_blocks",
-    "context_table",
-    "model_answer",
+RETRIEVED: Final = tuple(
+    """
+    retrieval_seed_nodes retrieval_hits graph_seed_nodes graph_expanded_nodes graph_edges graph_debug chosen_nodes
+    path_ends paths path_nodes services node_texts skipped_texts search_report
+    is_rendered handles shown context_blocks context_table model_answer
+    """.split()
 )
 """The fields of a run's state that hold the results of a retrieval, and what a model answered to them."""
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import EdgeDirection, ExpandDebug, choices
+from groundwire_client import EdgeDirection, ExpandDebug, ExpandDependencyTreeResponse, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
@@ -33,45 +33,34 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
     scope = scope_of(state)
     filter = narrowed(state, step.filter)
     if not state.retrieval_seed_nodes or filter is None:
-        return _nothing(state, "no_seeds" if filter else NOTHING_PASSES)
-    with sending():
-        walked = await runtime.retrieval.expand(
-            scope,
-            state.retrieval_seed_nodes,
-            max_depth=step.max_depth,
-            max_nodes=step.max_nodes,
-            edge_allowlist=step.edge_allowlist,
-            direction=choices(EdgeDirection)[step.direction],
-            filter=filter,
-            min_confidence=step.min_confidence,
-            lifecycle=runtime.settings.wire_lifecycle,
-            access=state.retrieval_access,
-        )
-    pin(state, walked.index)
+        reason = "no_seeds" if filter else NOTHING_PASSES
+        walked = ExpandDependencyTreeResponse(debug=ExpandDebug(reason=reason))
+    else:
+        with sending():
+            walked = await runtime.retrieval.expand(
+                scope,
+                state.retrieval_seed_nodes,
+                max_depth=step.max_depth,
+                max_nodes=step.max_nodes,
+                edge_allowlist=step.edge_allowlist,
+                direction=choices(EdgeDirection)[step.direction],
+                filter=filter,
+                min_confidence=step.min_confidence,
+                lifecycle=runtime.settings.wire_lifecycle,
+                access=state.retrieval_access,
+            )
+        pin(state, walked.index)
     state.graph_seed_nodes = list(walked.seed_ids)
     state.graph_expanded_nodes = list(walked.nodes)
     state.graph_edges = list(walked.edges)
     state.graph_debug = walked.debug
-    return _outcome(walked.debug)
-
-
-def _nothing(state: PipelineState, reason: str) -> Outcome:
-    """A walk that needs no server: without seeds, or with filters that nothing passes."""
-    state.graph_seed_nodes = []
-    state.graph_expanded_nodes = []
-    state.graph_edges = []
-    state.graph_debug = ExpandDebug(seed_count=0, expanded_count=0, edges_count=0, truncated=False, reason=reason)
-    return _outcome(state.graph_debug)
-
-
-def _outcome(debug: ExpandDebug) -> Outcome:
     return Outcome(
         detail={
-            "seeds": debug.seed_count,
-            "nodes": debug.expanded_count,
-            "edges": debug.edges_count,
-            "truncated": debug.truncated,
-            "reason": debug.reason,
+            "seeds": walked.debug.seed_count,
+            "nodes": walked.debug.expanded_count,
+            "edges": walked.debug.edges_count,
+            "truncated": walked.debug.truncated,
+            "reason": walked.debug.reason,
         }
     )
 

@@ -6,16 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from groundwire_client import (
-    FetchNodeTextsResponse,
-    NodeFilter,
-    NodeText,
-    PrioritizationMode,
-    ReachedNode,
-    SkippedNode,
-    SkipReason,
-    choices,
-)
+from groundwire_client import NodeFilter, NodeText, PrioritizationMode, ReachedNode, SkippedNode, SkipReason, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
 from groundwire_pipelines.actions.scope import narrowed, pin, scope_of, sending
@@ -23,7 +14,6 @@ from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_con
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
 
@@ -45,17 +35,6 @@ class FetchSettings(StepSettings):
         if sum(budget is not None for budget in given) > 1:
             raise broken("budget-exclusive", "budget_tokens, budget_factor and max_chars exclude each other: keep one")
         return self
-
-
-@dataclass(frozen=True, slots=True)
-class _Budget:
-    """The remaining budget: tokens, or characters instead."""
-
-    left: int
-    in_tokens: bool
-
-    def after(self, result: FetchNodeTextsResponse) -> "_Budget":
-        return _Budget(self.left - (result.used_tokens if self.in_tokens else result.used_chars), self.in_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +83,8 @@ def _group(seed: str, nodes: Iterable[ReachedNode]) -> Iterable[str]:
 
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scope_of(state)
-    budget = _budget(step, runtime.settings)
+    in_tokens = step.max_chars is None
+    budget = step.max_chars or step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     mode = "seed_first" if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
@@ -112,13 +92,13 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     if filter is None:
         skipped = [SkippedNode(id=node_id, reason=SkipReason.SKIP_REASON_UNAVAILABLE) for node_id in wanted.ids]
     else:
-        texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget)
+        texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget, in_tokens=in_tokens)
     state.skipped_texts = skipped
     state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
     return Outcome(
         detail={
-            "budget": budget.left,
-            "budget_unit": "tokens" if budget.in_tokens else "characters",
+            "budget": budget,
+            "budget_unit": "tokens" if in_tokens else "characters",
             "texts": len(texts),
             "tokens": sum(text.token_count for text in texts),
             "skipped": len(skipped),
@@ -127,7 +107,14 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
 
 
 async def _fetch_pages(
-    mode: str, filter: NodeFilter, state: PipelineState, runtime: Runtime, wanted: _Wanted, budget: _Budget
+    mode: str,
+    filter: NodeFilter,
+    state: PipelineState,
+    runtime: Runtime,
+    wanted: _Wanted,
+    budget: int,
+    *,
+    in_tokens: bool,
 ) -> tuple[list[NodeText], list[SkippedNode]]:
     """Requests texts again that only the response size left out, while budget is left and each response has some."""
     texts: list[NodeText] = []
@@ -138,8 +125,8 @@ async def _fetch_pages(
                 scope_of(state),
                 wanted.seeds,
                 wanted.nodes,
-                budget_tokens=budget.left if budget.in_tokens else None,
-                max_chars=None if budget.in_tokens else budget.left,
+                budget_tokens=budget if in_tokens else None,
+                max_chars=None if in_tokens else budget,
                 prioritization_mode=choices(PrioritizationMode)[mode],
                 filter=filter,
                 lifecycle=runtime.settings.wire_lifecycle,
@@ -147,21 +134,13 @@ async def _fetch_pages(
             )
         pin(state, result.index)
         texts += result.texts
-        budget = budget.after(result)
+        budget -= result.used_tokens if in_tokens else result.used_chars
         again = {node.id for node in result.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
-        if not result.texts or budget.left <= 0:
+        if not result.texts or budget <= 0:
             again = set()
         skipped += [node for node in result.skipped if node.id not in again]
         wanted = wanted.only(again)
     return texts, skipped
-
-
-def _budget(step: FetchSettings, settings: PipelineSettings) -> _Budget:
-    if step.max_chars is not None:
-        return _Budget(step.max_chars, in_tokens=False)
-    if step.budget_tokens is not None:
-        return _Budget(step.budget_tokens, in_tokens=True)
-    return _Budget(budget_of_context(settings, step.budget_factor), in_tokens=True)
 
 
 def _wanted(state: PipelineState) -> _Wanted:

@@ -79,25 +79,42 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
         words=_words(parsed.query, found.matches),
         is_cut=found.meta.truncated,
     )
-    return Outcome(detail={**detail, **_told(found), **_counts(found, state.node_texts)})
+    return Outcome(detail={**detail, **_told(found, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
     """The texts within the budget, each once: of matches, their parents, their neighbours, and the parents of these."""
     hits = [match for match in matches if not match.meta.neighbor]
     beside = [match for match in matches if match.meta.neighbor]
-    texts = [*_with_parents(hits), *_with_parents(beside)]
     first: dict[str, NodeText] = {}
-    for text in texts:
+    for text in (*_with_parents(hits, 0), *_with_parents(beside, 1)):
         first.setdefault(text.id, text)
     return list(first.values())
 
 
-def _with_parents(matches: Sequence[QueryMatch]) -> Iterator[NodeText]:
-    """The texts of the matches, then those of the nodes that contain them."""
-    yield from (_match_text(match) for match in matches if not match.text_omitted)
+def _with_parents(matches: Sequence[QueryMatch], depth: int) -> Iterator[NodeText]:
+    """The texts of matches at a depth, then those of the nodes that contain them, each one edge away from its match."""
     for match in matches:
-        yield from (_parent_text(parent, match) for parent in match.meta.parents if not parent.text_omitted)
+        if not match.text_omitted:
+            yield _text(match, match.symbol or match.section_path, depth, match.meta.neighbor_of)
+    for match in matches:
+        for parent in match.meta.parents:
+            if not parent.text_omitted:
+                yield _text(parent, parent.symbol, depth + 1, match.id)
+
+
+def _text(found: QueryMatch | ParentContext, symbol: str, depth: int, parent_id: str) -> NodeText:
+    return NodeText(
+        id=found.id,
+        text=found.text,
+        is_seed=depth == 0,
+        depth=depth,
+        parent_id=parent_id,
+        token_count=found.token_count,
+        location=found.location,
+        symbol=symbol,
+        citation=found.citation,
+    )
 
 
 def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
@@ -129,50 +146,18 @@ def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
     return max([*shares, *(one.scores.trigram for one in hits if one.scores.HasField("trigram"))], default=None)
 
 
-def _match_text(match: QueryMatch) -> NodeText:
-    """A match as a seed; a neighbour as a node one edge away from its match."""
-    return NodeText(
-        id=match.id,
-        text=match.text,
-        is_seed=not match.meta.neighbor,
-        depth=1 if match.meta.neighbor else 0,
-        parent_id=match.meta.neighbor_of,
-        token_count=match.token_count,
-        location=match.location,
-        symbol=match.symbol or match.section_path,
-        citation=match.citation,
-    )
-
-
-def _parent_text(parent: ParentContext, match: QueryMatch) -> NodeText:
-    """A parent of a match or a neighbour, as a node one edge away from it."""
-    return NodeText(
-        id=parent.id,
-        text=parent.text,
-        is_seed=False,
-        depth=2 if match.meta.neighbor else 1,
-        parent_id=match.id,
-        token_count=parent.token_count,
-        location=parent.location,
-        symbol=parent.symbol,
-        citation=parent.citation,
-    )
-
-
-def _told(found: QueryResponse) -> dict[str, str | int | float | bool]:
+def _told(found: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
+    parents = {parent.id for match in found.matches for parent in match.meta.parents}
+    offered = parents | {match.id for match in found.matches}
     return {
         "fusion": choice(FusionMode, found.meta.fusion),
         "query_class": choice(QueryClass, found.meta.query_class),
         "matches": len(ids(found)),
         "exact": found.meta.exact,
+        "texts": len(kept),
+        "tokens": sum(text.token_count for text in kept),
+        "skipped": len(offered) - len(kept),
     }
-
-
-def _counts(found: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
-    parents = {parent.id for match in found.matches for parent in match.meta.parents}
-    offered = parents | {match.id for match in found.matches}
-    tokens = sum(text.token_count for text in kept)
-    return {"texts": len(kept), "tokens": tokens, "skipped": len(offered) - len(kept)}
 
 
 ACTION = Action(

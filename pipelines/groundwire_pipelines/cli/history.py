@@ -20,13 +20,12 @@ history_app = typer.Typer(
 )
 
 _Session = Annotated[str, typer.Argument(metavar="SESSION", help="The conversation's name.")]
-_AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _Yes = Annotated[bool, typer.Option("--yes", help="Delete without asking.")]
 
 
 @history_app.command("list")
 def list_sessions(
-    user: options.User = "", history: options.HistoryFile = options.DEFAULT_HISTORY, as_json: _AsJson = False
+    user: options.User = "", history: options.HistoryFile = options.DEFAULT_HISTORY, as_json: options.AsJson = False
 ) -> None:
     """List a user's conversations, each with the number of its turns."""
     with reported():

@@ -56,8 +56,8 @@ def copy_pipeline(
         raise PipelineError(f"{name!r} {PIPELINE_NAME.rule}")
     prompts = PromptFolders(definition.prompts)
     steps = bind(definition, actions).values()
-    used = sorted({(prompt, PROMPT) for step in steps for prompt in step.prompts})
-    used += sorted({(schema, SCHEMA) for step in steps for schema in step.schemas})
+    used = sorted({(prompt, PROMPT) for step in steps for prompt in step.action.prompts_of(step.settings)})
+    used += sorted({(schema, SCHEMA) for step in steps for schema in step.action.schemas_of(step.settings)})
     contents = {folder / f"{name}.yaml": editable_yaml(definition, name)}
     contents |= {folder / "prompts" / f"{one}{ending}": prompts.text(one, ending) for one, ending in used}
     for path in contents:

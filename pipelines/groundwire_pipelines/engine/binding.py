@@ -7,12 +7,10 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
+from groundwire_pipelines.actions.definition import Action, StepSettings
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.references import resolved
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import Runtime
-from groundwire_pipelines.state import PipelineState
 from groundwire_pipelines.validation.findings import parsed
 
 
@@ -29,25 +27,6 @@ class BoundStep:
         """The names of the transitions that the step may choose."""
         transitions_of = self.action.transitions_of
         return self.action.transitions if transitions_of is None else transitions_of(self.settings)
-
-    @property
-    def pauses(self) -> tuple[float, ...]:
-        """Seconds to wait before each try except the first."""
-        return self.settings.retry.pauses if self.settings.retry else ()
-
-    @property
-    def prompts(self) -> Mapping[str, frozenset[str]]:
-        """The prompts that the step uses, each with the variables that it fills in."""
-        return self.action.prompts_of(self.settings)
-
-    @property
-    def schemas(self) -> tuple[str, ...]:
-        """The files of JSON Schemas that the step uses."""
-        return self.action.schemas_of(self.settings)
-
-    async def run(self, state: PipelineState, runtime: Runtime) -> Outcome:
-        """Runs the action."""
-        return await self.action.run(self.settings, state, runtime)
 
 
 def bind(definition: PipelineDefinition, actions: Mapping[str, Action[Any]]) -> Mapping[str, BoundStep]:

@@ -56,7 +56,7 @@ async def run_steps(
     with recorder.run():
         try:
             async with deadline:
-                await _walk(definition, steps, state, replace(runtime, model=meter), recorder)
+                await _walk(steps, state, replace(runtime, model=meter), recorder)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
@@ -66,29 +66,19 @@ async def run_steps(
             ) from error
 
 
-async def _walk(
-    definition: PipelineDefinition,
-    steps: Mapping[str, BoundStep],
-    state: PipelineState,
-    runtime: Runtime,
-    recorder: Recorder,
-) -> None:
+async def _walk(steps: Mapping[str, BoundStep], state: PipelineState, runtime: Runtime, recorder: Recorder) -> None:
     step_id: str | None = runtime.settings.entry_step_id
     while step_id is not None:
         if recorder.steps >= runtime.settings.max_steps:
             raise StepError("step-limit", f"the run did not end within max_steps ({recorder.steps})", step_id)
         # Without this, steps that await nothing would delay the deadline and cancellation.
         await asyncio.sleep(0)
-        step_id = await run_step(_step(steps, step_id), state, runtime, recorder)
+        if step_id not in steps:
+            raise StepError("step-unknown", f"the pipeline has no step {step_id!r}", step_id)
+        step_id = await _run_step(steps[step_id], state, runtime, recorder)
 
 
-def _step(steps: Mapping[str, BoundStep], step_id: str) -> BoundStep:
-    if step_id not in steps:
-        raise StepError("step-unknown", f"the pipeline has no step {step_id!r}", step_id)
-    return steps[step_id]
-
-
-async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
+async def _run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
     """Runs a step; returns the id of the step that follows, None at the end of the run.
 
     A failed try leaves the state as it was before the step, except for the fields of the error if a transition for it
@@ -98,20 +88,13 @@ async def run_step(step: BoundStep, state: PipelineState, runtime: Runtime, reco
         StepError: The step failed, and has no transition for the error.
     """
     before = snapshot(state)
-    for pause in step.pauses:
-        ended = await _try(step, before, state, runtime, recorder, is_last=False)
-        if ended.transition != _RETRY:
-            return ended.target
+    for pause in step.settings.retry.pauses if step.settings.retry else ():
+        transition, target = await _try(step, before, state, runtime, recorder, is_last=False)
+        if transition != _RETRY:
+            return target
         await asyncio.sleep(pause)
-    return (await _try(step, before, state, runtime, recorder, is_last=True)).target
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """The result of a try: the transition, and the step that follows."""
-
-    transition: str
-    target: str | None
+    _, target = await _try(step, before, state, runtime, recorder, is_last=True)
+    return target
 
 
 @dataclass(slots=True)
@@ -128,13 +111,14 @@ class _Listener:
 
 async def _try(
     step: BoundStep, before: Snapshot, state: PipelineState, runtime: Runtime, recorder: Recorder, *, is_last: bool
-) -> _Ended:
+) -> tuple[str, str | None]:
+    """The transition, and the step that follows."""
     listener = None if runtime.on_answer is None else _Listener(runtime.on_answer)
     watched = replace(runtime, on_answer=listener.tell if listener else None)
     with recorder.step(step) as record:
         try:
             with _naming(step.definition.id):
-                outcome = await step.run(state, watched)
+                outcome = await step.action.run(step.settings, state, watched)
                 target = _next_step_id(step, outcome)
         except StepError as error:
             # A piece of an answer that a user has seen cannot be taken back, so the step is not tried again.
@@ -147,9 +131,9 @@ async def _try(
                 state.error_step, state.error_rule = step.definition.id, error.rule
                 state.error_message = error.message
             record.failure, record.transition = error, transition
-            return _Ended(transition, step.definition.transitions.get(transition))
+            return transition, step.definition.transitions.get(transition)
         record.transition, record.detail = outcome.transition, outcome.detail
-        return _Ended(outcome.transition, target)
+        return outcome.transition, target
 
 
 def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:

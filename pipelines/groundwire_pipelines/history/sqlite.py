@@ -4,8 +4,8 @@ import asyncio
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -176,7 +176,8 @@ class SqliteHistory:
         def run() -> _Result:
             try:
                 with closing(self._connect()) as connection:
-                    with _transaction(connection, kind):
+                    connection.execute(f"BEGIN {kind}")
+                    with connection:
                         result = work(connection)
                     if erases:
                         _empty_log(connection)
@@ -229,17 +230,6 @@ def _empty_log(connection: sqlite3.Connection) -> None:
             "the conversation is deleted, but its bytes stay in the log while another process reads: "
             "they are removed when no process has the history open"
         )
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
-    connection.execute(f"BEGIN {kind}")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def _summary(connection: sqlite3.Connection, user_id: str, session_id: str) -> tuple[str, int, int]:

@@ -131,7 +131,7 @@ def _prompts() -> str:
     for source in PipelineSearch(()).all():
         definition = load_pipeline(source.name, actions=actions)
         for step in bind(definition, actions).values():
-            for prompt, variables in step.prompts.items():
+            for prompt, variables in step.action.prompts_of(step.settings).items():
                 used[prompt] = (variables, used.get(prompt, (variables, frozenset()))[1] | {step.definition.id})
     return _rows(
         ("prompt", "variables", "steps"),

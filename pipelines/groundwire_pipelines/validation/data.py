@@ -9,17 +9,9 @@ from groundwire_pipelines.actions.definition import ERROR_FIELDS, DataFlow, is_e
 from groundwire_pipelines.validation.steps import CheckedStep
 
 GIVEN: Final = frozenset(
-    {
-        "user_question",
-        "repository",
-        "branch",
-        "is_english",
-        "session_id",
-        "user_id",
-        "active_index",
-        "retrieval_access",
-        "retrieval_filter",
-    }
+    """
+    user_question repository branch is_english session_id user_id active_index retrieval_access retrieval_filter
+    """.split()
 )
 """The fields of the state that a run starts with."""
 
