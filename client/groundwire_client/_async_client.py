@@ -10,16 +10,7 @@ from collections.abc import Iterable, Sequence, Sized
 from datetime import datetime
 from typing import TypeAlias, TypedDict
 
-from groundwire.v1.index_pb2 import (
-    ActivateIndexRequest,
-    ActivateIndexResponse,
-    DeleteIndexRequest,
-    DeleteIndexResponse,
-    GetIndexRequest,
-    GetIndexResponse,
-    ListIndexesRequest,
-    ListIndexesResponse,
-)
+from groundwire.v1 import index_pb2 as indexes
 from groundwire.v1.query_pb2 import FusionMode, HybridParameters, QueryRequest, QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     EdgeDirection,
@@ -39,19 +30,8 @@ from groundwire.v1.retrieval_pb2 import (
     SearchType,
 )
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle
+from groundwire_client import _defaults as defaults
 from groundwire_client._arguments import sends
-from groundwire_client._defaults import (
-    BUDGET_TOKENS,
-    EDGE_TYPES,
-    END_TOP_K,
-    EVIDENCE_TOP_K,
-    MAX_DEPTH,
-    MAX_HOPS,
-    MAX_NODES,
-    MAX_NODES_BETWEEN,
-    MAX_PATHS,
-    TOP_K,
-)
 from groundwire_client._errors import GroundwireError
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
 from groundwire_client._filters import Filter, as_filter
@@ -95,7 +75,7 @@ class AsyncGroundwireClient(AsyncTransport):
         query: str = "",
         *,
         search_type: SearchType.ValueType = SearchType.SEARCH_TYPE_UNSPECIFIED,
-        top_k: int = TOP_K,
+        top_k: int = defaults.TOP_K,
         filter: Filter | None = None,
         query_vector: Sequence[float] = (),
         rrf_k: int | None = None,
@@ -178,9 +158,9 @@ class AsyncGroundwireClient(AsyncTransport):
         scope: IndexScope,
         seed_ids: Sequence[str],
         *,
-        max_depth: int = MAX_DEPTH,
-        max_nodes: int = MAX_NODES,
-        edge_allowlist: Sequence[str] = EDGE_TYPES,
+        max_depth: int = defaults.MAX_DEPTH,
+        max_nodes: int = defaults.MAX_NODES,
+        edge_allowlist: Sequence[str] = defaults.EDGE_TYPES,
         direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
@@ -218,10 +198,10 @@ class AsyncGroundwireClient(AsyncTransport):
         from_ids: Sequence[str],
         to_ids: Sequence[str],
         *,
-        max_hops: int = MAX_HOPS,
-        max_paths: int = MAX_PATHS,
-        max_nodes: int = MAX_NODES_BETWEEN,
-        edge_allowlist: Sequence[str] = EDGE_TYPES,
+        max_hops: int = defaults.MAX_HOPS,
+        max_paths: int = defaults.MAX_PATHS,
+        max_nodes: int = defaults.MAX_NODES_BETWEEN,
+        edge_allowlist: Sequence[str] = defaults.EDGE_TYPES,
         direction: EdgeDirection.ValueType = EdgeDirection.EDGE_DIRECTION_UNSPECIFIED,
         filter: Filter | None = None,
         min_confidence: float = 0.0,
@@ -235,8 +215,8 @@ class AsyncGroundwireClient(AsyncTransport):
         search finds best. `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
-        starts = await self.resolve(scope, from_ids, search_top_k=END_TOP_K, **common)
-        ends = await self.resolve(read_at(scope, starts), to_ids, search_top_k=END_TOP_K, **common)
+        starts = await self.resolve(scope, from_ids, search_top_k=defaults.END_TOP_K, **common)
+        ends = await self.resolve(read_at(scope, starts), to_ids, search_top_k=defaults.END_TOP_K, **common)
         request = FindPathsRequest(
             scope=read_at(scope, [*starts, *ends]),
             access=self._access(access),
@@ -295,7 +275,7 @@ class AsyncGroundwireClient(AsyncTransport):
         if max_chars is not None:
             request.max_chars = max_chars
         else:
-            request.budget_tokens = BUDGET_TOKENS if budget_tokens is None else budget_tokens
+            request.budget_tokens = defaults.BUDGET_TOKENS if budget_tokens is None else budget_tokens
         response = await self._call(self._retrieval.FetchNodeTexts, request, timeout)
         await self._warn(request, response.index, response.texts, timeout)
         return response
@@ -369,9 +349,9 @@ class AsyncGroundwireClient(AsyncTransport):
         self,
         scope: IndexScope,
         question: str,
-        budget_tokens: int = BUDGET_TOKENS,
+        budget_tokens: int = defaults.BUDGET_TOKENS,
         *,
-        top_k: int = EVIDENCE_TOP_K,
+        top_k: int = defaults.EVIDENCE_TOP_K,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -424,7 +404,7 @@ class AsyncGroundwireClient(AsyncTransport):
             used += more.used_tokens
         return evidence_of(pinned(scope, answer.index), question, answer, fetched)
 
-    @sends(ListIndexesRequest)
+    @sends(indexes.ListIndexesRequest)
     async def list_indexes(
         self,
         repository: str = "",
@@ -432,28 +412,28 @@ class AsyncGroundwireClient(AsyncTransport):
         *,
         access: AccessContext | None = None,
         timeout: float | None = None,
-    ) -> ListIndexesResponse:
+    ) -> indexes.ListIndexesResponse:
         """The indexes with a node visible to the caller, by repository, branch and version; empty names are all."""
-        request = ListIndexesRequest(repository=repository, branch=branch, access=self._access(access))
+        request = indexes.ListIndexesRequest(repository=repository, branch=branch, access=self._access(access))
         return await self._call(self._indexes.ListIndexes, request, timeout)
 
-    @sends(GetIndexRequest)
+    @sends(indexes.GetIndexRequest)
     async def get_index(
         self, scope: IndexScope, *, access: AccessContext | None = None, timeout: float | None = None
-    ) -> GetIndexResponse:
+    ) -> indexes.GetIndexResponse:
         """Describes the scope's pinned index version, or its active one."""
-        request = GetIndexRequest(scope=scope, access=self._access(access))
+        request = indexes.GetIndexRequest(scope=scope, access=self._access(access))
         return await self._call(self._indexes.GetIndex, request, timeout)
 
-    @sends(ActivateIndexRequest)
-    async def activate_index(self, scope: IndexScope, *, timeout: float | None = None) -> ActivateIndexResponse:
+    @sends(indexes.ActivateIndexRequest)
+    async def activate_index(self, scope: IndexScope, *, timeout: float | None = None) -> indexes.ActivateIndexResponse:
         """Makes the scope's `active_index` the version that answers; the response names the one before."""
-        return await self._call(self._indexes.ActivateIndex, ActivateIndexRequest(scope=scope), timeout)
+        return await self._call(self._indexes.ActivateIndex, indexes.ActivateIndexRequest(scope=scope), timeout)
 
-    @sends(DeleteIndexRequest)
-    async def delete_index(self, scope: IndexScope, *, timeout: float | None = None) -> DeleteIndexResponse:
+    @sends(indexes.DeleteIndexRequest)
+    async def delete_index(self, scope: IndexScope, *, timeout: float | None = None) -> indexes.DeleteIndexResponse:
         """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
-        return await self._call(self._indexes.DeleteIndex, DeleteIndexRequest(scope=scope), timeout)
+        return await self._call(self._indexes.DeleteIndex, indexes.DeleteIndexRequest(scope=scope), timeout)
 
     async def _warn(self, request: _Narrowed, index: str, found: Sized, timeout: float | None) -> None:
         """Warns of values that the index does not have, after a call that found nothing."""
