@@ -1,8 +1,8 @@
 """The calls behind the tools: arguments to requests; `responses` makes results of what the server answers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Sized
+from contextlib import asynccontextmanager
 
 from groundwire_client import (
     AsyncGroundwireClient,
@@ -58,8 +58,7 @@ class Answers:
     async def search_code(self, asked: SearchCode) -> Hits:
         """The nodes that match best, without texts."""
         scope = await self._named(asked.repository)
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             found = await client.search(
                 scope.index_scope,
                 asked.query,
@@ -73,8 +72,7 @@ class Answers:
     async def ask(self, asked: Ask) -> Texts:
         """The texts that match best, within the budget."""
         scope = await self._named(asked.repository)
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             found = await client.query(
                 scope.index_scope,
                 asked.query,
@@ -90,8 +88,7 @@ class Answers:
     async def read_code(self, asked: ReadCode) -> Texts:
         """The texts of nodes, in the order asked, within the budget."""
         scope = await self._of_nodes(asked.nodes, asked.repository)
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             found = await client.fetch(
                 scope.index_scope,
                 asked.nodes,
@@ -103,8 +100,7 @@ class Answers:
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
         """The neighbourhood of nodes in the dependency graph."""
         scope = await self._of_nodes(asked.nodes, asked.repository)
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             walked = await client.expand(
                 scope.index_scope,
                 asked.nodes,
@@ -119,8 +115,7 @@ class Answers:
     async def find_paths(self, asked: FindPaths) -> Paths:
         """How nodes are connected."""
         scope = await self._of_nodes([*asked.from_nodes, *asked.to_nodes], asked.repository)
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             starts, ends = [
                 await client.resolve(scope.index_scope, names, search_top_k=END_TOP_K)
                 for names in (asked.from_nodes, asked.to_nodes)
@@ -141,8 +136,7 @@ class Answers:
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""
         scope = await self._of_nodes([node_id], "")
-        client = await self._connected()
-        with self._failures(scope.name):
+        async with self._asking(scope.name) as client:
             found = await client.fetch(scope.index_scope, [node_id], budget_tokens=10_000_000)
         if not found.texts:
             raise ToolError("there is no such node: give the place or the `id` of a result, percent-encoded")
@@ -151,8 +145,7 @@ class Answers:
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
         """The allowed scopes with at least one node visible to the caller, with the version that answers."""
         repositories = sorted({scope.repository for scope in self._scopes.all})
-        client = await self._connected()
-        with self._failures(""):
+        async with self._asking("") as client:
             lists = await asyncio.gather(*map(client.list_indexes, repositories))
         found = {(index.repository, index.branch, index.version): index for made in lists for index in made.indexes}
         active = {(index.repository, index.branch, ""): index for index in found.values() if index.active}
@@ -184,11 +177,12 @@ class Answers:
             raise ToolError(f"repository: give one of {', '.join(scope.name for scope in visible)}")
         return visible[0]
 
-    @contextmanager
-    def _failures(self, name: str) -> Iterator[None]:
-        """Turns what the client raises about the scope of that name into ToolError."""
+    @asynccontextmanager
+    async def _asking(self, name: str) -> AsyncIterator[AsyncGroundwireClient]:
+        """Gives the client, and turns what it raises about the scope of that name into ToolError."""
+        client = await self._connected()
         try:
-            yield
+            yield client
         except GroundwireError as error:
             if error.reason == "SCOPE_NOT_FOUND" and (pending := self._pending()):
                 raise ToolError(pending) from None

@@ -5,10 +5,9 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import typer
-from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from groundwire_client import AccessContext, AsyncGroundwireClient, UnauthenticatedError
@@ -96,12 +95,8 @@ async def _serve(answers: Answers, http: HttpOptions | None) -> None:
     if http is not None:
         await serve_http(server, http, lambda url: typer.echo(f"serving MCP at {url}", err=True))
     else:
-        await _serve_stdio(server)
-
-
-async def _serve_stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None:
