@@ -11,7 +11,6 @@ The same from asyncio, with a client that other runs may share:
 """
 
 import asyncio
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,15 +212,9 @@ def _both(setting: FilterKeys | None, given: NodeFilter) -> NodeFilter:
 
 
 def _span_sinks() -> tuple[TraceSink, ...]:
-    sink = _span_sink_type()
-    return () if sink is None else (sink(),)
-
-
-@functools.cache
-def _span_sink_type() -> Callable[[], TraceSink] | None:
-    """The sink that makes spans; None if OpenTelemetry, the extra `telemetry`, is not installed."""
+    """The sink that makes spans; none if OpenTelemetry, the extra `telemetry`, is not installed."""
     try:
         from groundwire_pipelines.engine.telemetry import SpanSink
     except ImportError:
-        return None
-    return SpanSink
+        return ()
+    return (SpanSink(),)

@@ -94,18 +94,15 @@ class PromptFolders:
             )
         for folder in self.folders:
             path = folder / f"{name}{ending}"
-            if path.is_file():
-                return _read_text(path)
+            if not path.is_file():
+                continue
+            try:
+                return path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise StepError("prompt-unreadable", f"the file {path} cannot be read as UTF-8: {error}") from error
         searched = ", ".join(map(str, self.folders)) or "no folder: put it into prompts/ next to the pipeline's file"
         near = did_you_mean(name, {path.stem for folder in self.folders for path in folder.glob(f"*{ending}")})
         raise StepError("prompt-missing", f"there is no {kind} {name!r} in {searched}{near}")
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StepError("prompt-unreadable", f"the file {path} cannot be read as UTF-8: {error}") from error
 
 
 def _variable_problems(text: str, offered: Iterable[str]) -> tuple[str, ...]:

@@ -34,7 +34,9 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     if not state.session_id:
         return Outcome(detail={"turns": 0, "summarised": False, "history_tokens": 0})
     history = conversation_history(state, runtime)
-    budget = _budget(runtime)
+    budget = runtime.settings.max_history_tokens
+    if budget is None:
+        raise StepError("settings-key-missing", "settings.max_history_tokens is required to load a history")
     stored = await history.load(state.user_id, state.session_id)
     kept, summarised = stored, False
     if runtime.counter.count(_text(stored)) > budget:
@@ -119,12 +121,6 @@ def _what_fits(stored: StoredHistory, budget: int, runtime: Runtime) -> StoredHi
     summary = stored.summary if fits(stored.summary, len(turns)) else ""
     first = bisect_left(range(len(turns)), True, key=lambda first: fits(summary, first))
     return StoredHistory(summary, stored.summary_version, turns[first:])
-
-
-def _budget(runtime: Runtime) -> int:
-    if runtime.settings.max_history_tokens is None:
-        raise StepError("settings-key-missing", "settings.max_history_tokens is required to load a history")
-    return runtime.settings.max_history_tokens
 
 
 ACTION = Action(

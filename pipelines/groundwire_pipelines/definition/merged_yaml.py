@@ -1,5 +1,6 @@
 """A merged pipeline as YAML that loads as the same pipeline: to read, or as a copy to edit."""
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -138,10 +139,6 @@ def _aligned(lines: Sequence[str]) -> Iterator[str]:
 def _flow(value: JsonValue) -> str:
     """A value on one line."""
     match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
         case str():
             return _text(value)
         case list():
@@ -149,7 +146,7 @@ def _flow(value: JsonValue) -> str:
         case dict():
             return f"{{{', '.join(f'{_flow(key)}: {_flow(entry)}' for key, entry in value.items())}}}"
         case _:
-            return repr(value)
+            return json.dumps(value)
 
 
 def _text(text: str) -> str:

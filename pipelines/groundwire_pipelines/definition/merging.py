@@ -81,13 +81,13 @@ def merge(chain: Sequence[PipelineSource], overrides: Mapping[str, Located]) -> 
         steps={step_id: _step(step_id, step) for step_id, step in steps.items()},
         origins=origins,
         files=tuple(dict.fromkeys(source.path for source in reversed(chain))),
-        prompts=tuple(dict.fromkeys(folder for source in reversed(chain) for folder in _prompt_folders(source))),
+        prompts=tuple(
+            dict.fromkeys(
+                folder for source in reversed(chain) for folder in (source.path.parent / "prompts", *source.prompts)
+            )
+        ),
         replaced={step_id: _step(step_id, step) for step_id, step in replaced.items()},
     )
-
-
-def _prompt_folders(source: PipelineSource) -> tuple[Path, ...]:
-    return source.path.parent / "prompts", *source.prompts
 
 
 def _identity(source: PipelineSource) -> tuple[Path, str]:

@@ -85,21 +85,25 @@ _OF_EVERY_STEP: Final = """\
 
 def page() -> str:
     """The page; the same for the same code."""
-    parts = [_HEAD, "## Settings\n", _settings(), "## Keys of every step\n", _OF_EVERY_STEP]
-    parts += [_table(_without(keys_of(StepSettings), ())), "## Filters\n"]
-    parts += [
+    parts = (
+        _HEAD,
+        "## Settings\n",
+        "A pipeline may have any others, which steps refer to by `<key>_from_settings`.\n",
+        _table(_without(keys_of(PipelineSettings), ("filter.",))),
+        "## Keys of every step\n",
+        _OF_EVERY_STEP,
+        _table(keys_of(StepSettings)),
+        "## Filters\n",
         "The setting `filter` and the key `filter` of a step hold:\n",
         _table(keys_of(FilterKeys)),
         "## Actions\n",
-    ]
-    parts += _actions()
-    parts += ["## Prompts of the library\n", _prompts(), "## Rules\n", _rules()]
+        *_actions(),
+        "## Prompts of the library\n",
+        _prompts(),
+        "## Rules\n",
+        _rules(),
+    )
     return "\n".join(parts)
-
-
-def _settings() -> str:
-    told = "A pipeline may have any others, which steps refer to by `<key>_from_settings`."
-    return f"{told}\n\n{_table(_without(keys_of(PipelineSettings), ('filter.',)))}"
 
 
 def _actions() -> Iterator[str]:
@@ -121,7 +125,7 @@ def _action(action: Action[Any], keys: Sequence[Key]) -> str:
 
 
 def _without(keys: Iterable[Key], prefixes: tuple[str, ...]) -> list[Key]:
-    return [key for key in keys if not key.name.startswith(prefixes)] if prefixes else list(keys)
+    return [key for key in keys if not key.name.startswith(prefixes)]
 
 
 def _prompts() -> str:
@@ -170,9 +174,5 @@ def _table(keys: Iterable[Key]) -> str:
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "".join(_lines(head, rows))
-
-
-def _lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    for row in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n"
+    lines = (" | ".join(cell.replace("|", r"\|") for cell in row) for row in (head, ["---"] * len(head), *rows))
+    return "".join(f"| {line} |\n" for line in lines)

@@ -39,7 +39,8 @@ def blocks(selection: Selection, edges: Iterable[GraphEdge]) -> list[str]:
     if not selection.texts:
         return []
     texts, others = _rows(selection, edges)
-    return [*(f"{row}\n{_fenced(one)}" for one, row in texts), *(["\n".join(others)] if others else [])]
+    shown = ((row, fence(one.excerpt.numbered), one.excerpt.numbered) for one, row in texts)
+    return [*(f"{row}\n{around}\n{text}\n{around}" for row, around, text in shown), *filter(None, ["\n".join(others)])]
 
 
 def table(selection: Selection, edges: Iterable[GraphEdge] = ()) -> str:
@@ -63,11 +64,6 @@ def row(node: EvidenceNode, *, is_shown: bool) -> str:
     where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
     mark = "" if node.handle is None else handle(node.handle)
     return " ".join(filter(None, ("" if is_shown else "-", mark, line_start(where or node.id), name)))
-
-
-def links_of(node: EvidenceNode, shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]) -> str:
-    """A node's edges to shown texts, and for a node without a text also the edges from them."""
-    return _links([node], shown, edges).get(node.id, "")
 
 
 def fence(text: str) -> str:
@@ -94,8 +90,8 @@ def link(edge: GraphEdge, source: EvidenceNode, target: EvidenceNode, *, to: Evi
 
 def place(location: SourceLocation) -> str:
     """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
-    lines, path = _lines(location.start_line, location.end_line), in_one_line(location.path, _LONGEST_PATH)
-    return f"{path}:{lines}" if path and lines else path
+    first, last, path = location.start_line, location.end_line, in_one_line(location.path, _LONGEST_PATH)
+    return f"{path}:{first}{f'-{last}' if last > first else ''}" if path and first else path
 
 
 def full_place(node: EvidenceNode) -> str:
@@ -132,7 +128,7 @@ def _rows(selection: Selection, edges: Iterable[GraphEdge]) -> tuple[list[tuple[
     The row of a text has its edges to shown texts; that of a node without a text also the edges from them.
     """
     shown = {one.node.id: one.place for one in selection.texts}
-    links = _links([*shown.values(), *selection.named], shown, edges)
+    links = links_of([*shown.values(), *selection.named], shown, edges)
     files: dict[str, list[ShownText]] = {}
     for one in selection.texts:
         files.setdefault(one.node.location.path or one.node.id, []).append(one)
@@ -143,17 +139,13 @@ def _rows(selection: Selection, edges: Iterable[GraphEdge]) -> tuple[list[tuple[
     return texts, [*others, *([more_line(selection.more)] if selection.more else [])]
 
 
-def _fenced(one: ShownText) -> str:
-    around = fence(one.excerpt.numbered)
-    return f"{around}\n{one.excerpt.numbered}\n{around}"
-
-
-def _links(
+def links_of(
     nodes: Iterable[EvidenceNode], shown: Mapping[str, EvidenceNode], edges: Iterable[GraphEdge]
 ) -> Mapping[str, str]:
     """By id, the edges at the end of a node's row: ` → ` with its edges to shown texts, ` ← ` with those from them.
 
-    An edge between two shown texts is in the row of the dependent one only.
+    An edge between two shown texts is in the row of the dependent one only, so only a node without a text has edges
+    from shown texts.
     """
     by_id = {node.id: node for node in nodes}
     outgoing: dict[str, list[_Link]] = {}
@@ -185,12 +177,6 @@ def _by_type(links: Iterable[_Link]) -> str:
     for kind, *_, text in sorted(links):
         types.setdefault(in_one_line(kind), []).append(text)
     return ", ".join(f"{name} {' '.join(links)}" for name, links in types.items())
-
-
-def _lines(first: int, last: int) -> str:
-    if not first:
-        return ""
-    return f"{first}-{last}" if last > first else str(first)
 
 
 def _short(node: EvidenceNode) -> str:

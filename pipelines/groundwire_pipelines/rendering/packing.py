@@ -176,7 +176,9 @@ class _Packing:
             rest,
             key=lambda node: (node.id not in self._for_earlier, node.id not in self._within, not self._is_joined(node)),
         ):
-            tokens = self._row_tokens(node, layout.links_of(node, self._places, self._edges.get(node.id, ())))
+            tokens = self._row_tokens(
+                node, layout.links_of([node], self._places, self._edges.get(node.id, ()))[node.id]
+            )
             # The edges of an earlier text's row are not reserved.
             if tokens <= left + (self._left if node.id in self._for_earlier else 0):
                 left -= tokens

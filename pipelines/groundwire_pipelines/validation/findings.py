@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from groundwire_pipelines.definition.merging import PipelineDraft
-from groundwire_pipelines.definition.model import Origin, StepDefinition
+from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.definition.wording import did_you_mean, listed, shown
 from groundwire_pipelines.errors import Problem
@@ -86,7 +86,7 @@ class Findings:
     def missing(self, step_id: str, name: str) -> str:
         """The message for a missing key: a step that replaced a parent's often lacks a key that the parent's had."""
         replaced = self._draft.replaced.get(step_id)
-        if replaced is None or not _has(replaced, name):
+        if replaced is None or {name, f"{name}{SUFFIX}"}.isdisjoint((*replaced.raw, *replaced.transitions)):
             return "is missing"
         return f"is missing: a step replaces the whole of its parent's, and that at {replaced.origin} has it"
 
@@ -111,10 +111,6 @@ class Findings:
     def _distance(self, place: Origin) -> int:
         """The distance from the child in the chain of files; settings of the run are nearest."""
         return self._nearness.get(place.file, -1)
-
-
-def _has(step: StepDefinition, name: str) -> bool:
-    return name in step.raw or name in step.transitions or f"{name}{SUFFIX}" in step.raw
 
 
 def keys_below(model: type[BaseModel], path: Iterable[str]) -> Iterable[str]:

@@ -106,7 +106,14 @@ def _any_step(actions: list[Action[Any]]) -> _Schema:
         "type": "object",
         "properties": {"id": _step_id("What transitions call it.")},
         "required": ["id", "action"],
-        "allOf": [{"properties": {"action": {"oneOf": [_named(action) for action in actions]}}}, *by_action],
+        "allOf": [
+            {
+                "properties": {
+                    "action": {"oneOf": [{"const": action.name, "description": action.summary} for action in actions]}
+                }
+            },
+            *by_action,
+        ],
     }
 
 
@@ -145,10 +152,6 @@ def _given(key: str) -> _Schema:
 
 def _setting_name(key: str) -> _Schema:
     return {"type": "string", "minLength": 1, "description": f"The setting that gives {key}, such as limits.depth."}
-
-
-def _named(action: Action[Any]) -> _Schema:
-    return {"const": action.name, "description": action.summary}
 
 
 def _step_id(description: str) -> _Schema:
