@@ -26,27 +26,24 @@ class CheckedStep:
 
 
 class StepChecks:
-    """Checks the steps of one pipeline; `settings` are those of the draft, None if they are invalid.
-
-    `settings_used` are the names of the settings that steps refer to, so far.
-    """
+    """Checks the steps of one pipeline; `settings` are those of the draft, None if they are invalid."""
 
     def __init__(
         self,
         draft: PipelineDraft,
         settings: PipelineSettings | None,
         actions: Mapping[str, Action[Any]],
-        prompts: PromptFolders,
         findings: Findings,
     ) -> None:
         self._draft = draft
         self._settings = settings
         self._actions = actions
-        self._prompts = prompts
+        self._prompts = PromptFolders(draft.prompts)
         self._findings = findings
         defaults = {name: field.get_default() for name, field in PipelineSettings.model_fields.items()}
         self._values = settings.values if settings else {**defaults, **draft.settings}
-        self.settings_used: set[str] = set()
+        self._settings_used: set[str] = set()
+        """The names of the settings that steps refer to, so far."""
 
     def check(self, step: StepDefinition) -> CheckedStep | None:
         """Reports the problems of one step; returns None if its transitions are not known for certain."""
@@ -100,7 +97,7 @@ class StepChecks:
         keys = resolved(step.raw, self._values)
         for broken in keys.broken:
             self._findings.problem(f"steps.{step.id}.{broken.key}", broken.message)
-        self.settings_used.update(name.partition(".")[0] for name in keys.sources.values())
+        self._settings_used.update(name.partition(".")[0] for name in keys.sources.values())
         return keys
 
     def _own_keys(self, step: StepDefinition, action: Action[Any], keys: ResolvedKeys) -> StepSettings | None:
@@ -130,7 +127,7 @@ class StepChecks:
 
     def _needed_settings(self, step: StepDefinition, names: Iterable[str]) -> None:
         for name in dict.fromkeys(names):
-            self.settings_used.add(name)
+            self._settings_used.add(name)
             if self._values.get(name) in (None, "", [], ()):
                 message = f"is missing; the step {step.id!r} ({step.action}) needs it"
                 self._findings.problem(f"settings.{name}", message, at=(f"steps.{step.id}",))

@@ -1,7 +1,8 @@
 """All checks of a merged pipeline before it runs."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +13,6 @@ from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.sources import OWN_SETTING
 from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.errors import DefinitionError
-from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.validation.data import Unwritten, unwritten
 from groundwire_pipelines.validation.findings import Findings, parsed
@@ -70,41 +70,6 @@ def _any_loop(graph: Graph) -> tuple[str, ...]:
     return ()
 
 
-def check_demands(
-    draft: PipelineDraft, settings: PipelineSettings, steps: Mapping[str, CheckedStep], findings: Findings
-) -> None:
-    """Reports reachable steps that lack data or a retrieval mode."""
-    entry, modes = settings.entry_step_id, settings.retrieval_modes
-    reached = reachable({step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}, (entry,))
-    for step_id, step in steps.items():
-        if step_id in reached and step.modes and not set(step.modes).intersection(modes):
-            message = f"searches by {listed(step.modes)}, and settings.retrieval_modes has only {listed(modes)}"
-            findings.problem(f"steps.{step_id}", message, at=(f"steps.{step_id}", "settings.retrieval_modes"))
-    for missing in unwritten(steps, entry):
-        _tell_unwritten(draft, steps, missing, findings)
-
-
-def _tell_unwritten(
-    draft: PipelineDraft, steps: Mapping[str, CheckedStep], missing: Unwritten, findings: Findings
-) -> None:
-    *before, reader = missing.path
-    fields = " or ".join(f"`{name}`" for name in missing.fields)
-    path = f"on the path {' -> '.join(missing.path)}" if before else "before the entry step"
-    message = f"reads {fields}, which no step has written {path}"
-    writers = [step_id for step_id, step in steps.items() if _writes(step, missing.fields)]
-    if writers:
-        message += f"; {listed(writers)} would"
-    lost = [step_id for step_id in before if step_id in draft.replaced]
-    if lost:
-        message += f"; a step replaces the whole of its parent's, as {listed(lost)} did"
-    findings.problem(f"steps.{reader}", message, at=[f"steps.{step_id}" for step_id in (reader, *before)])
-
-
-def _writes(step: CheckedStep, fields: tuple[str, ...]) -> bool:
-    written = {*step.data.writes, *(name for names in step.data.writes_on.values() for name in names)}
-    return not written.isdisjoint(fields)
-
-
 def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> PipelineDefinition:
     """The pipeline, if it has no problems.
 
@@ -116,10 +81,13 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
         DefinitionError: The pipeline has problems; names each with its place.
     """
     findings = Findings(draft)
-    settings = _settings(draft, findings)
+    settings: PipelineSettings | None = None
+    try:
+        settings = parsed(PipelineSettings, draft.settings)
+    except ValidationError as error:
+        findings.broken_rules(error, "settings", PipelineSettings)
     if draft.steps:
-        checks = StepChecks(draft, settings, actions, PromptFolders(draft.prompts), findings)
-        _check_steps(draft, settings, checks, actions, findings)
+        _PipelineChecks(draft, settings, actions, findings).check_all()
     else:
         findings.problem("steps", "the pipeline has no steps")
     if settings is None or findings.problems:
@@ -129,85 +97,95 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
     )
 
 
-def _settings(draft: PipelineDraft, findings: Findings) -> PipelineSettings | None:
-    try:
-        return parsed(PipelineSettings, draft.settings)
-    except ValidationError as error:
-        findings.broken_rules(error, "settings", PipelineSettings)
-        return None
+class _PipelineChecks(StepChecks):
+    """Checks each step of a pipeline, then what several steps have to agree on."""
 
+    def check_all(self) -> None:
+        """Reports all problems and warnings."""
+        checked = {step.id: self.check(step) for step in self._draft.steps.values()}
+        self._check_own_settings()
+        entry = self._draft.settings.get("entry_step_id")
+        has_entry = isinstance(entry, str) and entry != "" and self.must_be_step("settings.entry_step_id", entry)
+        sound = {step_id: step for step_id, step in checked.items() if step is not None}
+        if self._check_loops() and has_entry and len(sound) == len(checked):
+            self._check_reach(sound, str(entry))
+            if self._settings is not None:
+                self._check_demands(self._settings, sound)
 
-def _check_steps(
-    draft: PipelineDraft,
-    settings: PipelineSettings | None,
-    checks: StepChecks,
-    actions: Mapping[str, Action[Any]],
-    findings: Findings,
-) -> None:
-    checked = {step.id: checks.check(step) for step in draft.steps.values()}
-    _check_own_settings(draft, checks.settings_used, findings)
-    entry = draft.settings.get("entry_step_id")
-    has_entry = isinstance(entry, str) and entry != "" and checks.must_be_step("settings.entry_step_id", entry)
-    graph = {step.id: checks.followers(step) for step in draft.steps.values()}
-    sound = {step_id: step for step_id, step in checked.items() if step is not None}
-    if _check_loops(draft, actions, graph, findings) and has_entry and len(sound) == len(checked):
-        _check_reach(draft, actions, sound, str(entry), findings)
-        if settings is not None:
-            check_demands(draft, settings, sound, findings)
+    def _check_own_settings(self) -> None:
+        """A setting without a meaning that no step uses is a problem if it is near a known name, else a warning."""
+        for name in self._draft.settings:
+            if name in PipelineSettings.model_fields:
+                continue
+            key = f"settings.{name}"
+            near = did_you_mean(name, PipelineSettings.model_fields)
+            if not OWN_SETTING.pattern.fullmatch(name):
+                self._findings.problem(key, f"{name!r} {OWN_SETTING.rule}")
+            elif name not in self._settings_used and near:
+                self._findings.problem(key, f"unknown key{near}")
+            elif name not in self._settings_used:
+                told = f"no step refers to this setting; one does by `<key>_from_settings: {name}`"
+                self._findings.warning(key, told)
 
+    def _check_loops(self) -> bool:
+        """Reports loops without a guard; whether there are none."""
+        steps = self._draft.steps.values()
+        # A step of an unknown action counts as a guard: it may be a misspelt one.
+        guarding = {name for name, action in self._actions.items() if action.guards_loops}
+        guards = [step.id for step in steps if step.action in guarding or step.action not in self._actions]
+        unguarded = loops({step.id: self.followers(step) for step in steps}, guards)
+        for loop in unguarded:
+            way = " -> ".join((*loop, loop[0]))
+            self._findings.problem(f"steps.{loop[0]}", f"a loop without a step of {listed(sorted(guarding))}: {way}")
+        return not unguarded
 
-def _check_own_settings(draft: PipelineDraft, used: Collection[str], findings: Findings) -> None:
-    """A setting without a meaning that no step refers to is a problem if it is near a known name, else a warning."""
-    for name in draft.settings:
-        if name in PipelineSettings.model_fields:
-            continue
-        key = f"settings.{name}"
-        near = did_you_mean(name, PipelineSettings.model_fields)
-        if not OWN_SETTING.pattern.fullmatch(name):
-            findings.problem(key, f"{name!r} {OWN_SETTING.rule}")
-        elif name not in used and near:
-            findings.problem(key, f"unknown key{near}")
-        elif name not in used:
-            findings.warning(key, f"no step refers to this setting; one does by `<key>_from_settings: {name}`")
+    def _check_reach(self, steps: Mapping[str, CheckedStep], entry: str) -> None:
+        """Warns of steps that no run reaches, and reports those from which no run ends."""
+        named = {step.id: tuple(step.transitions.values()) for step in self._draft.steps.values()}
+        for step_id in named:
+            if step_id not in reachable(named, (entry,)):
+                self._warn_unreachable(step_id, entry)
+        taken = {step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}
+        ending = {name for name, action in self._actions.items() if not action.transitions}
+        ends = [step.id for step in self._draft.steps.values() if step.action in ending]
+        safe = reachable(reverse(taken), ends)
+        reached = reachable(taken, (entry,))
+        trapped = [step_id for step_id in taken if step_id in reached and step_id not in safe]
+        if trapped:
+            told = f"no step of {listed(sorted(ending))} can be reached from {listed(trapped)}, so a run would not end"
+            self._findings.problem(f"steps.{trapped[0]}", told, at=[f"steps.{step_id}" for step_id in trapped])
 
+    def _warn_unreachable(self, step_id: str, entry: str) -> None:
+        message = f"cannot be reached from the entry step {entry!r}"
+        culprits = [one for one, parent in self._draft.replaced.items() if step_id in parent.transitions.values()]
+        if culprits:
+            message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"
+        self._findings.warning(f"steps.{step_id}", message, at=[f"steps.{one}" for one in (*culprits, step_id)])
 
-def _check_loops(draft: PipelineDraft, actions: Mapping[str, Action[Any]], graph: Graph, findings: Findings) -> bool:
-    """Reports loops without a guard."""
-    # A step of an unknown action counts as a guard: it may be a misspelt one.
-    guarding = {name for name, action in actions.items() if action.guards_loops}
-    guards = [step.id for step in draft.steps.values() if step.action in guarding or step.action not in actions]
-    unguarded = loops(graph, guards)
-    for loop in unguarded:
-        way = " -> ".join((*loop, loop[0]))
-        findings.problem(f"steps.{loop[0]}", f"a loop without a step of {listed(sorted(guarding))}: {way}")
-    return not unguarded
+    def _check_demands(self, settings: PipelineSettings, steps: Mapping[str, CheckedStep]) -> None:
+        """Reports reachable steps that lack data or a retrieval mode."""
+        entry, modes = settings.entry_step_id, settings.retrieval_modes
+        reached = reachable({step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}, (entry,))
+        for step_id, step in steps.items():
+            if step_id in reached and step.modes and not set(step.modes).intersection(modes):
+                message = f"searches by {listed(step.modes)}, and settings.retrieval_modes has only {listed(modes)}"
+                self._findings.problem(f"steps.{step_id}", message, at=(f"steps.{step_id}", "settings.retrieval_modes"))
+        for missing in unwritten(steps, entry):
+            self._tell_unwritten(steps, missing)
 
-
-def _check_reach(
-    draft: PipelineDraft,
-    actions: Mapping[str, Action[Any]],
-    steps: Mapping[str, CheckedStep],
-    entry: str,
-    findings: Findings,
-) -> None:
-    named = {step.id: tuple(step.transitions.values()) for step in draft.steps.values()}
-    taken = {step_id: tuple(step.transitions.values()) for step_id, step in steps.items()}
-    for step_id in named:
-        if step_id not in reachable(named, (entry,)):
-            _warn_unreachable(draft, step_id, entry, findings)
-    ending = {name for name, action in actions.items() if not action.transitions}
-    ends = [step.id for step in draft.steps.values() if step.action in ending]
-    safe = reachable(reverse(taken), ends)
-    reached = reachable(taken, (entry,))
-    trapped = [step_id for step_id in taken if step_id in reached and step_id not in safe]
-    if trapped:
-        message = f"no step of {listed(sorted(ending))} can be reached from {listed(trapped)}, so a run would not end"
-        findings.problem(f"steps.{trapped[0]}", message, at=[f"steps.{step_id}" for step_id in trapped])
-
-
-def _warn_unreachable(draft: PipelineDraft, step_id: str, entry: str, findings: Findings) -> None:
-    message = f"cannot be reached from the entry step {entry!r}"
-    culprits = [one for one, parent in draft.replaced.items() if step_id in parent.transitions.values()]
-    if culprits:
-        message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"
-    findings.warning(f"steps.{step_id}", message, at=[f"steps.{one}" for one in (*culprits, step_id)])
+    def _tell_unwritten(self, steps: Mapping[str, CheckedStep], missing: Unwritten) -> None:
+        *before, reader = missing.path
+        fields = " or ".join(f"`{name}`" for name in missing.fields)
+        path = f"on the path {' -> '.join(missing.path)}" if before else "before the entry step"
+        message = f"reads {fields}, which no step has written {path}"
+        writers = [
+            step_id
+            for step_id, step in steps.items()
+            if not {*step.data.writes, *chain(*step.data.writes_on.values())}.isdisjoint(missing.fields)
+        ]
+        if writers:
+            message += f"; {listed(writers)} would"
+        lost = [step_id for step_id in before if step_id in self._draft.replaced]
+        if lost:
+            message += f"; a step replaces the whole of its parent's, as {listed(lost)} did"
+        self._findings.problem(f"steps.{reader}", message, at=[f"steps.{step_id}" for step_id in (reader, *before)])
