@@ -20,10 +20,10 @@ from groundwire_pipelines.state import PipelineState
 class FetchSettings(StepSettings):
     """The keys of a `fetch_node_texts` step."""
 
-    budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    budget_tokens: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("budget-not-positive")] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     budget_factor: BudgetFactor = None
-    max_chars: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    max_chars: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("budget-not-positive")] = None
     """The most characters in all, instead of tokens."""
     prioritization_mode: Annotated[str, OneOf(choices(PrioritizationMode), "prioritization-mode-unknown")] = "balanced"
     """The order in which nodes get the budget, unless a step has chosen among them."""

@@ -42,9 +42,8 @@ class HandlePrefixSettings(StepSettings):
     protocol: Literal["router", "answer"] | None = None
     """The protocol of the answer's prefixes, which also decides the step's transitions."""
     prefixes: Annotated[
-        dict[str, Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]] | None,
+        Annotated[dict[str, Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]], Field(min_length=1)] | None,
         AfterValidator(_clear),
-        Field(min_length=1),
     ] = None
     """The prefixes of a router of your own, instead of `protocol`, each with a name: with `"[CODE:]": code` an answer
     that begins with `[CODE:]` ends with `on_code`."""

@@ -81,7 +81,7 @@ class QuerySettings(HybridSettings):
     """True to return the chunks before and after a match as well."""
     cap_top_k: bool = False
     """True if a top_k above the server's maximum is lowered to it; else the server refuses it."""
-    budget_tokens: Annotated[int | None, at_least_one("budget-not-positive"), Field(ge=1)] = None
+    budget_tokens: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("budget-not-positive")] = None
     """The most tokens in all; 70 % of max_context_tokens, rounded down, when absent."""
     expand_graph: bool = False
     """True to return the services around the matches as well; a render step lists them below the texts."""

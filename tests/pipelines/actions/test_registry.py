@@ -1,18 +1,23 @@
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from types import MappingProxyType
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from groundwire_pipelines.actions import registry, search_nodes
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.errors import PipelineError
+from groundwire_pipelines.validation.findings import parsed
 
 NAMES = """
     translate_in_if_needed load_conversation_history check_context_budget call_model handle_prefix search_nodes
     fetch_more_context query check_retrieval expand_dependency_tree choose_nodes find_paths fetch_node_texts
     render_context_blocks render_paths summarize_context loop_guard persist_turn_and_finalize finalize
 """.split()
+KEYS = [(action, key) for action in registry.BUILT_IN for key in action.settings.model_fields]
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +75,9 @@ def test_refuses_a_plug_in_that_is_none(monkeypatch: pytest.MonkeyPatch, name: s
         registry.actions()
     assert f"{name!r} ({value})" in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("action", "key"), KEYS)
+def test_a_key_without_a_value_breaks_a_rule_or_is_as_if_absent(action: Action[Any], key: str) -> None:
+    with suppress(ValidationError):
+        assert getattr(parsed(action.settings, {key: None}), key) is None
