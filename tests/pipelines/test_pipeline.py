@@ -15,7 +15,7 @@ from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, 
 from groundwire_pipelines.errors import DefinitionError, StepError
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
-from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sink_type
+from groundwire_pipelines.pipeline import Pipeline, PipelineResult, _span_sinks
 from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
 from support.openai_server import scripted_server
 from support.retrieval_server import WorldServer, serving
@@ -291,9 +291,5 @@ def test_two_pipelines_at_the_same_time_share_nothing(folder: Path, address: str
 
 def test_without_opentelemetry_a_run_makes_no_spans(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setitem(sys.modules, "groundwire_pipelines.engine.telemetry", None)
-    _span_sink_type.cache_clear()
-    try:
-        assert _span_sink_type() is None
-        assert Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main").answer
-    finally:
-        _span_sink_type.cache_clear()
+    assert _span_sinks() == ()
+    assert Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main").answer

@@ -1,7 +1,7 @@
 """A double of the asyncio client that answers from a script, and short ways to make what a run needs."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeVar, cast
@@ -31,7 +31,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
-from groundwire_pipelines.engine.binding import bind
+from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.rendering.shown import Excerpt, ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
@@ -239,9 +239,9 @@ def run_action(action: Action[Any], raw: Mapping[str, JsonValue], state: Pipelin
     step = make_step("step", action.name, None, **raw)
     definition = replace(make_definition(step), settings=runtime.settings)
     bound = bind(definition, {action.name: action})["step"]
-    return asyncio.run(_awaited(bound.run, state, runtime))
+    return asyncio.run(_run(bound, state, runtime))
 
 
-async def _awaited(run: Callable[[PipelineState, Runtime], Any], state: PipelineState, runtime: Runtime) -> Outcome:
-    outcome: Outcome = await run(state, runtime)
+async def _run(step: BoundStep, state: PipelineState, runtime: Runtime) -> Outcome:
+    outcome: Outcome = await step.action.run(step.settings, state, runtime)
     return outcome
