@@ -20,9 +20,10 @@ Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
 _MAX_DEPTH: Final = 8
 _SPACE: Final = re.compile(r"\s*")
 _WORD: Final = re.compile(r"""[^\s,:{}\[\]"'`]+""")
-_PLAIN: Final = {quote: re.compile(rf"[^\\{quote}]*") for quote in "\"'"}
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"} | {sign: sign for sign in "\"'\\/"}
-_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{4}")
+_ESCAPE: Final = re.compile(r"""\\(?:[bfnrt"'\\/]|u[0-9A-Fa-f]{4})""")
+_QUOTED: Final = {quote: re.compile(rf"(?:[^\\{quote}]++|{_ESCAPE.pattern})*+") for quote in "\"'"}
+"""What a string holds, by the quotes around it."""
 _FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
 
 
@@ -192,14 +193,14 @@ class _Reader:
             return self.read_object(depth)
         if sign == "[":
             return self._read_list(depth)
-        if sign in _PLAIN:
+        if sign in _QUOTED:
             return self._read_text()
         word = self._read_text()
         return None if word in ("null", "None") else word
 
     def _read_text(self) -> str:
         quote = self.text[self.position : self.position + 1]
-        if quote in _PLAIN:
+        if quote in _QUOTED:
             self.position += 1
             return self._read_quoted(quote)
         word = _WORD.match(self.text, self.position)
@@ -209,29 +210,20 @@ class _Reader:
         return word.group()
 
     def _read_quoted(self, quote: str) -> str:
-        parts: list[str] = []
-        while True:
-            plain = _PLAIN[quote].match(self.text, self.position)
-            assert plain is not None, "the pattern matches the empty string"
-            parts.append(plain.group())
-            self.position = plain.end()
-            if self.position == len(self.text):
-                raise self.malformed(f"the closing {quote}")
-            self.position += 1
-            if self.text[self.position - 1] == quote:
-                return _joined("".join(parts))
-            parts.append(self._read_escape())
-
-    def _read_escape(self) -> str:
-        sign = self.text[self.position : self.position + 1]
-        if sign in _ESCAPES:
-            self.position += 1
-            return _ESCAPES[sign]
-        digits = _HEXADECIMAL.match(self.text, self.position + 1) if sign == "u" else None
-        if digits is None:
+        inside = _QUOTED[quote].match(self.text, self.position)
+        assert inside is not None, "the pattern matches the empty string"
+        self.position = inside.end()
+        if self.position == len(self.text):
+            raise self.malformed(f"the closing {quote}")
+        self.position += 1
+        if self.text[self.position - 1] != quote:
             raise self.malformed("an escape of JSON")
-        self.position = digits.end()
-        return chr(int(digits.group(), 16))
+        return _joined(_ESCAPE.sub(_unescaped, inside.group()))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    sign = escape.group()[1:]
+    return _ESCAPES.get(sign) or chr(int(sign[1:], 16))
 
 
 def _joined(text: str) -> str:
