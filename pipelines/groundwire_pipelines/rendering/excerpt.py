@@ -15,7 +15,6 @@ from itertools import groupby
 
 from groundwire_client import NodeText
 from groundwire_pipelines.rendering.shown import Excerpt
-from groundwire_pipelines.rendering.statements import Statements
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Counter
 
@@ -25,6 +24,8 @@ _NUMBERED = 5
 """Every fifth line has its number. That takes 5 % more tokens, a number for every line 19 %."""
 _MARK_TOKENS = 9
 """The most tokens of a mark and of the number after it, for line numbers below a million."""
+_CLOSERS = ("}", ")", "]", "</", "end")
+"""The beginnings of lines that close a block."""
 
 
 def whole(source: NodeText, counter: Counter) -> Excerpt:
@@ -90,7 +91,7 @@ class _Choice:
         if self._shown[number] or self._left <= _MARK_TOKENS:
             return
         outer = list(self._outer(number))
-        if not self._take([*outer, (number, self._statements.end(number))]):
+        if not self._take([*outer, (number, self._statements.ends[number])]):
             self._take([*outer, (number, number)])
 
     def fill_up(self) -> None:
@@ -115,12 +116,12 @@ class _Choice:
 
     def _outer(self, number: int) -> Iterator[tuple[int, int]]:
         """The lines that a line is nested in and that are not shown yet, innermost first; no more than could fit."""
-        parent = self._statements.parent(number)
+        parent = self._statements.parents[number]
         for _ in range(self._left):
             if parent < 0 or self._shown[parent]:
                 return
             yield (parent, parent)
-            parent = self._statements.parent(parent)
+            parent = self._statements.parents[parent]
 
     def _take(self, ranges: Sequence[tuple[int, int]], mark_tokens: int = _MARK_TOKENS) -> bool:
         """Takes all lines of the ranges, ends included, if they fit with a mark for each range."""
@@ -177,3 +178,62 @@ def _mark(start: int, end: int, first: int) -> str:
     if not first:
         return f"…{end - start + 1} line{'s' if end > start else ''}"
     return f"…{first + start}-{first + end}" if end > start else f"…{first + start}"
+
+
+class Statements:
+    """The statements of a text: a line and the lines indented below it. Lines are counted from 0."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._indents = _indents(lines)
+        self._after_comments = _after_comments(lines)
+        self.parents, self.ends = _nesting(self._indents)
+        """For each line: the one that it is indented below (-1 for none), and the last one of its statement."""
+        for number, end in enumerate(self.ends):
+            after = end + 1
+            if end > number and after < len(lines) and self._indents[after] == self._indents[number]:
+                self.ends[number] = after if lines[after].lstrip().startswith(_CLOSERS) else end
+
+    def head(self) -> tuple[int, int]:
+        """The first and the last line of the head: attributes, and the declaration up to its body.
+
+        A comment before them, such as a documentation comment, is not a part of it.
+        """
+        first = self._after_comments
+        deeper = (number for number in range(first, len(self._indents)) if self._indents[number] > self._indents[first])
+        return first, max(next(deeper, first + 1) - 1, first)
+
+
+def _after_comments(lines: Sequence[str]) -> int:
+    """The first line after the comments (`/* */`, `//`) at the start of a text; 0 for a text of comments alone."""
+    in_block = False
+    for number, line in enumerate(lines):
+        text = line.strip()
+        in_block = in_block or text.startswith("/*")
+        if in_block:
+            in_block = "*/" not in text
+        elif text and not text.startswith("//"):
+            return number
+    return 0
+
+
+def _indents(lines: Sequence[str]) -> list[int]:
+    """The indentation of each line; a blank line has that of the next line that is not blank."""
+    indents = [0] * len(lines)
+    below = 0
+    for number in range(len(lines) - 1, -1, -1):
+        stripped = lines[number].lstrip()
+        below = len(lines[number]) - len(stripped) if stripped else below
+        indents[number] = below
+    return indents
+
+
+def _nesting(indents: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each line the line that it is indented below (-1 for none), and the last line indented below it."""
+    parents, ends = [-1] * len(indents), [len(indents) - 1] * len(indents)
+    open_lines: list[int] = []
+    for number, indent in enumerate(indents):
+        while open_lines and indents[open_lines[-1]] >= indent:
+            ends[open_lines.pop()] = number - 1
+        parents[number] = open_lines[-1] if open_lines else -1
+        open_lines.append(number)
+    return parents, ends

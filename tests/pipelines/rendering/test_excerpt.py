@@ -7,8 +7,7 @@ import pytest
 
 from groundwire.tokens import TokenCounter
 from groundwire_client import NodeText, SourceLocation
-from groundwire_pipelines.rendering.excerpt import excerpt
-from groundwire_pipelines.rendering.statements import Statements
+from groundwire_pipelines.rendering.excerpt import Statements, excerpt
 from groundwire_pipelines.rendering.words import stems
 from support.growth import check_linear
 
@@ -171,8 +170,8 @@ def test_no_text_costs_more_than_its_length(length: int, text: Callable[[int], s
 def test_statements_are_told_by_indentation_and_closing_lines() -> None:
     lines = ["void A()", "{", "    if (x)", "    {", "        B();", "    }", "    C();", "}", "", "void D();"]
     statements = Statements(lines)
-    assert [statements.end(number) for number in range(10)] == [0, 7, 2, 5, 4, 5, 6, 7, 8, 9]
-    assert [statements.parent(number) for number in range(10)] == [-1, -1, 1, 1, 3, 1, 1, -1, -1, -1]
+    assert statements.ends == [0, 7, 2, 5, 4, 5, 6, 7, 8, 9]
+    assert statements.parents == [-1, -1, 1, 1, 3, 1, 1, -1, -1, -1]
     assert statements.head() == (0, 1)
 
 
