@@ -43,14 +43,18 @@ class _HttpOptions:
     ] = None
 
     def parsed(self) -> "HttpOptions | None":
-        """None for stdio. Raises ValueError."""
+        """None for stdio; an IPv6 address is in brackets. Raises ValueError."""
         from groundwire_mcp.http import HttpOptions
 
-        if self.http:
-            return HttpOptions.parse(self.http, self.caller_tokens, self.expose, self.allowed_host or ())
-        if self.caller_tokens or self.expose or self.allowed_host:
+        if not self.http and (self.caller_tokens or self.expose or self.allowed_host):
             raise ValueError("--caller-tokens, --expose and --allowed-host: have no use without --http HOST:PORT")
-        return None
+        if not self.http:
+            return None
+        host, _, port = self.http.rpartition(":")
+        if not host or not port.isdecimal() or int(port) > 65_535:
+            raise ValueError(f"--http {self.http}: must be HOST:PORT, such as 127.0.0.1:8765")
+        address = host.removeprefix("[").removesuffix("]"), int(port)
+        return HttpOptions(*address, self.caller_tokens, self.expose, self.allowed_host or ())
 
 
 @dataclass(frozen=True, kw_only=True)

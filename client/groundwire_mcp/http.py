@@ -58,14 +58,6 @@ class HttpOptions:
                 "each caller needs a token of its own, or listen at 127.0.0.1, or allow it with --expose"
             )
 
-    @classmethod
-    def parse(cls, address: str, caller_tokens: bool, expose: bool, allowed_hosts: Sequence[str]) -> "HttpOptions":
-        """Reads `HOST:PORT`, an IPv6 address in brackets. Raises ValueError."""
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65_535:
-            raise ValueError(f"--http {address}: must be HOST:PORT, such as 127.0.0.1:8765")
-        return cls(host.removeprefix("[").removesuffix("]"), int(port), caller_tokens, expose, allowed_hosts)
-
 
 async def serve_http(server: Server[Any], options: HttpOptions, announce: Callable[[str], None]) -> None:
     """Serves until SIGTERM or SIGINT; `announce` is given the URL. Raises OSError when it cannot listen."""

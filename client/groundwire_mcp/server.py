@@ -7,22 +7,8 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import unquote
 
-from mcp import MCPError
+from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
-from mcp.types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    ResourceTemplate,
-    TextContent,
-    TextResourceContents,
-)
 from starlette.requests import Request
 
 from groundwire_mcp.answers import Answers
@@ -30,7 +16,7 @@ from groundwire_mcp.errors import ToolError
 from groundwire_mcp.tools import INSTRUCTIONS, tools_of
 
 NODE_URI = "groundwire://node/"
-_TEMPLATE = ResourceTemplate(
+_TEMPLATE = types.ResourceTemplate(
     uri_template=NODE_URI + "{id}",
     name="node",
     title="Node of the code",
@@ -58,29 +44,29 @@ def make_server(answers: Answers) -> Server[Any]:
     entries = {entry.name: entry for entry in tools_of(answers)}
     listed = [entry.listed() for entry in entries.values()]
 
-    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=listed)
+    async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=listed)
 
-    async def call_tool(context: _Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in entries:
-            raise MCPError(INVALID_PARAMS, f"there is no such tool; the tools are {', '.join(entries)}")
+            raise MCPError(types.INVALID_PARAMS, f"there is no such tool; the tools are {', '.join(entries)}")
         try:
             with _as_caller(context):
                 result = await entries[params.name].call(params.arguments or {})
         except ToolError as failure:
-            return CallToolResult(content=[TextContent(text=str(failure))], is_error=True)
-        return CallToolResult(
-            content=[TextContent(text=result.text())],
+            return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
+        return types.CallToolResult(
+            content=[types.TextContent(text=result.text())],
             structured_content=result.model_dump(by_alias=True, exclude_defaults=True),
         )
 
-    async def list_resources(_: _Context, __: PaginatedRequestParams | None) -> ListResourcesResult:
-        return ListResourcesResult(resources=[])
+    async def list_resources(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[])
 
-    async def list_templates(_: _Context, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+    async def list_templates(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
 
-    async def read_resource(context: _Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read_resource(context: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
             if not uri.startswith(NODE_URI):
@@ -88,9 +74,11 @@ def make_server(answers: Answers) -> Server[Any]:
             with _as_caller(context):
                 node = await answers.node(unquote(uri.removeprefix(NODE_URI)))
         except ToolError as failure:
-            raise MCPError(INVALID_PARAMS, str(failure)) from None
+            raise MCPError(types.INVALID_PARAMS, str(failure)) from None
         text = f"{node.line()}\n\n{node.text}"
-        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)])
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)]
+        )
 
     return Server(
         "groundwire",

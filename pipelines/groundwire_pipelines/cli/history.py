@@ -10,8 +10,7 @@ import typer
 
 from groundwire_client.cli import printable
 from groundwire_pipelines.cli import options
-from groundwire_pipelines.cli.options import user_or_own
-from groundwire_pipelines.cli.terminal import reported
+from groundwire_pipelines.cli.options import reported, user_or_own
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.history.sqlite import SqliteHistory, Transcript
 

@@ -1,10 +1,15 @@
-"""The options that only `groundwire run` has, for typer."""
+"""What the commands of pipelines share: their options for typer, and how they report errors."""
 
 import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+
+from groundwire_client.cli import printable
+from groundwire_pipelines.errors import DefinitionError, PipelineError, StepError
 
 _CONVERSATION: Final = "Conversation"
 
@@ -86,3 +91,22 @@ def user_or_own(name: str) -> str:
         raise typer.BadParameter(
             "the operating system has no name for this user; give one", param_hint="--user"
         ) from error
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Prints an error of a pipeline, each problem of its files on a line of its own.
+
+    Raises:
+        typer.Exit: After an error, with exit code 1.
+    """
+    try:
+        yield
+    except PipelineError as error:
+        if isinstance(error, DefinitionError):
+            lines = list(map(str, error.problems))
+        else:
+            lines = [f"{error.rule}: {error}" if isinstance(error, StepError) else str(error)]
+        for line in lines:
+            typer.echo(f"error: {printable(' '.join(line.split()))}", err=True)
+        raise typer.Exit(1) from None

@@ -12,8 +12,7 @@ from pydantic import JsonValue
 from groundwire_client.cli import printable
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.registry import actions
-from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName
-from groundwire_pipelines.cli.terminal import reported
+from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName, reported
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.merged_yaml import (
     copy_pipeline,

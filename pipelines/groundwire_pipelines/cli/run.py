@@ -6,10 +6,9 @@ The answer is printed once it is complete: before that the model may break off, 
 import asyncio
 import json
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
-from types import TracebackType
-from typing import Annotated, Self, cast
+from typing import Annotated, cast
 
 import typer
 from google.protobuf.json_format import MessageToDict
@@ -30,17 +29,14 @@ from groundwire_client.cli import (
     with_options,
 )
 from groundwire_pipelines.cli import options
-from groundwire_pipelines.cli.terminal import reported
+from groundwire_pipelines.cli.options import reported
 from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded, StepStarted, TraceEvent
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 
 
 class Progress:
-    """Shows the events of one run on standard error.
-
-    Use it as a context manager, which clears the line of the current step.
-    """
+    """Shows the events of one run on standard error."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -48,12 +44,8 @@ class Progress:
         self._step = ""
         self._answered = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Clears the line of the current step."""
         self._status.stop()
 
     def answering(self, piece: str) -> None:
@@ -143,7 +135,7 @@ def run(
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         with ExitStack() as stack:
-            progress = stack.enter_context(Progress())
+            progress = stack.enter_context(closing(Progress()))
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
             given["on_answer"] = progress.answering
             result = asyncio.run(_ask(loaded, question, connection, given))

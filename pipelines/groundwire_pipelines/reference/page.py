@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from groundwire_pipelines.actions.definition import Action, StepSettings
+from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.actions.registry import BUILT_IN
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.search_path import PipelineSearch
@@ -115,13 +115,9 @@ def _actions() -> Iterator[str]:
             this = f"as `{key.name}` of `{action.name}`"
             first = explained.setdefault(key.description, this)
             keys.append(key if first == this else replace(key, description=first))
-        yield _action(action, keys)
-
-
-def _action(action: Action[Any], keys: Sequence[Key]) -> str:
-    transitions = ", ".join(f"`{name}`" for name in action.transitions) or "none; it ends the run"
-    told = _wrapped(f"{action.summary} Transitions: {transitions}.")
-    return f"### `{action.name}`\n\n{told}\n" + (f"\n{_table(keys)}" if keys else "")
+        transitions = ", ".join(f"`{name}`" for name in action.transitions) or "none; it ends the run"
+        told = _wrapped(f"{action.summary} Transitions: {transitions}.")
+        yield f"### `{action.name}`\n\n{told}\n" + (f"\n{_table(keys)}" if keys else "")
 
 
 def _without(keys: Iterable[Key], prefixes: tuple[str, ...]) -> list[Key]:
