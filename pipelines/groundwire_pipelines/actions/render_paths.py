@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from groundwire_client import DependencyPath, GraphEdge, SourceLocation
+from groundwire_client import DependencyPath, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import WRITTEN, show_texts
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
@@ -73,7 +73,7 @@ def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceN
 def _node(node_id: str, nodes: Mapping[str, EvidenceNode]) -> str:
     """Symbol and location, as far as they are known; else the id."""
     node = nodes.get(node_id, EvidenceNode(node_id))
-    where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
+    where = place(node.path, node.start_line, node.end_line)
     return f"{line_start(node.symbol or node_id)}{f' at {where}' if where else ''}"
 
 
@@ -84,7 +84,7 @@ def _line(hop: GraphEdge, nodes: Mapping[str, EvidenceNode]) -> str:
     node = nodes.get(hop.from_id)
     if node is None or not node.path:
         return f" at line {hop.line} of {line_start(hop.from_id)}"
-    return f" at {place(SourceLocation(path=node.path, start_line=hop.line, end_line=hop.line))}"
+    return f" at {place(node.path, hop.line, hop.line)}"
 
 
 ACTION = Action(

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
-from groundwire_client import GraphEdge, ServiceContext, SourceLocation
+from groundwire_client import GraphEdge, ServiceContext
 from groundwire_pipelines.rendering.shown import EvidenceNode, Selection, ShownText, distinct
 
 _LONGEST_NAME = 60
@@ -61,7 +61,7 @@ def row(node: EvidenceNode, *, is_shown: bool) -> str:
     text. A node without a path has its id instead.
     """
     name = "" if node.path.endswith(node.symbol) else in_one_line(_short(node))
-    where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
+    where = place(node.path, node.start_line, node.end_line)
     mark = "" if node.handle is None else handle(node.handle)
     return " ".join(filter(None, ("" if is_shown else "-", mark, line_start(where or node.id), name)))
 
@@ -88,15 +88,15 @@ def link(edge: GraphEdge, source: EvidenceNode, target: EvidenceNode, *, to: Evi
     return f"{handle(to.handle or 0)}{line}{unsure}"
 
 
-def place(location: SourceLocation) -> str:
+def place(path: str, first: int, last: int) -> str:
     """Path and lines, such as `src/a.py:3-9`, as far as they are known."""
-    first, last, path = location.start_line, location.end_line, in_one_line(location.path, _LONGEST_PATH)
-    return f"{path}:{first}{f'-{last}' if last > first else ''}" if path and first else path
+    shown = in_one_line(path, _LONGEST_PATH)
+    return f"{shown}:{first}{f'-{last}' if last > first else ''}" if shown and first else shown
 
 
 def full_place(node: EvidenceNode) -> str:
     """A node's path, lines and symbol, in one line; else its id."""
-    where = place(SourceLocation(path=node.path, start_line=node.start_line, end_line=node.end_line))
+    where = place(node.path, node.start_line, node.end_line)
     return " ".join(filter(None, (line_start(where), in_one_line(node.symbol)))) if where else line_start(node.id)
 
 
