@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, line_of, part_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, field_of, line_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import StringLiteral
@@ -17,7 +17,7 @@ def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLitera
     """The names of templates in calls that render them."""
     for node, form, callee in syntax.called(nodes):
         if form.arguments and callee[1].lower().replace("_", "") in _RENDERS:
-            for argument in children_of(part_of(node, form.arguments))[:_MAX_PLACE]:
+            for argument in children_of(field_of(node, form.arguments))[:_MAX_PLACE]:
                 # Some grammars put each argument into a node of its own.
                 for part in (argument, *argument.named_children):
                     if part.type in syntax.strings:

@@ -3,31 +3,27 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tree_sitter import Node
-
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SourceEdge, SourceNode
 from groundwire_ingest.tree.facts import Definition, Trait
 from groundwire_ingest.tree.languages.chunks import Chunk, signature
 from groundwire_ingest.tree.languages.nodes import end_row
-from groundwire_ingest.tree.languages.outline import Declared
+from groundwire_ingest.tree.languages.outline import Declared, ParsedFile
 from groundwire_ingest.tree.languages.syntax import DefinitionRange, Places, Syntax
-from groundwire_ingest.tree.model import SourceFile
 
 
-def row_places(
-    syntax: Syntax, file: SourceFile, root: Node, declared: Sequence[Declared], chunks: Sequence[Chunk], row_count: int
-) -> Places:
+def row_places(parsed: ParsedFile, chunks: Sequence[Chunk]) -> Places:
     """The places of definitions and chunks in the file. `chunks` are in the order in which the cutter yields them.
 
     Facts of a file outside of all chunks belong to its first chunk.
     """
-    first = node_key(syntax.kind, chunks[0].local_id)
+    kind, declared, row_count = parsed.syntax.kind, parsed.declared, len(parsed.lines)
+    first = node_key(kind, chunks[0].local_id)
     keys, scopes = [first] * row_count, [0] * row_count
     first_keys: dict[int, str] = {}
     for chunk in chunks:
-        key, place = node_key(syntax.kind, chunk.local_id), chunk.place
+        key, place = node_key(kind, chunk.local_id), chunk.place
         first_row, end = chunk.span.start_line - 1, chunk.span.end_line
         if place.index not in first_keys:
             first_keys[place.index] = key
@@ -36,9 +32,9 @@ def row_places(
         keys[first_row:end] = [key] * (end - first_row)
     _narrow_scopes(scopes, declared, first_keys)
     first_keys.setdefault(0, first)
-    definitions = _definitions(syntax, file, root, declared, first_keys, keys)
+    definitions = _definitions(parsed, first_keys, keys)
     index_of = {(item.node.start_byte, item.node.end_byte): index for index, item in enumerate(declared, 1)}
-    return Places(file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
+    return Places(parsed.file.path, keys, scopes, definitions, _inner_ranges(declared, first_keys), index_of)
 
 
 def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[DefinitionRange]:
@@ -64,18 +60,11 @@ def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapp
         free_row = row + 1
 
 
-def _definitions(
-    syntax: Syntax,
-    file: SourceFile,
-    root: Node,
-    declared: Sequence[Declared],
-    first_keys: dict[int, str],
-    keys: Sequence[str],
-) -> tuple[Definition, ...]:
-    module = syntax.module_symbol(file.path)
-    name, traits = module.rpartition(".")[2], syntax.module_traits(root)
+def _definitions(parsed: ParsedFile, first_keys: dict[int, str], keys: Sequence[str]) -> tuple[Definition, ...]:
+    syntax, module = parsed.syntax, parsed.syntax.module_symbol(parsed.file.path)
+    name, traits = module.rpartition(".")[2], syntax.module_traits(parsed.root)
     definitions = [Definition(first_keys[0], module, name, "module", -1, 1, traits=traits)]
-    index_of = {item: index for index, item in enumerate(declared, 1)}
+    index_of = {item: index for index, item in enumerate(parsed.declared, 1)}
     owners = {item.symbol: index for item, index in reversed(index_of.items()) if item.parent is None}
     for item, index in index_of.items():
         shape, row = item.shape, item.node.start_point.row
@@ -116,15 +105,18 @@ def _traits(syntax: Syntax, item: Declared) -> frozenset[Trait]:
     return frozenset(traits)
 
 
-def nodes_of(
-    syntax: Syntax, file: SourceFile, source: bytes, chunks: Sequence[Chunk], definitions: Sequence[Definition]
-) -> Iterator[SourceNode]:
+def nodes_of(parsed: ParsedFile, chunks: Sequence[Chunk], definitions: Sequence[Definition]) -> Iterator[SourceNode]:
     """A node for each chunk, in order; its `context_prefix` are the declarations around it, one on a line."""
+    file, kind = parsed.file, parsed.syntax.kind
     for chunk in chunks:
         declared, definition = chunk.place.declared, definitions[chunk.place.index]
-        is_first = definition.key == node_key(syntax.kind, chunk.local_id)
+        around = declared.parent if declared and definition.key == node_key(kind, chunk.local_id) else declared
+        signatures: list[str] = []
+        while around is not None:
+            signatures.insert(0, signature(parsed, around))
+            around = around.parent
         yield SourceNode(
-            kind=syntax.kind,
+            kind=kind,
             local_id=chunk.local_id,
             text=chunk.span.text,
             origin=f"{file.path}:{chunk.span.start_line}",
@@ -132,21 +124,12 @@ def nodes_of(
             start_line=chunk.span.start_line,
             end_line=chunk.span.end_line,
             symbol=definition.symbol,
-            signature=signature(syntax, declared, source) if declared else "",
+            signature=signature(parsed, declared) if declared else "",
             language=file.language,
             data_type="regular_code",
             corpus_type="CODE_LOGIC",
-            context_prefix="\n".join(_around(syntax, declared.parent if declared and is_first else declared, source)),
+            context_prefix="\n".join(signatures),
         )
-
-
-def _around(syntax: Syntax, declared: Declared | None, source: bytes) -> list[str]:
-    """The signatures of a declaration and of those around it, the outermost first."""
-    found: list[str] = []
-    while declared is not None:
-        found.append(signature(syntax, declared, source))
-        declared = declared.parent
-    return found[::-1]
 
 
 def contains_edges(

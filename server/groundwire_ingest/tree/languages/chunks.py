@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, split_lines, trimmed_span
 from groundwire_ingest.tree.languages.nodes import end_row
-from groundwire_ingest.tree.languages.outline import Declared
+from groundwire_ingest.tree.languages.outline import Declared, ParsedFile
 from groundwire_ingest.tree.languages.places import Place
 from groundwire_ingest.tree.languages.syntax import Syntax
 
@@ -17,26 +17,26 @@ MAX_SIGNATURE_CHARACTERS = 300
 _SIGNATURE_END = " {:;=,"
 
 
-def signature(syntax: Syntax, declared: Declared, source: bytes) -> str:
+def signature(parsed: ParsedFile, declared: Declared) -> str:
     """The declaration up to its body on one line, without annotations."""
-    start = _after_adornments(syntax, declared.node).start_byte
-    if declared.node.type in syntax.given:
-        start = source.rfind(b"\n", 0, start) + 1
-    end = _end(declared)
-    text = source[start : min(end, start + 4 * MAX_SIGNATURE_CHARACTERS)].decode(errors="ignore")
+    start = _after_adornments(parsed.syntax, declared.node).start_byte
+    if declared.node.type in parsed.syntax.given:
+        start = parsed.source.rfind(b"\n", 0, start) + 1
+    end = min(_end(declared), start + 4 * MAX_SIGNATURE_CHARACTERS)
+    text = parsed.source[start:end].decode(errors="ignore")
     return " ".join(text.split()).removesuffix("=>").rstrip(_SIGNATURE_END)[:MAX_SIGNATURE_CHARACTERS]
 
 
-def signature_row(syntax: Syntax, node: Node) -> int:
-    """The row on which the signature of a declaration starts: below its annotations."""
-    return _after_adornments(syntax, node).start_point.row
+def signature_span(parsed: ParsedFile, declared: Declared) -> Span:
+    """The signature indented as it is written, with a sign for the body that is left out.
 
-
-def signature_text(syntax: Syntax, declared: Declared, source: bytes, lines: Sequence[str]) -> str:
-    """The signature indented as it is written, with a sign for the body that is left out."""
-    line = lines[signature_row(syntax, declared.node)]
+    Its lines are those of the declaration less its annotations.
+    """
+    row = _after_adornments(parsed.syntax, declared.node).start_point.row
+    line = parsed.lines[row]
     indent = line[: len(line) - len(line.lstrip())]
-    return indent + signature(syntax, declared, source) + (syntax.elided if declared.shape.body else ";")
+    text = indent + signature(parsed, declared) + (parsed.syntax.elided if declared.shape.body else ";")
+    return Span(text, row + 1, end_row(declared.node) + 1)
 
 
 def _end(declared: Declared) -> int:
@@ -70,19 +70,12 @@ class Chunk:
 
 
 class ChunkCutter:
-    """Cuts the places of one file; `source` is its text in UTF-8, `lines` the same with their ends.
+    """Cuts the places of one file; `notices` are the rows of its licence."""
 
-    `notices` are the rows of its licence.
-    """
-
-    def __init__(
-        self, syntax: Syntax, path: str, root: Node, source: bytes, lines: Sequence[str], notices: Container[int]
-    ) -> None:
-        self._syntax = syntax
-        self._path = path
-        self._root = root
-        self._source = source
-        self._lines = lines
+    def __init__(self, parsed: ParsedFile, notices: Container[int]) -> None:
+        self._parsed = parsed
+        self._syntax = parsed.syntax
+        self._lines = parsed.lines
         self._notices = notices
         self._owned: defaultdict[str, list[Declared]] = defaultdict(list)
 
@@ -105,21 +98,20 @@ class ChunkCutter:
         header = [row for row in header if row not in self._notices]
         times_seen: Counter[str] = Counter()
         for place in declared:
-            local_id, node = self._path, self._root
+            local_id, node = self._parsed.file.path, self._parsed.root
             if place.declared is not None:
                 symbol, node = place.declared.symbol, place.declared.node
                 times_seen[symbol] += 1
-                local_id = f"{self._path}#{symbol}" + (f"~{times_seen[symbol]}" if times_seen[symbol] > 1 else "")
+                local_id += f"#{symbol}" + (f"~{times_seen[symbol]}" if times_seen[symbol] > 1 else "")
             parts = self._with_owned(place, self._parts(place, node, header if place is declared[0] else ()))
             for number, part in enumerate(parts, 1):
                 yield Chunk(place, local_id if number == 1 else f"{local_id}@{number}", part)
 
     def _with_owned(self, place: Place, parts: Sequence[Span]) -> Sequence[Span]:
         """The texts of a place, the last one with the signatures of the members outside of it."""
-        declared = place.declared
-        is_type = declared is not None and declared.shape.construct == "type"
-        owned = self._owned.get(declared.symbol, []) if declared is not None and is_type else []
-        signatures = [signature_text(self._syntax, item, self._source, self._lines) for item in owned]
+        is_type = place.declared is not None and place.declared.shape.construct == "type"
+        owned = self._owned.get(place.declared.symbol, []) if place.declared is not None and is_type else []
+        signatures = [signature_span(self._parsed, item).text for item in owned]
         text = "\n".join([parts[-1].text, *signatures])
         if not signatures or len(text) > MAX_CHUNK_CHARACTERS:
             return parts
@@ -128,35 +120,30 @@ class ChunkCutter:
     def _header_rows(self, file: Place) -> list[int]:
         """The rows of the file's own that hold an import, the name of a namespace, a directive or a comment."""
         rows: set[int] = set()
-        pending = [self._root]
+        pending = [self._parsed.root]
         while pending:
             for child in pending.pop().children:
-                body = child.child_by_field_name("body")
+                body, is_comment = (
+                    child.child_by_field_name("body"),
+                    child.type in self._syntax.leading and child.is_extra,
+                )
                 if self._syntax.namespace(child) is not None and body is not None:
                     rows.update(range(child.start_point.row, body.start_point.row + 1))
                     pending.append(body)
-                elif self._is_header(child):
+                elif self._syntax.namespace(child) is not None or child.type in self._syntax.headers or is_comment:
                     rows.update(range(child.start_point.row, end_row(child) + 1))
-        own = (row for first, last in file.own_rows() for row in range(first, last + 1))
-        return [row for row in own if row in rows]
-
-    def _is_header(self, node: Node) -> bool:
-        syntax = self._syntax
-        is_comment = node.type in syntax.leading and node.is_extra
-        return is_comment or node.type in syntax.headers or syntax.namespace(node) is not None
+        return [row for row in file.own_rows() if row in rows]
 
     def _is_mere_header(self, file: Place, header: Sequence[int]) -> bool:
         """True if the file has types and nothing else of its own."""
         inner = [place.declared for place in file.inner if place.declared is not None]
         if not inner or any(item.shape.construct != "type" for item in inner):
             return False
-        own = {row for first, last in file.own_rows() for row in range(first, last + 1)} - set(header)
-        return not any(self._says_something(self._lines[row]) for row in own)
-
-    def _says_something(self, line: str) -> bool:
-        directive = self._syntax.directive
-        is_directive = bool(directive) and line.lstrip().startswith(directive)
-        return not is_directive and any(character.isalnum() for character in line)
+        own = [self._lines[row] for row in set(file.own_rows()) - set(header)]
+        said = (
+            line for line in own if not (self._syntax.directive and line.lstrip().startswith(self._syntax.directive))
+        )
+        return not any(character.isalnum() for line in said for character in line)
 
     def _parts(self, place: Place, node: Node, header: Sequence[int]) -> Sequence[Span]:
         """The texts of a place; its first line where others hold them all."""
@@ -171,7 +158,7 @@ class ChunkCutter:
             fits = len(text) <= MAX_CHUNK_CHARACTERS
             last = Span(text if fits else parts[-1].text, parts[-1].start_line, parts[-1].end_line)
             parts = [*parts[:-1], last] if fits else [*parts, Span(header_text, header[0] + 1, header[-1] + 1)]
-        return parts or [self._first_line(place)]
+        return parts or [next(self._own(place.first_row, place.last_row))]
 
     def _outline(self, place: Place) -> Iterator[Span]:
         """The place's own lines, and of each place within it the signature, one after the other."""
@@ -180,12 +167,7 @@ class ChunkCutter:
             if inner.first_row > row:
                 yield from self._own(row, inner.first_row - 1)
             if inner.declared is not None:
-                first = signature_row(self._syntax, inner.declared.node)
-                yield Span(
-                    signature_text(self._syntax, inner.declared, self._source, self._lines),
-                    first + 1,
-                    inner.last_row + 1,
-                )
+                yield signature_span(self._parsed, inner.declared)
             row = inner.last_row + 1
         yield from self._own(row, place.last_row)
 
@@ -194,11 +176,6 @@ class ChunkCutter:
             line = self._lines[row].removesuffix("\n").removesuffix("\r")
             if line.strip():
                 yield Span(line, row + 1, row + 1)
-
-    def _first_line(self, place: Place) -> Span:
-        rows = range(place.first_row, place.last_row + 1)
-        row = next(row for row in rows if self._lines[row].strip())
-        return Span(self._lines[row].removesuffix("\n").removesuffix("\r"), row + 1, row + 1)
 
     def _cut(self, node: Node, span: Span) -> Sequence[Span]:
         if len(span.text) <= MAX_CHUNK_CHARACTERS:

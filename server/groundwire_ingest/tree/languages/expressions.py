@@ -7,7 +7,7 @@ from typing import ClassVar
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED
-from groundwire_ingest.tree.languages.nodes import first_child, last_child, part_of, text_of, type_name
+from groundwire_ingest.tree.languages.nodes import field_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.types import type_text
 
 MAX_PATH_SEGMENTS = 8
@@ -41,7 +41,7 @@ class Expressions:
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, as `facts.Call` has them."""
         form = self.calls[node.type]
-        listed = part_of(node, form.arguments) if form.arguments else None
+        listed = field_of(node, form.arguments) if form.arguments else None
         return tuple(map(self.argument, listed.named_children)) if listed else ()
 
     def argument(self, node: Node) -> str:
@@ -56,7 +56,7 @@ class Expressions:
             node = self.unwrap(node)
         form = self.calls.get(node.type) if node else None
         if node is not None and form is not None and form.constructs:
-            name = self.constructed(part_of(node, form.function))
+            name = self.constructed(field_of(node, form.function))
             return f"{name}()" if name else ""
         return ".".join(self.path(node))
 
@@ -83,7 +83,7 @@ class Expressions:
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Receiver and name of a call, as `facts.Call` has them; None when a call has no name."""
         form = self.calls[node.type]
-        target = part_of(node, form.function) if form.function else node
+        target = field_of(node, form.function) if form.function else node
         if target is None:
             return None
         if form.constructs:
@@ -95,7 +95,7 @@ class Expressions:
         if path:
             return ".".join(path[:-1]), path[-1].removesuffix("()")
         member = self.members.get(target.type)
-        name = self.segment(part_of(target, member[1])) if member else ""
+        name = self.segment(field_of(target, member[1])) if member else ""
         return ("?", name) if name else None
 
     def path(self, node: Node | None) -> tuple[str, ...]:
@@ -109,10 +109,10 @@ class Expressions:
         while node is not None and len(segments) < MAX_PATH_SEGMENTS:
             member, form = self.members.get(node.type), self.calls.get(node.type)
             if form is not None and form.function and not form.constructs and not called:
-                called, node = "()", part_of(node, form.function)
+                called, node = "()", field_of(node, form.function)
                 continue
             if form is not None and form.constructs and segments and not called:
-                made = self.constructed(part_of(node, form.function)) if form.function else ""
+                made = self.constructed(field_of(node, form.function)) if form.function else ""
                 return (*f"{made}()".split("."), *reversed(segments)) if made else ()
             if node.type in self.conditionals:
                 conditions.append(first_child(node))
@@ -123,16 +123,16 @@ class Expressions:
                 continue
             if node.type in self.subscripts:
                 segments.append(OF_ITEMS + called)
-                called, node = "", part_of(node, self.subscripts[node.type])
+                called, node = "", field_of(node, self.subscripts[node.type])
                 continue
-            name = self.segment(part_of(node, member[1]) if member else node)
+            name = self.segment(field_of(node, member[1]) if member else node)
             if not name or not (member or node.type in self.words):
                 return ()
             plain, types, _ = name.partition("<")
             mark = "()" if form else called
             segments.append((type_text(name).replace(".", "::") if types and mark else plain) + mark)
             called = ""
-            node = part_of(node, member[0]) if member else None
+            node = field_of(node, member[0]) if member else None
             node = conditions.pop() if node is None and conditions else node
             if node is None:
                 return tuple(reversed(segments))

@@ -1,13 +1,10 @@
 """The rows of a code file that hold its licence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tree_sitter import Node
-
 from groundwire_ingest.tree.languages.nodes import end_row
-from groundwire_ingest.tree.languages.outline import Declared
-from groundwire_ingest.tree.languages.syntax import Syntax
+from groundwire_ingest.tree.languages.outline import ParsedFile
 from groundwire_ingest.tree.notices import is_notice
 
 _DOCUMENTING = ("/**", "///", "/*!", "//!")
@@ -27,14 +24,14 @@ class _Comment:
         return self.text.startswith(_DOCUMENTING)
 
 
-def notice_rows(syntax: Syntax, root: Node, declared: Sequence[Declared]) -> frozenset[int]:
+def notice_rows(parsed: ParsedFile) -> frozenset[int]:
     """The rows of the notices above the first declaration; of the whole file if it declares nothing.
 
     The comment that documents the first declaration is never a notice. It is the last comment right above
     the declaration that begins as documentation does.
     """
-    first = declared[0] if declared else None
-    comments = list(_comments(syntax, root, first.node.start_byte if first else root.end_byte))
+    first = parsed.declared[0] if parsed.declared else None
+    comments = list(_comments(parsed, first.node.start_byte if first else parsed.root.end_byte))
     above = [item for item in comments if first is not None and item.first_row >= first.first_row and item.documents]
     return frozenset(
         row
@@ -44,17 +41,17 @@ def notice_rows(syntax: Syntax, root: Node, declared: Sequence[Declared]) -> fro
     )
 
 
-def _comments(syntax: Syntax, root: Node, before: int) -> Iterator[_Comment]:
+def _comments(parsed: ParsedFile, before: int) -> Iterator[_Comment]:
     """The comments at the top level of a file up to an offset that have their lines for themselves."""
     held: _Comment | None = None
     last_row = -1
-    for node in root.children:
+    for node in parsed.root.children:
         row, end = node.start_point.row, end_row(node)
         if held is not None and held.last_row == row:
             held = None
         if node.start_byte >= before:
             break
-        if node.type in syntax.leading and node.is_extra and row > last_row:
+        if node.type in parsed.syntax.leading and node.is_extra and row > last_row:
             found = _Comment(row, end, (node.text or b"").decode(errors="replace"))
             if held is not None and held.last_row + 1 == row and _are_one(held, found):
                 held.last_row, held.text = end, f"{held.text}\n{found.text}"

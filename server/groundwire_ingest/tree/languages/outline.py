@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.languages.nodes import MAX_DEPTH, end_row
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+from groundwire_ingest.tree.model import SourceFile
 
 MAX_SYMBOL_CHARACTERS = 500
 """Declarations inside one whose symbol is longer than this are ignored."""
@@ -29,6 +30,18 @@ class Declared:
     def is_local(self) -> bool:
         """True if it is within the body of a callable."""
         return self.parent is not None and self.parent.shape.construct in ("callable", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file of code with its syntax tree, its text in UTF-8 and as lines with their ends, and its declarations."""
+
+    syntax: Syntax
+    file: SourceFile
+    root: Node
+    source: bytes
+    lines: Sequence[str]
+    declared: Sequence[Declared]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Which declarations have lines of their own, and which lines those are."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from groundwire_ingest.tree.languages.nodes import end_row
-from groundwire_ingest.tree.languages.outline import MAX_SYMBOL_CHARACTERS, Declared
+from groundwire_ingest.tree.languages.outline import MAX_SYMBOL_CHARACTERS, Declared, ParsedFile
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 MIN_MEMBER_LINES = 4
@@ -30,39 +30,35 @@ class Place:
     last_row: int
     inner: list["Place"] = field(default_factory=list)
 
-    def own_rows(self) -> Iterator[tuple[int, int]]:
-        """The runs of rows (first, last) that no inner place holds; the first run starts where the place does."""
+    def own_rows(self) -> Iterator[int]:
+        """The rows that no inner place holds."""
         row = self.first_row
         for place in self.inner:
-            if place.first_row > row:
-                yield row, place.first_row - 1
+            yield from range(row, place.first_row)
             row = place.last_row + 1
-        if row <= self.last_row:
-            yield row, self.last_row
+        yield from range(row, self.last_row + 1)
 
 
-def assign_places(
-    syntax: Syntax, declared: Sequence[Declared], row_count: int, notices: Container[int]
-) -> tuple[Place, ...]:
+def assign_places(parsed: ParsedFile, notices: Container[int]) -> tuple[Place, ...]:
     """The file's place and that of each declaration that a person would point to, outer before inner.
 
-    `declared` is in document order; definition 0 is the file and definition i the i-th declaration, counted from 1.
+    Definition 0 is the file and definition i the i-th declaration, counted from 1.
     Types, functions and members with a body have a place, and so have the members of an interface. A field, a short
     property, a member that only keeps or hands out fields has none: it reads better inside its type. So does what is
     declared inside a callable, unless it is long and yet not the most part of it. Neither has a place what starts on a
     line of something else, or has a symbol longer than MAX_SYMBOL_CHARACTERS, which no node id could hold. A place
     starts below the rows of `notices` at its start.
     """
-    file = Place(None, 0, 0, -1, row_count - 1)
+    file = Place(None, 0, 0, -1, len(parsed.lines) - 1)
     places = [file]
     home: dict[Declared, Place] = {}
     slight: set[Declared] = set()
-    variables = frozenset(item.shape.name for item in declared if item.shape.construct == "value")
-    for index, item in enumerate(declared, 1):
+    variables = frozenset(item.shape.name for item in parsed.declared if item.shape.construct == "value")
+    for index, item in enumerate(parsed.declared, 1):
         outer = home[item.parent] if item.parent else file
         free_row = (outer.inner[-1].last_row if outer.inner else outer.head_row) + 1
         row, last_row = item.node.start_point.row, end_row(item.node)
-        is_slight = item.parent in slight or _is_slight(syntax, item, variables)
+        is_slight = item.parent in slight or _is_slight(parsed.syntax, item, variables)
         if row < free_row or is_slight or len(item.symbol) > MAX_SYMBOL_CHARACTERS:
             home[item] = outer
             slight.add(item)

@@ -27,9 +27,9 @@ from groundwire_ingest.tree.facts import (
 )
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
 from groundwire_ingest.tree.languages.chunks import ChunkCutter
-from groundwire_ingest.tree.languages.nodes import Nodes, collect
+from groundwire_ingest.tree.languages.nodes import Nodes, collect, line_of
 from groundwire_ingest.tree.languages.notices import notice_rows
-from groundwire_ingest.tree.languages.outline import Declared, outline
+from groundwire_ingest.tree.languages.outline import Declared, ParsedFile, outline
 from groundwire_ingest.tree.languages.places import assign_places
 from groundwire_ingest.tree.languages.strings import string_literals
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
@@ -58,8 +58,6 @@ class CodeReader:
         self._syntax = syntax
         self._parser = Parser(syntax.grammar)
         self._frameworks = frameworks_of(syntax.language)
-        looks_at = (node_type for framework in self._frameworks for node_type in framework.looks_at.split())
-        self._wanted = syntax.facts | syntax.strings | frozenset((*syntax.calls, *looks_at))
 
     def read(self, file: SourceFile) -> CodeAnalysis:
         """The analysis of a file that is not blank; without nodes or facts when most of it cannot be parsed.
@@ -76,14 +74,13 @@ class CodeReader:
         if _error_bytes(errors, declared) + _lost_bytes(root, source) > MAX_ERROR_SHARE * len(source):
             why = f"cannot be parsed as {file.language}"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
-        lines = lines_of(file.text)
-        notices = notice_rows(syntax, root, declared)
-        cutter = ChunkCutter(syntax, file.path, root, source, lines, notices)
-        chunks = tuple(cutter.cut(assign_places(syntax, declared, len(lines), notices)))
-        places = row_places(syntax, file, root, declared, chunks, len(lines))
-        nodes = tuple(nodes_of(syntax, file, source, chunks, places.definitions))
+        parsed = ParsedFile(syntax, file, root, source, lines_of(file.text), declared)
+        notices = notice_rows(parsed)
+        chunks = tuple(ChunkCutter(parsed, notices).cut(assign_places(parsed, notices)))
+        places = row_places(parsed, chunks)
+        nodes = tuple(nodes_of(parsed, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
-        found = collect(root, self._wanted)
+        found = collect(root)
         finders = (find for framework in self._frameworks for find in framework.finders)
         findings = [finding for find in finders for finding in find(syntax, found, places)]
         routes, mounts = _of(Route, findings), _of(Mount, findings)
@@ -138,7 +135,7 @@ def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
         call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
         if call not in seen:
             seen.add(call)
-            yield replace(call, line=node.start_point.row + 1)
+            yield replace(call, line=line_of(node))
 
 
 def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:
@@ -188,5 +185,5 @@ def _lost_bytes(root: Node, source: bytes) -> int:
 def _syntax_notes(file: SourceFile, errors: Sequence[Node]) -> tuple[SkippedFile, ...]:
     if not errors:
         return ()
-    line = errors[0].start_point.row + 1
+    line = line_of(errors[0])
     return (SkippedFile(file.path, f"syntax error at line {line}; the rest of the file is indexed"),)

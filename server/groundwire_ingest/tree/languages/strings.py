@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.languages.nodes import Nodes
+from groundwire_ingest.tree.languages.nodes import Nodes, line_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import StringLiteral
 
@@ -37,7 +37,7 @@ def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places)
 def _literal(syntax: Syntax, joined: Sequence[Node], places: Places) -> Iterator[StringLiteral]:
     value = "".join(string_value(syntax, node) for node in joined)
     if value:
-        yield StringLiteral(places.key(joined[0]), value, joined[0].start_point.row + 1)
+        yield StringLiteral(places.key(joined[0]), value, line_of(joined[0]))
 
 
 def string_value(syntax: Syntax, node: Node) -> str:

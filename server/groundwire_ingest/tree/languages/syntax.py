@@ -11,9 +11,20 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Binding, Call, Construct, Definition, Import, Parameter, Reference, Role, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    child_of,
+    children_of,
+    collect,
+    first_child,
+    given_in,
+    line_of,
+    text_of,
+    type_of,
+)
 
 _MAX_ACCESSOR_BYTES = 200
+_MODIFIERS = frozenset({"modifier", "modifiers"})
 # A field returned, or set; without white space.
 _ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 
@@ -77,7 +88,14 @@ class Places:
     def reference(self, node: Node, name: str, role: Role) -> Iterator[Reference]:
         """The name that a node uses; nothing for an empty one."""
         if name:
-            yield Reference(self.key(node), self.scope(node), name, node.start_point.row + 1, role)
+            yield Reference(self.key(node), self.scope(node), name, line_of(node), role)
+
+    def variable(
+        self, node: Node, name: str, stated: str = "", value: str = "", *, is_item: bool = False
+    ) -> Iterator[Binding]:
+        """The variable that a node declares, by the type that it states or by its value; nothing for an empty name."""
+        if name:
+            yield Binding(self.scope(node), name, stated, bool(stated), value, is_item)
 
     def declared(self, node: Node) -> int:
         """The index of the definition that the node declares; 0 where it declares none."""
@@ -132,13 +150,15 @@ class Syntax(Expressions, ABC):
     assignments: ClassVar[frozenset[str]] = frozenset()
     # How a string starts, its prefix and quote, in which backslashes are ordinary characters.
     raw: ClassVar[re.Pattern[str] | None] = None
-    # Other node types that `imports`, `bindings` and `references` want to see.
-    facts: ClassVar[frozenset[str]]
+    # The parameters among what a list of parameters holds; empty where that is all of it.
+    parameter_types: ClassVar[frozenset[str]] = frozenset()
+    # What a flag of a declaration follows from: the types of its own node, its children, modifiers and parameters.
+    marks: ClassVar[Mapping[str, Trait]] = {}
 
     def shape(self, node: Node) -> Shape | None:
         """The definition that `node` makes; None when it is no declaration or has no usable name."""
         construct = self.declarations.get(node.type)
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         if construct is None or not name:
             return None
         body = node.child_by_field_name("body")
@@ -166,13 +186,16 @@ class Syntax(Expressions, ABC):
 
     def parameters(self, node: Node, /) -> tuple[Parameter, ...] | None:
         """The parameters of a callable, or of a type with a primary constructor; None if unknown."""
-        listed = node.child_by_field_name("parameters")
-        return None if listed is None else tuple(self.parameter(child) for child in listed.named_children)
+        if node.child_by_field_name("parameters") is None:
+            return None
+        listed = children_of(node, "parameters")
+        kept = [child for child in listed if child.type in self.parameter_types] if self.parameter_types else listed
+        return tuple(map(self.parameter, kept))
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter."""
-        name = text_of(node.child_by_field_name("name"))
-        return Parameter(name, type_of(node.child_by_field_name("type")), node.child_by_field_name("value") is not None)
+        is_optional = node.child_by_field_name("value") is not None
+        return Parameter(text_of(node, "name"), type_of(node, "type"), is_optional)
 
     def result(self, node: Node, /) -> str:
         """The type that a callable returns or a value has, as far as it is stated."""
@@ -180,15 +203,15 @@ class Syntax(Expressions, ABC):
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """The names of a type's own type parameters."""
-        listed = node.child_by_field_name("type_parameters") or next(
-            (child for child in node.named_children if child.type in ("type_parameter_list", "type_parameters")), None
-        )
-        named = children_of(listed)
+        listed = node.child_by_field_name("type_parameters")
+        named = children_of(listed or child_of(node, "type_parameter_list", "type_parameters"))
         return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
 
     def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """The flags of a declaration; `parent` is the declaration around it."""
-        return frozenset()
+        parts = [node, *node.children, *children_of(node, "parameters")]
+        parts += [part for child in node.children if child.type in _MODIFIERS for part in child.children]
+        return frozenset(self.marks[part.type] for part in parts if part.type in self.marks)
 
     def has_methods(self, node: Node) -> bool:
         """True if a type of `data_types` says how it behaves."""
@@ -206,20 +229,12 @@ class Syntax(Expressions, ABC):
         if shape.body is None or shape.construct == "type":
             return False
         if node.type in self.constructors or shape.name in self.constructors:
-            statements = [child for child in shape.body.named_children if not child.is_extra]
-            return all(child.type in self.assignments and not self._calls_in(child) for child in statements)
+            statements = given_in(shape.body)
+            are_plain = all(child.type in self.assignments for child in statements)
+            return are_plain and all(collect(child).keys().isdisjoint(self.calls) for child in statements)
         if shape.body.end_byte - shape.body.start_byte > _MAX_ACCESSOR_BYTES:
             return False
         return _ACCESSOR.fullmatch("".join(text_of(shape.body).split())) is not None
-
-    def _calls_in(self, node: Node) -> bool:
-        pending = [node]
-        while pending:
-            current = pending.pop()
-            if current.type in self.calls:
-                return True
-            pending.extend(current.named_children)
-        return False
 
     def called(self, nodes: Nodes) -> Iterator[tuple[Node, CallForm, tuple[str, str]]]:
         """The calls of a file that name what they call, each with its form and what `callee` says of it."""

@@ -7,13 +7,13 @@ from itertools import islice
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Request, Route
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, around_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _MAX_URL_BYTES = 300
 _MAX_ARGUMENT_BYTES = 2000
-_MAX_STEPS_TO_CALL = 3
+_MAX_STEPS_TO_CALL = 4
 # Placeholders in a string, in the syntax of all languages.
 _HOLE = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)[sd]|%[sdvq]|\$[A-Za-z_]\w*")
 # Where a tree may be served itself, among them the names of hosts without a dot, which hold in a network of its own;
@@ -60,7 +60,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Rout
     documentation = syntax.documentation(nodes)
     seen: set[tuple[str, str, str]] = set()
     for node in nodes.of(*sorted(syntax.strings)):
-        key, line = places.key(node), node.start_point.row + 1
+        key, line = places.key(node), line_of(node)
         match = None if line in taken or node.start_byte in documentation else _url(syntax, node)
         if match is None or _is_declared(syntax, node, places, handlers):
             continue
@@ -75,7 +75,7 @@ def requests(syntax: Syntax, nodes: Nodes, places: Places, routes: Sequence[Rout
 
 def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int]) -> bool:
     """True if a string is in an annotation that declares a route."""
-    around = list(islice(_around(node), _MAX_STEPS_TO_ANNOTATION))
+    around = list(islice(around_of(node.parent), _MAX_STEPS_TO_ANNOTATION))
     annotation = next((item for item in around if item.type in _ANNOTATIONS), None)
     if annotation is None:
         return False
@@ -83,17 +83,10 @@ def _is_declared(syntax: Syntax, node: Node, places: Places, handlers: Set[int])
     name = _ANNOTATION_NAME.match(text_of(one_of_list))
     if name is None or _DECLARES.search(name[1].replace("_", "")) is None:
         return False
-    declared = next(item for item in _around(annotation) if item.type != "modifiers")
+    declared = next(item for item in around_of(annotation.parent) if item.type != "modifiers")
     shape = syntax.shape(declared)
     asks = shape is not None and shape.construct == "callable" and shape.body is None
     return not asks or places.scope(node) in handlers
-
-
-def _around(node: Node) -> Iterator[Node]:
-    """The nodes around a node, the innermost first."""
-    while node.parent is not None:
-        node = node.parent
-        yield node
 
 
 def _url(syntax: Syntax, node: Node) -> re.Match[str] | None:
@@ -112,12 +105,9 @@ def _sending(syntax: Syntax, node: Node) -> tuple[bool, str]:
     redirect = _REDIRECT.match(string_value(syntax, node))
     if redirect is not None:
         return True, "GET" if redirect[1] == "redirect" else ""
-    call: Node | None = node.parent
-    for _ in range(_MAX_STEPS_TO_CALL):
-        if call is None or call.type in syntax.calls:
-            break
-        call = call.parent
-    callee = syntax.callee(call) if call is not None and call.type in syntax.calls else None
+    around = islice(around_of(node.parent), _MAX_STEPS_TO_CALL)
+    call = next((item for item in around if item.type in syntax.calls), None)
+    callee = syntax.callee(call) if call is not None else None
     listed = field_of(call, "arguments")
     if callee is None or listed is None or node.start_byte < listed.start_byte:
         return False, ""

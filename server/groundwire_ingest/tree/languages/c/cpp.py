@@ -9,10 +9,19 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
-from groundwire_ingest.tree.languages.c.names import CPP_VALUES
 from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    child_of,
+    children_of,
+    first_child,
+    has_child,
+    last_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Places, Shape
 
 _CPP_ONLY = re.compile(
@@ -40,7 +49,6 @@ class CppSyntax(CSyntax):
     }
     strings = CSyntax.strings | {"raw_string_literal"}
     raw = re.compile("R")
-    facts = CSyntax.facts | CPP_VALUES | {"using_declaration"}
 
     def namespace(self, node: Node) -> str | None:
         """A namespace, which may be one without a name."""
@@ -48,19 +56,16 @@ class CppSyntax(CSyntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The classes that a class is derived from."""
-        clause = next((child for child in node.named_children if child.type == "base_class_clause"), None)
-        named = children_of(clause)
+        named = children_of(child_of(node, "base_class_clause"))
         return tuple(filter(None, (type_of(child) for child in named if child.type in _BASES)))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """Also `override`, and what has no body at all: a pure virtual member, and a class with such."""
         if self.declarations[node.type] == "type":
-            body = node.child_by_field_name("body")
-            is_abstract = body is not None and any(map(_is_pure, body.named_children))
+            is_abstract = any(map(_is_pure, children_of(node, "body")))
             return frozenset({"abstract"}) if is_abstract else frozenset()
         found: set[Trait] = set(super().traits(node, parent))
-        function = function_of(node)
-        if function is not None and any(text_of(child) == "override" for child in function.named_children):
+        if any(text_of(child) == "override" for child in children_of(function_of(node))):
             found.add("override")
         if _is_pure(node):
             found.discard("declared")
@@ -76,9 +81,9 @@ class CppSyntax(CSyntax):
         """The includes, and the names and namespaces that are used without their own."""
         yield from super().imports(nodes)
         for node in nodes["using_declaration"]:
-            name, line = dotted_name(last_child(node)), node.start_point.row + 1
+            name, line = dotted_name(last_child(node)), line_of(node)
             module, _, last = name.rpartition(".")
-            if any(child.type == "namespace" for child in node.children):
+            if has_child(node, "namespace"):
                 yield Import(name, "*", "", line)
             elif module:
                 yield Import(module, last, last, line)
@@ -91,8 +96,7 @@ class CppSyntax(CSyntax):
                 if value is not None and stated and value.type in _PLAIN_CONSTRUCTION:
                     receiver, _, name = stated.partition("<")[0].rpartition(".")
                     arguments = tuple(map(self.argument, value.named_children))
-                    line = node.start_point.row + 1
-                    yield Call(places.key(node), places.scope(node), receiver, name, line, True, arguments)
+                    yield Call(places.key(node), places.scope(node), receiver, name, line_of(node), True, arguments)
 
 
 def is_cpp(text: str) -> bool:
@@ -102,5 +106,4 @@ def is_cpp(text: str) -> bool:
 
 def _is_pure(node: Node) -> bool:
     """True if a member is declared with `= 0`."""
-    value = node.child_by_field_name("default_value")
-    return value is not None and text_of(value) == "0" and function_of(node) is not None
+    return text_of(node, "default_value") == "0" and function_of(node) is not None

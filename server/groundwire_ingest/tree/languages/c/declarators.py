@@ -79,7 +79,7 @@ def written_type(node: Node) -> str:
     if stated is None or stated.type == "placeholder_type_specifier":
         return ""
     if stated.child_by_field_name("body") is not None:
-        return text_of(stated.child_by_field_name("name"))
+        return text_of(stated, "name")
     return type_of(stated)
 
 

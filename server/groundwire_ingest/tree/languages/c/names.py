@@ -6,11 +6,9 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, name_of, written_type
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
-VALUES = frozenset({"field_declaration", "parameter_declaration", "declaration"})
-CPP_VALUES = VALUES | {"optional_parameter_declaration", "for_range_loop"}
 _TYPED_CALLS = frozenset(
     """static_cast dynamic_cast reinterpret_cast const_cast make_unique make_shared static_pointer_cast
     dynamic_pointer_cast down_cast""".split()
@@ -25,18 +23,16 @@ def c_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding
             name = text_of(name_of(declarator))
             if name and stated and function_of(node) is None:
                 yield Binding(places.type_scope(node), name, stated, True)
-    for kind in ("parameter_declaration", "optional_parameter_declaration"):
-        for node in nodes.get(kind, ()):
-            name = text_of(name_of(node.child_by_field_name("declarator")))
-            if name:
-                yield Binding(places.scope(node), name, written_type(node), True)
+    for node in nodes.of("parameter_declaration", "optional_parameter_declaration"):
+        name = text_of(name_of(node.child_by_field_name("declarator")))
+        if name:
+            yield Binding(places.scope(node), name, written_type(node), True)
     for node in nodes["declaration"]:
         yield from _variables(syntax, node, places)
-    for node in nodes.get("for_range_loop", ()):
+    for node in nodes["for_range_loop"]:
         stated, name = written_type(node), text_of(name_of(node.child_by_field_name("declarator")))
         value = "" if stated else syntax.value_path(node.child_by_field_name("right"))
-        if name:
-            yield Binding(places.scope(node), name, stated, bool(stated), value, not stated)
+        yield from places.variable(node, name, stated, value, is_item=not stated)
 
 
 def _variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
@@ -56,24 +52,20 @@ def made_type(value: Node | None) -> str:
     if value is None:
         return ""
     if value.type in ("cast_expression", "new_expression", "compound_literal_expression"):
-        return type_of(value.child_by_field_name("type"))
+        return type_of(value, "type")
     function = value.child_by_field_name("function") if value.type == "call_expression" else None
     while function is not None and function.type == "qualified_identifier":
         function = function.child_by_field_name("name")
-    if function is None or function.type != "template_function":
-        return ""
-    is_typed = text_of(function.child_by_field_name("name")) in _TYPED_CALLS
-    return type_of(first_child(function.child_by_field_name("arguments"))) if is_typed else ""
+    is_typed = function is not None and function.type == "template_function"
+    return type_of(function, "arguments", FIRST) if is_typed and text_of(function, "name") in _TYPED_CALLS else ""
 
 
-_VALUED = ("argument_list", "initializer_list")
-_SET: dict[str, str] = {
+_SET = {
     "initializer_pair": "value",
     "assignment_expression": "right",
     "init_declarator": "value",
-    "return_statement": "",
+    "return_statement": FIRST,
 }
-REFERENCING = frozenset({"type_identifier", *_VALUED, *_SET})
 _VALUES = frozenset({"identifier", "pointer_expression", "qualified_identifier"})
 _DECLARING = frozenset(
     """struct_specifier class_specifier union_specifier enum_specifier type_definition alias_declaration
@@ -86,15 +78,13 @@ def c_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refer
     for node in nodes["type_identifier"]:
         named = _whole(node)
         if named is not None:
-            line = node.start_point.row + 1
-            yield Reference(places.key(node), places.scope(node), dotted_name(named), line, "type")
-    for node in nodes.of(*_VALUED):
+            yield Reference(places.key(node), places.scope(node), dotted_name(named), line_of(node), "type")
+    for node in nodes.of("argument_list", "initializer_list"):
         for value in node.named_children:
             yield from _value(syntax, value, places)
     for kind, field in _SET.items():
         for node in nodes[kind]:
-            given = node.child_by_field_name(field) if field else first_child(node)
-            yield from _value(syntax, given, places) if given is not None else ()
+            yield from _value(syntax, field_of(node, field), places)
 
 
 def _whole(node: Node) -> Node | None:
@@ -111,5 +101,6 @@ def _whole(node: Node) -> Node | None:
     return None if parent.type == "type_definition" and parent.child_by_field_name("declarator") == node else node
 
 
-def _value(syntax: Syntax, value: Node, places: Places) -> Iterator[Reference]:
-    yield from places.reference(value, ".".join(syntax.path(value)) if value.type in _VALUES else "", "value")
+def _value(syntax: Syntax, value: Node | None, places: Places) -> Iterator[Reference]:
+    if value is not None and value.type in _VALUES:
+        yield from places.reference(value, ".".join(syntax.path(value)), "value")

@@ -16,9 +16,9 @@ from groundwire_ingest.tree.languages.c.declarators import (
     returned_type,
     written_type,
 )
-from groundwire_ingest.tree.languages.c.names import REFERENCING, VALUES, c_bindings, c_references
+from groundwire_ingest.tree.languages.c.names import c_bindings, c_references
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, has_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
@@ -49,11 +49,12 @@ class CSyntax(Syntax):
     subscripts: ClassVar[Mapping[str, str]] = {"subscript_expression": FIRST}
     calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
     strings = frozenset({"string_literal", "concatenated_string"})
-    facts = frozenset({"preproc_include", *VALUES, *REFERENCING})
 
     def prepared(self, source: bytes) -> bytes:
         """The source with blanks for macros that hide declarations."""
-        return without_macros(source)
+        for pattern in (_LINKAGE, _EXPORT, _IN_FRONT, _ALONE):
+            source = pattern.sub(_blanked, source)
+        return source
 
     def shape(self, node: Node) -> Shape | None:
         """Types with a body, functions with or without one, and macros that take arguments."""
@@ -84,9 +85,8 @@ class CSyntax(Syntax):
         """The tag of a structure that `typedef` gives another name."""
         if node.type != "type_definition":
             return ()
-        described = node.child_by_field_name("type")
-        tag = text_of(described.child_by_field_name("name")) if described is not None else ""
-        return (tag,) if tag and tag != text_of(node.child_by_field_name("declarator")) else ()
+        tag = text_of(node, "type", "name")
+        return (tag,) if tag and tag != text_of(node, "declarator") else ()
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """The parameters of a function; none for `(void)`."""
@@ -112,8 +112,7 @@ class CSyntax(Syntax):
             return frozenset()
         kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}
         found: set[Trait] = {"static"} if "static" in kinds else set()
-        function = function_of(node)
-        if any(child.type == "variadic_parameter" for child in (children_of(field_of(function, "parameters")))):
+        if has_child(field_of(function_of(node), "parameters"), "variadic_parameter"):
             found.add("variadic")
         if node.type != "function_definition" or not has_body(node):
             found.add("declared")
@@ -130,9 +129,9 @@ class CSyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """The paths that are included."""
         for node in nodes["preproc_include"]:
-            path = text_of(node.child_by_field_name("path"))
+            path = text_of(node, "path")
             if path[:1] in ('"', "<"):
-                yield Import(path[1:-1], "", "", node.start_point.row + 1)
+                yield Import(path[1:-1], "", "", line_of(node))
 
     bindings = c_bindings
     references = c_references
@@ -164,13 +163,6 @@ _LINKAGE = re.compile(
     re.MULTILINE,
 )
 _TEXT = re.compile(rb"[^\r\n]")
-
-
-def without_macros(source: bytes) -> bytes:
-    """The source with blanks in place of macros that hide declarations; no line and no other byte moves."""
-    for pattern in (_LINKAGE, _EXPORT, _IN_FRONT, _ALONE):
-        source = pattern.sub(_blanked, source)
-    return source
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:

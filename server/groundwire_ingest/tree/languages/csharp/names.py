@@ -5,13 +5,26 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, Binding, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    around_of,
+    child_of,
+    children_of,
+    field_of,
+    first_child,
+    last_child,
+    line_of,
+    outer_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in, value_type
 
 TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration", "record_declaration")
 
 _MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})
+_FUNCTIONS = frozenset({"lambda_expression", "anonymous_method_expression"})
 _ITEM_METHODS = frozenset({"Add", "Insert", "Push", "Enqueue", "AddLast", "AddFirst", "Append", "Prepend", "TryAdd"})
 _MAX_STEPS = 6
 
@@ -27,16 +40,16 @@ def target_of(syntax: Syntax, node: Node) -> tuple[str, str] | None:
             return None
         match parent.type:
             case "variable_declarator":
-                declaration = parent.parent
-                return (type_of(declaration.child_by_field_name("type")), "") if declaration else None
+                return type_of(parent.parent, "type"), ""
             case "property_declaration":
-                return type_of(parent.child_by_field_name("type")), ""
+                return type_of(parent, "type"), ""
             case "assignment_expression":
                 return syntax.value_path(parent.child_by_field_name("left")), OF_TARGET
             case "return_statement" | "arrow_expression_clause":
                 return _result_around(parent), ""
             case "argument":
-                return _item_of(syntax, parent)
+                path = syntax.path(field_of(outer_of(parent), "function"))
+                return (".".join(path[:-1]), OF_ITEMS) if len(path) > 1 and path[-1] in _ITEM_METHODS else None
             case "parenthesized_expression" | "conditional_expression" | "binary_expression" | "equals_value_clause":
                 parent = parent.parent
             case _:
@@ -46,21 +59,10 @@ def target_of(syntax: Syntax, node: Node) -> tuple[str, str] | None:
 
 def _result_around(node: Node) -> str:
     """The type that the member around a `return` states, less what a caller waits for."""
-    current: Node | None = node
-    while current is not None and current.type not in _MEMBERS:
-        if current.type in ("lambda_expression", "anonymous_method_expression"):
-            return ""
-        current = current.parent
-    if current is None:
+    around = next((item for item in around_of(node) if item.type in _MEMBERS or item.type in _FUNCTIONS), None)
+    if around is None or around.type in _FUNCTIONS:
         return ""
-    return value_type(type_of(current.child_by_field_name("returns") or current.child_by_field_name("type")))
-
-
-def _item_of(syntax: Syntax, argument: Node) -> tuple[str, str] | None:
-    call = argument.parent.parent if argument.parent is not None else None
-    function = field_of(call, "function")
-    path = syntax.path(function)
-    return (".".join(path[:-1]), OF_ITEMS) if len(path) > 1 and path[-1] in _ITEM_METHODS else None
+    return value_type(type_of(around.child_by_field_name("returns") or around.child_by_field_name("type")))
 
 
 _CONVERSIONS = {"object_creation_expression": "type", "cast_expression": "type", "as_expression": "right"}
@@ -71,11 +73,11 @@ def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
     for node in nodes["variable_declaration"]:
         yield from _declared_variables(syntax, node, places)
     for node in nodes.of("parameter", "property_declaration", "declaration_pattern", "recursive_pattern"):
-        name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("type"))
-        if name and stated:
-            yield Binding(places.scope(node), name, stated, True)
+        stated = type_of(node, "type")
+        if stated:
+            yield from places.variable(node, text_of(node, "name"), stated)
     for node in nodes["foreach_statement"]:
-        declared, name = node.child_by_field_name("type"), text_of(node.child_by_field_name("left"))
+        declared, name = node.child_by_field_name("type"), text_of(node, "left")
         if declared is not None and declared.type != "implicit_type":
             yield Binding(places.scope(node), name, type_of(declared), True)
         else:
@@ -89,7 +91,7 @@ def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[
     declared = node.child_by_field_name("type")
     is_stated = declared is not None and declared.type != "implicit_type"
     for variable in node.named_children:
-        name = text_of(variable.child_by_field_name("name"))
+        name = text_of(variable, "name")
         if variable.type != "variable_declarator" or not name:
             continue
         if is_stated:
@@ -112,23 +114,16 @@ def _value(syntax: Syntax, value: Node | None) -> tuple[str, str]:
 
 def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
-    parameters = node.child_by_field_name("parameters")
-    argument = node.parent
-    call = argument.parent.parent if argument is not None and argument.parent is not None else None
-    if parameters is None or parameters.type != "implicit_parameter" or call is None:
-        return
-    function = call.child_by_field_name("function")
-    path = syntax.value_path(field_of(function, "expression"))
-    if path:
+    parameters, call = node.child_by_field_name("parameters"), outer_of(node.parent)
+    path = syntax.value_path(field_of(call, "function", "expression"))
+    if parameters is not None and parameters.type == "implicit_parameter" and path:
         yield Binding(places.scope(node), text_of(parameters), "", False, path, True)
 
 
 def base_types(node: Node) -> Iterator[Node]:
     """The nodes of the types that a type declaration lists as its bases."""
-    for child in node.named_children:
-        if child.type == "base_list":
-            for base in child.named_children:
-                yield base.child_by_field_name("type") or base
+    for base in children_of(child_of(node, "base_list")):
+        yield base.child_by_field_name("type") or base
 
 
 def attributes(node: Node) -> Iterator[Node]:
@@ -140,7 +135,7 @@ def attributes(node: Node) -> Iterator[Node]:
 
 def attribute_names(node: Node) -> frozenset[str]:
     """The names of the attributes of a declaration, as they are written."""
-    return frozenset(text_of(item.child_by_field_name("name")) for item in attributes(node))
+    return frozenset(text_of(item, "name") for item in attributes(node))
 
 
 _TYPED = {
@@ -154,7 +149,6 @@ _TYPED = {
     "as_expression": "right",
 }
 _VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")
-REFERENCING = frozenset({*_TYPED, *_VALUED, "type_argument_list", "attribute"})
 _NAMES = frozenset({"identifier", "member_access_expression"})
 _PREDEFINED = frozenset({"predefined_type", "implicit_type"})
 
@@ -168,7 +162,7 @@ def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         for argument in node.named_children:
             yield from _types(node, argument, places)
     for node in nodes["attribute"]:
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         for written in (name, f"{name}Attribute") if name else ():
             yield from places.reference(node, written, "decorator")
     for node in nodes.of(*_VALUED):
@@ -191,4 +185,4 @@ def _valued(node: Node) -> Node | None:
 def _types(node: Node, written: Node | None, places: Places) -> Iterator[Reference]:
     if written is not None and written.type not in _PREDEFINED:
         for name in names_in(type_of(written)):
-            yield Reference(places.key(node), places.scope(node), name, written.start_point.row + 1, "type")
+            yield Reference(places.key(node), places.scope(node), name, line_of(written), "type")

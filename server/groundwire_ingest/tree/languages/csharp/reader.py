@@ -9,7 +9,6 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.csharp.names import (
-    REFERENCING,
     TYPE_NODES,
     attribute_names,
     base_types,
@@ -18,11 +17,22 @@ from groundwire_ingest.tree.languages.csharp.names import (
     target_of,
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    LAST,
+    Nodes,
+    child_of,
+    children_of,
+    field_of,
+    first_child,
+    has_child,
+    last_child,
+    line_of,
+    text_of,
+    type_name,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
-
-_TRAITS: tuple[Trait, ...] = ("abstract", "static", "override", "partial")
 
 
 class CSharpSyntax(Syntax):
@@ -67,30 +77,29 @@ class CSharpSyntax(Syntax):
         {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
     )
     raw = re.compile(r"@|([\"'`])\1")
-    facts = frozenset(
-        {
-            *TYPE_NODES,
-            *REFERENCING,
-            *"""using_directive variable_declaration parameter property_declaration foreach_statement
-        declaration_pattern recursive_pattern lambda_expression""".split(),
-        }
-    )
+    marks: ClassVar[Mapping[str, Trait]] = {
+        "abstract": "abstract",
+        "static": "static",
+        "override": "override",
+        "partial": "partial",
+        "interface_declaration": "interface",
+    }
 
     def shape(self, node: Node) -> Shape | None:
         """Types and members; indexers are `this[]`, operators `operator +`, destructors `~Name`."""
         construct = self.declarations.get(node.type)
         if construct is None:
             return None
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         match node.type:
             case "indexer_declaration":
                 name = "this[]"
             case "destructor_declaration":
                 name = f"~{name}"
             case "operator_declaration":
-                name = f"operator {text_of(node.child_by_field_name('operator'))}"
+                name = f"operator {text_of(node, 'operator')}"
             case "conversion_operator_declaration":
-                name = f"operator {type_name(node.child_by_field_name('type'))}"
+                name = f"operator {type_name(node, 'type')}"
         fields = ("body", "accessors", "value")
         body = next((part for part in map(node.child_by_field_name, fields) if part is not None), None)
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
@@ -99,39 +108,36 @@ class CSharpSyntax(Syntax):
         """The command that the MVVM toolkit makes of a method with `[RelayCommand]`."""
         if node.type != "method_declaration" or "RelayCommand" not in attribute_names(node):
             return ()
-        name = text_of(node.child_by_field_name("name")).removesuffix("Async")
+        name = text_of(node, "name").removesuffix("Async")
         return (f"{name.removeprefix('On') or name}Command",)
 
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """Top-level statements are a part of a class `Program`."""
-        has_statements = any(child.type == "global_statement" for child in root.named_children)
-        return frozenset({"partial"}) if has_statements else frozenset()
+        return frozenset({"partial"}) if has_child(root, "global_statement") else frozenset()
 
     def namespace(self, node: Node) -> str | None:
         """A namespace with braces, or one for the rest of the file."""
         if node.type in ("namespace_declaration", "file_scoped_namespace_declaration"):
-            return text_of(node.child_by_field_name("name"))
+            return text_of(node, "name")
         return None
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """Those of a member, or of the primary constructor after a type's name."""
-        listed = node.child_by_field_name("parameters") or next(
-            (child for child in node.named_children if child.type == "parameter_list"), None
-        )
+        listed = node.child_by_field_name("parameters") or child_of(node, "parameter_list")
         if listed is None:
             return None
         found = [self.parameter(child) for child in listed.named_children if child.type == "parameter"]
         # The grammar lays the parts of a `params` parameter out in the list itself.
-        name = text_of(listed.child_by_field_name("name"))
+        name = text_of(listed, "name")
         if name:
-            found.append(Parameter(name, type_of(listed.child_by_field_name("type")), True))
+            found.append(Parameter(name, type_of(listed, "type"), True))
         return tuple(found)
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; it is optional when a value follows its name."""
         name = node.child_by_field_name("name")
         has_default = name is not None and any(child.start_byte > name.end_byte for child in node.named_children)
-        return Parameter(text_of(name), type_of(node.child_by_field_name("type")), has_default)
+        return Parameter(text_of(name), type_of(node, "type"), has_default)
 
     def result(self, node: Node) -> str:
         """The type that a method returns or a property has."""
@@ -139,14 +145,10 @@ class CSharpSyntax(Syntax):
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a method is an extension when its first parameter is `this`."""
-        modifiers = {text_of(child) for child in node.children if child.type == "modifier"}
-        found: set[Trait] = {trait for trait in _TRAITS if trait in modifiers}
-        if node.type == "interface_declaration":
-            found.add("interface")
-        parameters = node.child_by_field_name("parameters")
-        if parameters is not None and parameters.child_by_field_name("name") is not None:
+        found = set(super().traits(node, parent))
+        if field_of(node, "parameters", "name") is not None:
             found.add("variadic")
-        first = first_child(parameters)
+        first = first_child(node, "parameters")
         if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")
         return frozenset(found)
@@ -155,14 +157,9 @@ class CSharpSyntax(Syntax):
         """Of `new()` without a type the one that is stated where its value goes."""
         if node.type != "implicit_object_creation_expression":
             return super().callee(node)
-        target = target_of(self, node)
-        if target is None or not target[0]:
-            return None
-        written, name = target
-        if name:
-            return written, name
+        written, name = target_of(self, node) or ("", "")
         receiver, _, last = head(written).rpartition(".")
-        return receiver, last
+        return None if not written else (written, name) if name else (receiver, last)
 
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call or construction."""
@@ -170,16 +167,14 @@ class CSharpSyntax(Syntax):
             return super().arguments(node)
         listed = first_child(node)
         is_list = listed is not None and listed.type == "argument_list"
-        return tuple(map(self.argument, listed.named_children)) if listed is not None and is_list else ()
+        return tuple(map(self.argument, children_of(listed))) if is_list else ()
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `x.Add<A, B>()`."""
         target = node.child_by_field_name("function") or node.child_by_field_name("type")
-        name = field_of(target, "name")
-        listed = last_child(name or target)
-        if listed is None or listed.type != "type_argument_list":
-            return ()
-        return tuple(filter(None, map(type_of, listed.named_children)))
+        listed = last_child(field_of(target, "name") or target)
+        is_list = listed is not None and listed.type == "type_argument_list"
+        return tuple(filter(None, map(type_of, children_of(listed)))) if is_list else ()
 
     def argument(self, node: Node) -> str:
         """One argument; a name before it is left out."""
@@ -193,12 +188,11 @@ class CSharpSyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`using N` and `using static N.T` bring everything in N or T, `using A = N.T` one type."""
         for node in nodes["using_directive"]:
-            alias = text_of(node.child_by_field_name("name"))
-            target = type_name(last_child(node))
-            project_wide = any(child.type == "global" for child in node.children)
-            module, name = (target.rpartition(".")[0], target.rpartition(".")[2]) if alias else (target, "*")
+            alias = text_of(node, "name")
+            target = type_name(node, LAST)
+            module, _, name = target.rpartition(".") if alias else (target, "", "*")
             if target:
-                yield Import(module, name, alias, node.start_point.row + 1, project_wide)
+                yield Import(module, name, alias, line_of(node), has_child(node, "global"))
 
     bindings = csharp_bindings
     references = csharp_references

@@ -9,18 +9,10 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.go.references import REFERENCING, go_references
-from groundwire_ingest.tree.languages.go.types import (
-    SPECS,
-    embedded,
-    go_parameters,
-    go_type,
-    is_variadic,
-    result_of,
-    spec_of,
-)
-from groundwire_ingest.tree.languages.go.values import VALUED, go_bindings, made_type
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_name
+from groundwire_ingest.tree.languages.go.references import go_references
+from groundwire_ingest.tree.languages.go.types import SPECS, embedded, go_parameters, go_type, result_of, spec_of
+from groundwire_ingest.tree.languages.go.values import go_bindings, made_type
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, first_child, line_of, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _MODULE_LINE = re.compile(r"^[ \t]*module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
@@ -58,9 +50,9 @@ class GoSyntax(Syntax):
         "call_expression": CallForm("function", "arguments"),
         "composite_literal": CallForm("type", "", constructs=True),
     }
+    marks: ClassVar[Mapping[str, Trait]] = {"variadic_parameter_declaration": "variadic"}
     strings = frozenset({"interpreted_string_literal", "raw_string_literal"})
     raw = re.compile("`")
-    facts = frozenset({"import_spec", *VALUED, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
         """Functions, methods with the type of their receiver, types, variables; groups one by one."""
@@ -71,7 +63,7 @@ class GoSyntax(Syntax):
         if shape is None or shape.name == "_":
             return None
         if node.type == "method_declaration":
-            return Shape(shape.name, "callable", shape.body, owner=_receiver_type(node))
+            return Shape(shape.name, "callable", shape.body, owner=type_name(node, "receiver", FIRST, "type"))
         if node.type not in ("type_spec", "type_alias"):
             return shape
         declared = node.child_by_field_name("type")
@@ -98,12 +90,11 @@ class GoSyntax(Syntax):
         if not _is_of_values(node):
             return result_of(node.child_by_field_name("result"))
         spec = spec_of(node)
-        return go_type(spec.child_by_field_name("type")) or made_type(first_child(spec.child_by_field_name("value")))
+        return go_type(spec.child_by_field_name("type")) or made_type(first_child(spec, "value"))
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """The names of a type's own type parameters."""
-        listed = spec_of(node).child_by_field_name("type_parameters")
-        named = children_of(listed)
+        named = children_of(spec_of(node), "type_parameters")
         return tuple(text_of(name) for child in named for name in child.children_by_field_name("name") if name.is_named)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
@@ -112,7 +103,7 @@ class GoSyntax(Syntax):
         declared = spec.child_by_field_name("type") if spec.type in SPECS else None
         if declared is not None and declared.type == "interface_type":
             return frozenset({"interface", "structural"})
-        return frozenset({"variadic"}) if is_variadic(node.child_by_field_name("parameters")) else frozenset()
+        return super().traits(node, parent)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Of `new(T)` the type."""
@@ -130,9 +121,9 @@ class GoSyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Packages by path; a dot import brings everything in."""
         for node in nodes["import_spec"]:
-            module = text_of(node.child_by_field_name("path")).strip('"`')
-            alias = text_of(node.child_by_field_name("name")) or _package_name(module)
-            line = node.start_point.row + 1
+            module = text_of(node, "path").strip('"`')
+            alias = text_of(node, "name") or _package_name(module)
+            line = line_of(node)
             if alias == ".":
                 yield Import(module, "*", "", line)
             else:
@@ -151,12 +142,6 @@ def module_path(text: str) -> str:
     """The path that a go.mod file gives its module; empty when it gives none."""
     match = _MODULE_LINE.search(text)
     return match[1] if match else ""
-
-
-def _receiver_type(node: Node) -> str:
-    receiver = node.child_by_field_name("receiver")
-    parameter = first_child(receiver)
-    return type_name(parameter.child_by_field_name("type")) if parameter else ""
 
 
 def _package_name(module: str) -> str:

@@ -18,7 +18,6 @@ _TYPED = {
     ),
     **dict.fromkeys("function_declaration method_declaration method_elem func_literal function_type".split(), "result"),
 }
-_LISTS = ("argument_list", "type_arguments")
 # Where values are used: by kind the fields that hold them; none for all that is in it.
 _VALUED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -28,8 +27,6 @@ _VALUED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys("short_var_declaration assignment_statement range_clause".split(), ("right",)),
     "index_expression": ("operand", "index"),
 }
-REFERENCING = frozenset({*_TYPED, *_LISTS, *_VALUED, "selector_expression", "call_expression"})
-
 _PREDECLARED = frozenset(
     """any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 rune string uint
     uint8 uint16 uint32 uint64 uintptr Array Map""".split()
@@ -53,16 +50,14 @@ def go_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Refe
 def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     """The types that are stated, those of receivers aside, and of literals those that `Call` does not have."""
     receivers = frozenset(
-        child.start_byte
-        for method in nodes["method_declaration"]
-        for child in children_of(method.child_by_field_name("receiver"))
+        child.start_byte for method in nodes["method_declaration"] for child in children_of(method, "receiver")
     )
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
             for written in node.children_by_field_name(field) if node.start_byte not in receivers else ():
                 is_made = kind == "composite_literal" and written.type in ("type_identifier", "qualified_type")
                 yield from () if is_made else _types(written, places)
-    for node in nodes.of(*_LISTS):
+    for node in nodes.of("argument_list", "type_arguments"):
         for child in node.named_children:
             yield from _types(child, places) if child.type in _TYPES or child.type == "type_elem" else ()
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter
-from groundwire_ingest.tree.languages.nodes import children_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, children_of, first_child, text_of
 
 SPECS = frozenset({"type_spec", "type_alias", "var_spec", "const_spec"})
 
@@ -35,8 +35,7 @@ def go_type(node: Node | None, depth: int = _MAX_DEPTH) -> str:
         kept = [go_type(node.child_by_field_name(field), depth - 1) for field in ("key", "value")]
         return f"Map<{','.join(filter(None, kept))}>" if kept[1] else ""
     if node.type == "generic_type":
-        listed = node.child_by_field_name("type_arguments")
-        inner = [go_type(child, depth - 1) for child in listed.named_children] if listed is not None else []
+        inner = [go_type(child, depth - 1) for child in children_of(node, "type_arguments")]
         name = go_type(node.child_by_field_name("type"), depth - 1)
         return f"{name}<{','.join(inner)}>" if name and all(inner) else name
     return ""
@@ -59,11 +58,6 @@ def go_parameters(listed: Node) -> Iterator[Parameter]:
                 yield Parameter(name, type_name, is_variadic)
 
 
-def is_variadic(listed: Node | None) -> bool:
-    """True if the last parameter of a list takes any number of arguments."""
-    return listed is not None and any(child.type == "variadic_parameter_declaration" for child in listed.named_children)
-
-
 def result_of(node: Node | None) -> str:
     """The type that a callable returns: of several the first that is not `error`, unless that is all there is."""
     if node is None or node.type != "parameter_list":
@@ -74,11 +68,10 @@ def result_of(node: Node | None) -> str:
 
 def embedded(declared: Node | None) -> Iterator[str]:
     """The types that a struct or an interface embeds, or that a type is defined as."""
-    fields = first_child(declared) if declared is not None and declared.type == "struct_type" else declared
     if declared is None or declared.type not in ("struct_type", "interface_type"):
         yield go_type(declared)
         return
-    for field in children_of(fields):
+    for field in children_of(declared, FIRST) if declared.type == "struct_type" else declared.named_children:
         if field.type == "field_declaration" and field.child_by_field_name("name") is None:
             yield go_type(field.child_by_field_name("type"))
         elif field.type == "type_elem" and field.named_child_count == 1:

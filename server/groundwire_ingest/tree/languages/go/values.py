@@ -6,14 +6,9 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.go.types import SPECS, go_type
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, field_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
-VALUED = frozenset(
-    """source_file parameter_declaration variadic_parameter_declaration type_spec var_spec const_spec
-    short_var_declaration range_clause receive_statement type_switch_statement function_declaration
-    method_declaration""".split()
-)
 _TYPE_MAKERS = frozenset({"make", "new"})
 _LISTS = frozenset({"var_declaration", "const_declaration", "var_spec_list"})
 
@@ -33,7 +28,7 @@ def go_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bindin
         yield from _ranged(syntax, node, places)
     for node in nodes["type_switch_statement"]:
         yield from _switched(node, places)
-    for node in (*nodes["function_declaration"], *nodes["method_declaration"]):
+    for node in nodes.of("function_declaration", "method_declaration"):
         yield from _returned(node, places)
 
 
@@ -49,8 +44,7 @@ def _fields(spec: Node, places: Places) -> Iterator[Binding]:
     scope, declared = places.type_scope(spec), spec.child_by_field_name("type")
     if not scope or scope != places.scope(spec) or declared is None or declared.type != "struct_type":
         return
-    listed = first_child(declared)
-    for field in children_of(listed):
+    for field in children_of(declared, FIRST):
         stated = go_type(field.child_by_field_name("type"))
         names = [text_of(name) for name in field.children_by_field_name("name")]
         for name in names or [stated.partition("<")[0].rpartition(".")[2]]:
@@ -95,9 +89,9 @@ def _binding(syntax: Syntax, scope: int, name: str, value: Node | None) -> Bindi
     made = made_type(value)
     if made or value is None:
         return Binding(scope, name, made, False)
-    is_received = value.type == "unary_expression" and text_of(value.child_by_field_name("operator")) == "<-"
-    if value.type == "call_expression" and text_of(value.child_by_field_name("function")) == "append":
-        return Binding(scope, name, "", False, syntax.value_path(first_child(value.child_by_field_name("arguments"))))
+    is_received = value.type == "unary_expression" and text_of(value, "operator") == "<-"
+    if value.type == "call_expression" and text_of(value, "function") == "append":
+        return Binding(scope, name, "", False, syntax.value_path(first_child(value, "arguments")))
     return Binding(scope, name, "", False, syntax.value_path(value), is_received)
 
 
@@ -109,23 +103,22 @@ def made_type(value: Node | None) -> str:
         return ""
     if value.type in ("composite_literal", "type_assertion_expression", "type_conversion_expression"):
         return go_type(value.child_by_field_name("type"))
-    if value.type == "call_expression" and text_of(value.child_by_field_name("function")) in _TYPE_MAKERS:
-        return go_type(first_child(value.child_by_field_name("arguments")))
+    if value.type == "call_expression" and text_of(value, "function") in _TYPE_MAKERS:
+        return go_type(first_child(value, "arguments"))
     return ""
 
 
 def _ranged(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     """The last variable of `k, v := range x` is an item of `x`; a single one is that only where `x` is a channel."""
-    names, value = node.child_by_field_name("left"), node.child_by_field_name("right")
-    listed = [text_of(name) for name in names.named_children] if names is not None else []
+    value, last = node.child_by_field_name("right"), "".join(map(text_of, children_of(node, "left")[-1:]))
     made = made_type(value)
-    if listed and listed[-1] and listed[-1] != "_":
-        yield Binding(places.scope(node), listed[-1], made, False, "" if made else syntax.value_path(value), True)
+    if last not in ("", "_"):
+        yield Binding(places.scope(node), last, made, False, "" if made else syntax.value_path(value), True)
 
 
 def _switched(node: Node, places: Places) -> Iterator[Binding]:
     """The variable of a type switch, whose type is known where a single case has just one type."""
-    alias = first_child(node.child_by_field_name("alias"))
+    alias = first_child(node, "alias")
     cases = [case for case in node.named_children if case.type == "type_case"]
     types = [written for case in cases for written in case.children_by_field_name("type") if written.is_named]
     if alias is not None:
@@ -135,7 +128,7 @@ def _switched(node: Node, places: Places) -> Iterator[Binding]:
 
 def _returned(node: Node, places: Places) -> Iterator[Binding]:
     """The variable that a function ends with returning."""
-    last = last_child(last_child(node.child_by_field_name("body")))
-    value = first_child(first_child(last)) if last is not None and last.type == "return_statement" else None
+    last = field_of(node, "body", LAST, LAST)
+    value = field_of(last, FIRST, FIRST) if last is not None and last.type == "return_statement" else None
     if value is not None and value.type == "identifier":
         yield Binding(places.scope(node), RETURNED, "", False, text_of(value))

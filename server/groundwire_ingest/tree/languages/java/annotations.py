@@ -18,7 +18,7 @@ def annotations(node: Node) -> Iterator[tuple[str, Node]]:
         if modifiers.type == "modifiers":
             for child in modifiers.named_children:
                 if child.type in _ANNOTATIONS:
-                    yield text_of(child.child_by_field_name("name")).rpartition(".")[2], child
+                    yield text_of(child, "name").rpartition(".")[2], child
 
 
 def values(annotation: Node, *names: str) -> Sequence[Node]:
@@ -29,7 +29,7 @@ def values(annotation: Node, *names: str) -> Sequence[Node]:
         if argument.type == "element_value_pair":
             value = argument.child_by_field_name("value")
             if value is not None:
-                given[text_of(argument.child_by_field_name("key"))] = value
+                given[text_of(argument, "key")] = value
         elif not argument.is_extra:
             given["value"] = argument
     found = next((given[name] for name in names if name in given), None)

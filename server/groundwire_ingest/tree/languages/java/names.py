@@ -6,9 +6,12 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
 from groundwire_ingest.tree.languages.nodes import (
+    LAST,
     Nodes,
+    child_of,
     children_of,
     first_child,
+    given_in,
     last_child,
     text_of,
     type_name,
@@ -17,25 +20,17 @@ from groundwire_ingest.tree.languages.nodes import (
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
-VALUED = frozenset(
-    """field_declaration constant_declaration local_variable_declaration formal_parameter spread_parameter
-    enhanced_for_statement resource catch_formal_parameter instanceof_expression type_pattern
-    record_pattern_component enum_declaration method_invocation""".split()
-)
-_DECLARATIONS = ("field_declaration", "constant_declaration", "local_variable_declaration")
-_PATTERNS = ("type_pattern", "record_pattern_component")
 _MADE = frozenset({"object_creation_expression", "cast_expression"})
 
 
 def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
     """Fields, enum constants, parameters, locals, variables of loops, resources and patterns, and those of lambdas."""
-    for node in nodes.of(*_DECLARATIONS):
+    for node in nodes.of("field_declaration", "constant_declaration", "local_variable_declaration"):
         for variable in node.children_by_field_name("declarator"):
             yield from _variable(syntax, places, node.child_by_field_name("type"), variable)
-    for kind in ("formal_parameter", "resource", "enhanced_for_statement"):
-        for node in nodes[kind]:
-            is_item = kind == "enhanced_for_statement"
-            yield from _variable(syntax, places, node.child_by_field_name("type"), node, is_item=is_item)
+    for node in nodes.of("formal_parameter", "resource", "enhanced_for_statement"):
+        is_item = node.type == "enhanced_for_statement"
+        yield from _variable(syntax, places, node.child_by_field_name("type"), node, is_item=is_item)
     for node in nodes["spread_parameter"]:
         item, declarator = type_of(_typed_child(node)), last_child(node)
         if item and declarator is not None:
@@ -51,17 +46,14 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
 def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
     """The types that `catch`, `instanceof` and `switch` name."""
     for node in nodes["catch_formal_parameter"]:
-        caught = next((child for child in node.named_children if child.type == "catch_type"), None)
-        stated = type_of(first_child(caught)) if caught is not None and caught.named_child_count == 1 else ""
-        yield Binding(places.scope(node), text_of(node.child_by_field_name("name")), stated, bool(stated))
+        caught = children_of(child_of(node, "catch_type"))
+        yield from places.variable(node, text_of(node, "name"), type_of(caught[0]) if len(caught) == 1 else "")
     for node in nodes["instanceof_expression"]:
-        name, stated = text_of(node.child_by_field_name("name")), type_of(node.child_by_field_name("right"))
-        if name:
-            yield Binding(places.scope(node), name, stated, bool(stated))
-    for node in nodes.of(*_PATTERNS):
-        stated, name = type_of(_typed_child(node)), text_of(last_child(node))
-        if node.named_child_count > 1 and name:
-            yield Binding(places.scope(node), name, "" if stated == "var" else stated, stated not in ("", "var"))
+        yield from places.variable(node, text_of(node, "name"), type_of(node, "right"))
+    for node in nodes.of("type_pattern", "record_pattern_component"):
+        stated = type_of(_typed_child(node))
+        if node.named_child_count > 1:
+            yield from places.variable(node, text_of(node, LAST), "" if stated == "var" else stated)
 
 
 def _typed_child(node: Node) -> Node | None:
@@ -72,7 +64,7 @@ def _variable(
     syntax: Syntax, places: Places, declared: Node | None, variable: Node, *, is_item: bool = False
 ) -> Iterator[Binding]:
     """The type that is stated for a variable, or for `var` the type of its value."""
-    name, stated = text_of(variable.child_by_field_name("name")), type_of(declared)
+    name, stated = text_of(variable, "name"), type_of(declared)
     if not name:
         return
     if stated and stated != "var":
@@ -81,7 +73,7 @@ def _variable(
         yield Binding(places.scope(variable), name, stated, True)
         return
     value = variable.child_by_field_name("value")
-    made = type_of(value.child_by_field_name("type")) if value is not None and value.type in _MADE else ""
+    made = type_of(value, "type") if value is not None and value.type in _MADE else ""
     if value is not None and value.type == "array_access":
         value, is_item = value.child_by_field_name("array"), True
     yield Binding(places.scope(variable), name, made, False, "" if made else syntax.value_path(value), is_item)
@@ -89,21 +81,19 @@ def _variable(
 
 def _constants(node: Node, places: Places) -> Iterator[Binding]:
     """The constants of an enum, as fields of its own type."""
-    name, body = text_of(node.child_by_field_name("name")), node.child_by_field_name("body")
-    scope = places.type_scope(node)
-    for child in body.named_children if body is not None and scope else ():
+    name, scope = text_of(node, "name"), places.type_scope(node)
+    for child in children_of(node, "body") if scope else ():
         if child.type == "enum_constant":
-            yield Binding(scope, text_of(child.child_by_field_name("name")), name, True)
+            yield Binding(scope, text_of(child, "name"), name, True)
 
 
 def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[Binding]:
     """The only parameter of a lambda without a type, as an item of what the called method belongs to."""
-    listed, owner = call.child_by_field_name("arguments"), call.child_by_field_name("object")
-    for argument in children_of(listed):
+    for argument in children_of(call, "arguments"):
         parameters = argument.child_by_field_name("parameters") if argument.type == "lambda_expression" else None
         if parameters is None:
             continue
-        path = syntax.value_path(owner)
+        path = syntax.value_path(call.child_by_field_name("object"))
         if parameters.type == "identifier" and path:
             yield Binding(places.scope(argument), text_of(parameters), "", False, path, True)
         elif parameters.type == "inferred_parameters":
@@ -119,10 +109,6 @@ _TYPED = {
     "instanceof_expression": "right",
     "array_creation_expression": "type",
 }
-# Where the first child is a type.
-_LEADING = ("class_literal", "spread_parameter", "type_pattern", "record_pattern")
-_LISTS = ("type_arguments", "catch_type", "throws")
-_ANNOTATIONS = ("annotation", "marker_annotation")
 # Where values are passed on: by kind the field that holds the value; empty for all that is in it.
 _VALUED = {
     "argument_list": "",
@@ -133,18 +119,17 @@ _VALUED = {
     "element_value_pair": "value",
     "annotation_argument_list": "",
 }
-REFERENCING = frozenset({*_TYPED, *_LEADING, *_LISTS, *_ANNOTATIONS, *_VALUED, "method_reference", "field_access"})
 _IGNORED = frozenset({"var", "String", "Object", "Array"})
 
 
 def java_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then annotations, then names that are passed on as values, and members that are read."""
     yield from _named_types(nodes, places)
-    for node in nodes.of(*_ANNOTATIONS):
-        yield from places.reference(node, text_of(node.child_by_field_name("name")), "decorator")
+    for node in nodes.of("annotation", "marker_annotation"):
+        yield from places.reference(node, text_of(node, "name"), "decorator")
     for node in _values(nodes):
         yield from places.reference(node, text_of(node), "value")
-    for node in (*nodes["field_access"], *nodes["method_reference"]):
+    for node in nodes.of("field_access", "method_reference"):
         yield from places.reference(node, _member_path(syntax, node), "value")
 
 
@@ -152,10 +137,10 @@ def _named_types(nodes: Nodes, places: Places) -> Iterator[Reference]:
     for kind, field in _TYPED.items():
         for node in nodes[kind]:
             yield from _types(node.child_by_field_name(field), places)
-    for node in nodes.of(*_LEADING):
-        leading = (child for child in node.named_children if child.type != "modifiers" and not child.is_extra)
+    for node in nodes.of("class_literal", "spread_parameter", "type_pattern", "record_pattern"):
+        leading = (child for child in given_in(node) if child.type != "modifiers")
         yield from _types(next(leading, None), places)
-    for node in nodes.of(*_LISTS):
+    for node in nodes.of("type_arguments", "catch_type", "throws"):
         for child in node.named_children:
             yield from _types(child, places)
 

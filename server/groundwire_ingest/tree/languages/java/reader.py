@@ -9,8 +9,18 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.java.annotations import annotations
-from groundwire_ingest.tree.languages.java.names import REFERENCING, VALUED, java_bindings, java_references
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.java.names import java_bindings, java_references
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    Nodes,
+    children_of,
+    first_child,
+    has_child,
+    last_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _TYPES = (
@@ -20,9 +30,6 @@ _TYPES = (
     "record_declaration",
     "annotation_type_declaration",
 )
-
-_TRAITS: tuple[Trait, ...] = ("abstract", "static")
-_PARAMETERS = frozenset({"formal_parameter", "spread_parameter"})
 
 
 class JavaSyntax(Syntax):
@@ -55,7 +62,13 @@ class JavaSyntax(Syntax):
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
     }
     strings = frozenset({"string_literal"})
-    facts = frozenset({*_TYPES, "import_declaration", *VALUED, *REFERENCING})
+    parameter_types = frozenset({"formal_parameter", "spread_parameter"})
+    marks: ClassVar[Mapping[str, Trait]] = {
+        "abstract": "abstract",
+        "static": "static",
+        "interface_declaration": "interface",
+        "spread_parameter": "variadic",
+    }
 
     def namespace(self, node: Node) -> str | None:
         """The package, for the rest of the file."""
@@ -67,16 +80,8 @@ class JavaSyntax(Syntax):
         for clause in node.named_children:
             if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
                 listed = first_child(clause)
-                bases = listed.named_children if listed and listed.type == "type_list" else (listed,)
-                names.extend(type_of(base) for base in bases)
-        return tuple(name for name in names if name)
-
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """Those of a method or constructor, or the components of a record."""
-        listed = node.child_by_field_name("parameters")
-        if listed is None:
-            return None
-        return tuple(self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS)
+                names += map(type_of, children_of(listed) if listed and listed.type == "type_list" else (listed,))
+        return tuple(filter(None, names))
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; one that takes any number of arguments is optional and a collection."""
@@ -88,25 +93,17 @@ class JavaSyntax(Syntax):
 
     def result(self, node: Node) -> str:
         """The type that a method returns."""
-        return type_of(node.child_by_field_name("type"))
+        return type_of(node, "type")
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """By the modifiers and the kind of type."""
-        words = {child.type for part in node.children if part.type == "modifiers" for child in part.children}
-        found: set[Trait] = {trait for trait in _TRAITS if trait in words}
-        if node.type == "interface_declaration":
-            found.add("interface")
-        if any(name == "Override" for name, _ in annotations(node)):
-            found.add("override")
-        listed = node.child_by_field_name("parameters")
-        if listed is not None and any(child.type == "spread_parameter" for child in listed.named_children):
-            found.add("variadic")
-        return frozenset(found)
+        """Also `override`, by its annotation."""
+        overrides = any(name == "Override" for name, _ in annotations(node))
+        return super().traits(node, parent) | frozenset[Trait]({"override"} if overrides else ())
 
     def value_path(self, node: Node | None) -> str:
         """Of a cast the type that it states, of a class literal the class."""
         if node is not None and node.type == "cast_expression":
-            stated = type_of(node.child_by_field_name("type")).partition("<")[0]
+            stated = type_of(node, "type").partition("<")[0]
             return f"{stated}()" if stated else ""
         if node is not None and node.type == "class_literal":
             return type_of(first_child(node)).partition("<")[0]
@@ -125,13 +122,12 @@ class JavaSyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, static members, and everything of a package or type."""
         for node in nodes["import_declaration"]:
-            name = text_of(first_child(node))
+            name = text_of(node, FIRST)
             module, _, last = name.rpartition(".")
-            line = node.start_point.row + 1
-            if any(child.type == "asterisk" for child in node.named_children):
-                yield Import(name, "*", "", line)
+            if has_child(node, "asterisk"):
+                yield Import(name, "*", "", line_of(node))
             elif module:
-                yield Import(module, last, last, line)
+                yield Import(module, last, last, line_of(node))
 
     bindings = java_bindings
     references = java_references

@@ -5,15 +5,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, child_of, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
 
-VALUES = frozenset(
-    "property_declaration parameter class_parameter for_statement catch_block function_body lambda_parameters".split()
-)
 _MEMBER_BODIES = frozenset({"class_body", "enum_class_body"})
-_TYPES = frozenset({"user_type", "nullable_type"})
 
 
 def kotlin_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
@@ -21,7 +17,7 @@ def kotlin_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
     for node in nodes["property_declaration"]:
         yield from _property(syntax, node, places)
     for node in nodes.of("parameter", "class_parameter", "catch_block"):
-        name = next((child for child in node.named_children if child.type == "identifier"), None)
+        name = child_of(node, "identifier")
         if name is not None:
             yield Binding(places.scope(node), text_of(name), _stated(node), True)
     for node in nodes["lambda_parameters"]:
@@ -50,7 +46,7 @@ def _item(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
 def _property(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     is_member = node.parent is not None and node.parent.type in _MEMBER_BODIES
     scope = places.type_scope(node) if is_member else places.scope(node)
-    variable = next((child for child in node.named_children if child.type == "variable_declaration"), None)
+    variable = child_of(node, "variable_declaration")
     if variable is None:
         return
     name, stated = text_of(first_child(variable)), _stated(variable)
@@ -58,17 +54,15 @@ def _property(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     if stated or value.start_byte < variable.end_byte:
         yield Binding(scope, name, stated, bool(stated))
     elif value.type == "as_expression":
-        yield Binding(scope, name, type_of(value.child_by_field_name("right")), False)
+        yield Binding(scope, name, type_of(value, "right"), False)
     else:
         yield Binding(scope, name, "", False, syntax.value_path(value))
 
 
 def _stated(node: Node) -> str:
-    return next((type_of(child) for child in node.named_children if child.type in _TYPES), "")
+    return type_of(child_of(node, "user_type", "nullable_type"))
 
 
-_VALUED = ("navigation_expression", "value_argument", "return_expression", "callable_reference")
-REFERENCING = frozenset({"user_type", "annotation", *_VALUED})
 _NAMES = frozenset({"identifier", "navigation_expression"})
 _BASES = frozenset({"delegation_specifier", "constructor_invocation", "explicit_delegation", "annotation"})
 
@@ -83,10 +77,8 @@ def kotlin_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         if named is not None and named.type == "constructor_invocation":
             named = first_child(named)
         yield from places.reference(node, head(type_of(named)), "decorator")
-    for kind in _VALUED:
-        for node in nodes[kind]:
-            value = node if kind == "navigation_expression" else last_child(node)
-            is_called = node.parent is not None and node.parent.type == "call_expression"
-            if value is not None and value.type in _NAMES and not is_called:
-                path = ".".join(syntax.path(value)).removesuffix(".class")
-                yield from places.reference(node, path, "value")
+    for node in nodes.of("navigation_expression", "value_argument", "return_expression", "callable_reference"):
+        value = node if node.type == "navigation_expression" else last_child(node)
+        is_called = node.parent is not None and node.parent.type == "call_expression"
+        if value is not None and value.type in _NAMES and not is_called:
+            yield from places.reference(node, ".".join(syntax.path(value)).removesuffix(".class"), "value")

@@ -8,12 +8,24 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.kotlin.names import REFERENCING, VALUES, kotlin_bindings, kotlin_references
-from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.kotlin.names import kotlin_bindings, kotlin_references
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
+    Nodes,
+    child_of,
+    children_of,
+    first_child,
+    has_child,
+    line_of,
+    outer_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
-_BODIES = frozenset({"class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate"})
-_TYPE_NODES = frozenset({"user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type"})
+_BODIES = ("class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate")
+_TYPE_NODES = ("user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type")
 _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "sealed": "abstract", "override": "override"}
 
 
@@ -46,20 +58,19 @@ class KotlinSyntax(Syntax):
         "constructor_invocation": CallForm(FIRST, "value_arguments", constructs=True),
     }
     strings = frozenset({"string_literal"})
-    facts = frozenset({"import", *VALUES, *REFERENCING})
+    marks: ClassVar[Mapping[str, Trait]] = {"interface": "interface"}
 
     def shape(self, node: Node) -> Shape | None:
         """Types and members; a secondary constructor has the name of its class."""
         construct = self.declarations.get(node.type)
         if construct is None:
             return None
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         if construct == "value":
-            name = text_of(first_child(_child(node, frozenset({"variable_declaration"}))))
+            name = text_of(child_of(node, "variable_declaration"), FIRST)
         if node.type == "secondary_constructor":
-            around = node.parent.parent if node.parent is not None else None
-            name = text_of(around.child_by_field_name("name")) if around is not None else ""
-        body = _child(node, _BODIES)
+            name = text_of(outer_of(node), "name")
+        body = child_of(node, *_BODIES)
         return Shape(name, construct, body, body if construct == "type" else None) if name else None
 
     def namespace(self, node: Node) -> str | None:
@@ -68,9 +79,8 @@ class KotlinSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass and the interfaces, those that are delegated to included."""
-        listed = _child(node, frozenset({"delegation_specifiers"}))
         found: list[str] = []
-        for specifier in children_of(listed):
+        for specifier in children_of(child_of(node, "delegation_specifiers")):
             base = first_child(specifier)
             while base is not None and base.type in ("constructor_invocation", "explicit_delegation"):
                 base = first_child(base)
@@ -79,42 +89,40 @@ class KotlinSyntax(Syntax):
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """Those of a function, an extended type first, or of the primary constructor of a class."""
-        primary = _child(node, frozenset({"primary_constructor"}))
-        listed = first_child(primary) if primary is not None else _child(node, frozenset({"function_value_parameters"}))
+        primary = child_of(node, "primary_constructor")
+        listed = first_child(primary) if primary is not None else child_of(node, "function_value_parameters")
         if listed is None:
             return None
         receiver = _receiver(node)
         found = [] if receiver is None else [Parameter("this", type_of(receiver))]
         for child in listed.named_children:
             if child.type in ("parameter", "class_parameter"):
-                name, stated = _child(child, frozenset({"identifier"})), _child(child, _TYPE_NODES)
+                name, stated = text_of(child_of(child, "identifier")), type_of(child_of(child, *_TYPE_NODES))
                 after = child if child.type == "class_parameter" else child.next_sibling
                 has_default = after is not None and any(part.type == "=" for part in (after, *after.children))
-                found.append(Parameter(text_of(name), type_of(stated), has_default))
+                found.append(Parameter(name, stated, has_default))
         return tuple(found)
 
     def result(self, node: Node) -> str:
         """The type that a function returns or a property has."""
         if node.type == "property_declaration":
-            return type_of(_child(_child(node, frozenset({"variable_declaration"})), _TYPE_NODES))
-        listed = _child(node, frozenset({"function_value_parameters"}))
+            return type_of(child_of(child_of(node, "variable_declaration"), *_TYPE_NODES))
+        listed = child_of(node, "function_value_parameters")
         after = [child for child in node.named_children if listed is not None and child.start_byte >= listed.end_byte]
         return next((type_of(child) for child in after if child.type in _TYPE_NODES), "")
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type; what a companion object holds is static."""
-        modifiers = text_of(_child(node, frozenset({"modifiers"}))).split()
+        modifiers = text_of(child_of(node, "modifiers")).split()
         found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
-        if any(child.type == "interface" for child in node.children):
-            found.add("interface")
+        found |= super().traits(node, parent)
         if _receiver(node) is not None:
             found.add("extension")
-        listed = _child(node, frozenset({"function_value_parameters"}))
-        modified = [child for child in listed.children if child.type == "parameter_modifiers"] if listed else []
-        if any(child.text == b"vararg" for child in modified):
+        listed = children_of(child_of(node, "function_value_parameters"))
+        if any(child.type == "parameter_modifiers" and child.text == b"vararg" for child in listed):
             found.add("variadic")
-        body = node.parent if self.declarations[node.type] != "type" else None
-        if body is not None and body.parent is not None and body.parent.type == "companion_object":
+        around = outer_of(node) if self.declarations[node.type] != "type" else None
+        if around is not None and around.type == "companion_object":
             found.add("static")
         return frozenset(found)
 
@@ -127,7 +135,7 @@ class KotlinSyntax(Syntax):
     def is_wrapping(self, node: Node) -> bool:
         """Also `x!!`, but no other operator."""
         if node.type == "unary_expression":
-            return any(child.type == "!!" for child in node.children)
+            return has_child(node, "!!")
         return super().is_wrapping(node)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
@@ -140,10 +148,9 @@ class KotlinSyntax(Syntax):
 
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, a lambda behind them included."""
-        listed = _child(node, frozenset({"value_arguments"}))
-        found = [self.argument(child) for child in listed.named_children] if listed is not None else []
+        found = map(self.argument, children_of(child_of(node, "value_arguments")))
         outer = node.parent if node.parent is not None and node.parent.type == "call_expression" else node
-        return (*found, "") if _child(outer, frozenset({"annotated_lambda"})) is not None else tuple(found)
+        return (*found, "") if child_of(outer, "annotated_lambda") is not None else tuple(found)
 
     def argument(self, node: Node) -> str:
         """One argument; a name before it is left out."""
@@ -152,16 +159,15 @@ class KotlinSyntax(Syntax):
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get<A>()`."""
-        listed = _child(node, frozenset({"type_arguments"}))
-        return tuple(filter(None, map(type_of, listed.named_children))) if listed is not None else ()
+        return tuple(filter(None, map(type_of, children_of(child_of(node, "type_arguments")))))
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, functions and properties by name, under another one with `as`, and everything of a package."""
         for node in nodes["import"]:
-            module, _, last = text_of(first_child(node)).rpartition(".")
-            line = node.start_point.row + 1
+            module, _, last = text_of(node, FIRST).rpartition(".")
+            line = line_of(node)
             alias = text_of(node.named_children[1]) if len(node.named_children) > 1 else last
-            if any(child.type == "*" for child in node.children):
+            if has_child(node, "*"):
                 yield Import(f"{module}.{last}" if module else last, "*", "", line)
             elif module:
                 yield Import(module, last, alias, line)
@@ -172,12 +178,8 @@ class KotlinSyntax(Syntax):
 
 def _receiver(node: Node) -> Node | None:
     """The type that an extension function or property extends."""
-    name = node.child_by_field_name("name") or _child(node, frozenset({"variable_declaration"}))
+    name = node.child_by_field_name("name") or child_of(node, "variable_declaration")
     if name is None or node.type not in ("function_declaration", "property_declaration"):
         return None
     before = [child for child in node.named_children if child.end_byte <= name.start_byte]
     return next((child for child in before if child.type in _TYPE_NODES), None)
-
-
-def _child(node: Node | None, types: frozenset[str]) -> Node | None:
-    return next((child for child in node.named_children if child.type in types), None) if node is not None else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference, Role
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, first_child, has_child, last_child, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import type_text
@@ -31,10 +31,6 @@ def documented_type(written: str) -> str:
     return ""
 
 
-VALUES = frozenset(
-    """property_declaration property_promotion_parameter simple_parameter assignment_expression foreach_statement
-    catch_clause""".split()
-)
 _DOCUMENTED = re.compile(r"@var\s+([\\\w|?\[\]<>,]+)")
 _MEMBERS = frozenset({"member_access_expression", "scoped_property_access_expression"})
 
@@ -44,22 +40,17 @@ def php_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bindi
     for node in nodes["property_declaration"]:
         stated = php_type(node.child_by_field_name("type")) or _documented(node)
         for element in node.named_children:
-            name = text_of(element.child_by_field_name("name")).lstrip("$")
+            name = text_of(element, "name").lstrip("$")
             if name and stated:
                 yield Binding(places.type_scope(node), name, stated, True)
-    for kind in ("simple_parameter", "property_promotion_parameter"):
-        for node in nodes[kind]:
-            name, stated = text_of(node.child_by_field_name("name")), php_type(node.child_by_field_name("type"))
-            yield Binding(places.scope(node), name, stated, bool(stated))
-            if kind == "property_promotion_parameter":
-                yield Binding(places.type_scope(node), name.lstrip("$"), stated, bool(stated))
+    for node in nodes.of("simple_parameter", "property_promotion_parameter"):
+        name, stated = text_of(node, "name"), php_type(node.child_by_field_name("type"))
+        yield Binding(places.scope(node), name, stated, bool(stated))
+        if node.type == "property_promotion_parameter":
+            yield Binding(places.type_scope(node), name.lstrip("$"), stated, bool(stated))
     for node in nodes["catch_clause"]:
-        yield Binding(
-            places.scope(node),
-            text_of(node.child_by_field_name("name")),
-            php_type(node.child_by_field_name("type")),
-            True,
-        )
+        stated = php_type(node.child_by_field_name("type"))
+        yield Binding(places.scope(node), text_of(node, "name"), stated, True)
     for node in nodes["assignment_expression"]:
         yield from _assigned(syntax, node, places)
     for node in nodes["foreach_statement"]:
@@ -95,9 +86,12 @@ def _documented(node: Node) -> str:
     return documented_type(match[1]) if match else ""
 
 
-REFERENCING = frozenset(
-    """named_type attribute class_constant_access_expression scoped_call_expression
-    scoped_property_access_expression binary_expression array_creation_expression""".split()
+# What starts with the name of a type.
+_OF_TYPES = (
+    "named_type",
+    "class_constant_access_expression",
+    "scoped_call_expression",
+    "scoped_property_access_expression",
 )
 _NAMES = frozenset({"name", "qualified_name"})
 _OWN = frozenset({"self", "static", "parent"})
@@ -105,14 +99,10 @@ _OWN = frozenset({"self", "static", "parent"})
 
 def php_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types, those before `::` and behind `instanceof` included, then attributes, then `[Foo::class, 'bar']`."""
-    for node in nodes["named_type"]:
-        yield from _reference(node, first_child(node), "type", places)
-    for node in nodes.of(
-        "class_constant_access_expression", "scoped_call_expression", "scoped_property_access_expression"
-    ):
+    for node in nodes.of(*_OF_TYPES):
         yield from _reference(node, first_child(node), "type", places)
     for node in nodes["binary_expression"]:
-        if any(child.type == "instanceof" for child in node.children):
+        if has_child(node, "instanceof"):
             yield from _reference(node, node.child_by_field_name("right"), "type", places)
     for node in nodes["attribute"]:
         yield from _reference(node, first_child(node), "decorator", places)
@@ -133,7 +123,8 @@ def _method(syntax: Syntax, node: Node) -> str:
     owner, name = (first_child(element) for element in node.named_children)
     if owner is None or name is None or name.type not in syntax.strings:
         return ""
-    written = php_name(first_child(owner)) if owner.type == "class_constant_access_expression" else text_of(owner)
+    is_constant = owner.type == "class_constant_access_expression"
+    written = php_name(first_child(owner)) if is_constant else text_of(owner)
+    is_known = written == "$this" or (is_constant and text_of(owner).endswith("::class"))
     method = string_value(syntax, name)
-    is_class = owner.type == "class_constant_access_expression" and text_of(owner).endswith("::class")
-    return f"{written}.{method}" if (is_class or written == "$this") and method.isidentifier() else ""
+    return f"{written}.{method}" if is_known and method.isidentifier() else ""

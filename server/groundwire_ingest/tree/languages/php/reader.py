@@ -9,20 +9,23 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, first_child, last_child, text_of
-from groundwire_ingest.tree.languages.php.names import (
-    REFERENCING,
-    VALUES,
-    php_bindings,
-    php_name,
-    php_references,
-    php_type,
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
+    Nodes,
+    child_of,
+    children_of,
+    first_child,
+    last_child,
+    line_of,
+    text_of,
 )
+from groundwire_ingest.tree.languages.php.names import php_bindings, php_name, php_references, php_type
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _TYPES = ("class_declaration", "interface_declaration", "trait_declaration", "enum_declaration")
-_BASES = frozenset({"base_clause", "class_interface_clause"})
+_BASES = frozenset({"base_clause", "class_interface_clause", "use_declaration"})
 _NAMES = frozenset({"name", "qualified_name"})
 _REQUIRED = ("require_expression", "require_once_expression", "include_expression", "include_once_expression")
 
@@ -65,7 +68,12 @@ class PhpSyntax(Syntax):
     }
     strings = frozenset({"string", "encapsed_string"})
     raw = re.compile("'")
-    facts = frozenset({"namespace_use_declaration", *_REQUIRED, *VALUES, *REFERENCING})
+    marks: ClassVar[Mapping[str, Trait]] = {
+        "interface_declaration": "interface",
+        "abstract_modifier": "abstract",
+        "static_modifier": "static",
+        "variadic_parameter": "variadic",
+    }
 
     def namespace(self, node: Node) -> str | None:
         """A namespace with braces, or one for the rest of the file."""
@@ -75,36 +83,20 @@ class PhpSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass, the interfaces and the traits."""
-        body = node.child_by_field_name("body")
-        clauses = [child for child in node.named_children if child.type in _BASES]
-        uses = [child for child in body.named_children if child.type == "use_declaration"] if body is not None else []
-        listed = (child for clause in (*clauses, *uses) for child in clause.named_children if child.type in _NAMES)
+        clauses = [child for child in (*node.named_children, *children_of(node, "body")) if child.type in _BASES]
+        listed = (child for clause in clauses for child in clause.named_children if child.type in _NAMES)
         return tuple(filter(None, map(php_name, listed)))
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; it is optional when it has a value or takes any number of arguments."""
         stated = php_type(node.child_by_field_name("type"))
         has_default = node.child_by_field_name("default_value") is not None or node.type == "variadic_parameter"
-        return Parameter(text_of(node.child_by_field_name("name")), stated, has_default)
+        return Parameter(text_of(node, "name"), stated, has_default)
 
     def result(self, node: Node) -> str:
         """The type that a callable states to return."""
         stated = php_type(node.child_by_field_name("return_type"))
         return "Self" if stated == "static" else stated
-
-    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """By the modifiers and the kind of type."""
-        kinds = {child.type for child in node.children}
-        found: set[Trait] = set()
-        if node.type == "interface_declaration":
-            found.add("interface")
-        if "abstract_modifier" in kinds:
-            found.add("abstract")
-        if "static_modifier" in kinds:
-            found.add("static")
-        if any(child.type == "variadic_parameter" for child in (children_of(node.child_by_field_name("parameters")))):
-            found.add("variadic")
-        return frozenset(found)
 
     def segment(self, node: Node | None) -> str:
         """Names with dots in place of backslashes."""
@@ -121,18 +113,18 @@ class PhpSyntax(Syntax):
             group = node.child_by_field_name("body")
             prefix = php_name(first_child(node)) + "." if group is not None else ""
             for clause in (group or node).named_children:
-                named = next((child for child in clause.named_children if child.type in _NAMES), None)
+                named = child_of(clause, *_NAMES)
                 module, _, name = (prefix + php_name(named)).lstrip(".").rpartition(".")
-                alias = text_of(clause.child_by_field_name("alias")) or name
+                alias = text_of(clause, "alias") or name
                 if clause.type == "namespace_use_clause" and name:
-                    yield Import(module, name, alias, clause.start_point.row + 1)
+                    yield Import(module, name, alias, line_of(clause))
         for node in nodes.of(*_REQUIRED):
             value = last_child(node)
             while value is not None and value.type in ("parenthesized_expression", "binary_expression"):
                 value = last_child(value)
             path = string_value(self, value) if value is not None and value.type in self.strings else ""
             if path and "$" not in path:
-                yield Import(path, "", "", node.start_point.row + 1)
+                yield Import(path, "", "", line_of(node))
 
     bindings = php_bindings
     references = php_references

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, MountRole, Route
-from groundwire_ingest.tree.languages.nodes import arguments_of, children_of, first_child, text_of
+from groundwire_ingest.tree.folders import path_in
+from groundwire_ingest.tree.languages.nodes import arguments_of, around_of, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path
@@ -18,7 +20,7 @@ _PLAIN_STRING = re.compile(r"""[rRuU]?(["'])([^"'\\]+)\1""")
 def keyword(call: Node, name: str) -> Node | None:
     """The value of an argument that is given by its name."""
     for child in arguments_of(call):
-        if child.type == "keyword_argument" and text_of(child.child_by_field_name("name")) == name:
+        if child.type == "keyword_argument" and text_of(child, "name") == name:
             return child.child_by_field_name("value")
     return None
 
@@ -30,14 +32,12 @@ def text(syntax: Syntax, node: Node | None) -> str:
 
 def variable_around(node: Node) -> str:
     """The variable that is set to the list with a call in it; empty when there is none."""
-    current = node.parent
-    for _ in range(_MAX_STEPS_TO_VARIABLE):
-        if current is None or current.type in ("function_definition", "class_definition", "module"):
-            return ""
-        if current.type in ("assignment", "augmented_assignment"):
-            left = current.child_by_field_name("left")
+    for around in islice(around_of(node.parent), _MAX_STEPS_TO_VARIABLE):
+        if around.type in ("function_definition", "class_definition", "module"):
+            break
+        if around.type in ("assignment", "augmented_assignment"):
+            left = around.child_by_field_name("left")
             return text_of(left) if left is not None and left.type == "identifier" else ""
-        current = current.parent
     return ""
 
 
@@ -59,19 +59,17 @@ def route_at(
 ) -> Route:
     """The route whose pattern is in node `written`; it belongs to the node at `place`, there unless given."""
     at = place or written
-    line = written.start_point.row + 1
-    return Route(places.key(at), places.scope(at), url_path(pattern), handler, line, prefix_of, method)
+    return Route(places.key(at), places.scope(at), url_path(pattern), handler, line_of(written), prefix_of, method)
 
 
 def mount_at(places: Places, written: Node, router: str, prefix: str, within: str, role: MountRole) -> Mount:
     """The mount whose prefix is in node `written`."""
-    line = written.start_point.row + 1
-    return Mount(places.scope(written), router, url_path(prefix).rstrip("/"), line, within, role)
+    return Mount(places.scope(written), router, url_path(prefix).rstrip("/"), line_of(written), within, role)
 
 
 def application(key: str) -> str:
     """`shop` of a node in `src/shop/models.py`, `src/shop/models/order.py` or `src/shop/migrations/0001_initial.py`."""
-    folders = key.partition("::")[2].partition("#")[0].split("/")[:-1]
+    folders = path_in(key).split("/")[:-1]
     for inner in ("models", "migrations"):
         if inner in folders:
             folders = folders[: folders.index(inner)]
@@ -80,15 +78,14 @@ def application(key: str) -> str:
 
 def class_statements(class_node: Node, statement_type: str) -> Iterator[Node]:
     """The statements of a type in the body of a class."""
-    body = class_node.child_by_field_name("body")
-    return (child for child in (children_of(body)) if child.type == statement_type)
+    return (child for child in children_of(class_node, "body") if child.type == statement_type)
 
 
 def class_values(class_node: Node) -> dict[str, Node | None]:
     """The values of the plain assignments in a class body, by name."""
     assignments = (first_child(child) for child in class_statements(class_node, "expression_statement"))
     return {
-        text_of(node.child_by_field_name("left")): node.child_by_field_name("right")
+        text_of(node, "left"): node.child_by_field_name("right")
         for node in assignments
         if node is not None and node.type == "assignment"
     }

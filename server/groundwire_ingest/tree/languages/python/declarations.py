@@ -5,7 +5,15 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import children_of, first_child, given_in, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    around_of,
+    children_of,
+    first_child,
+    given_in,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -41,9 +49,7 @@ def is_overload(syntax: Syntax, node: Node) -> bool:
 
 def is_variable_of_module(node: Node, transparent: frozenset[str]) -> bool:
     """True if a statement is outside of every class and function."""
-    around = node.parent
-    while around is not None and around.type in transparent:
-        around = around.parent
+    around = next((item for item in around_of(node.parent) if item.type not in transparent), None)
     return around is not None and around.type == "module"
 
 
@@ -64,7 +70,7 @@ def is_settings_module(variables: Iterable[str]) -> bool:
 
 def parameters_of(function: Node) -> tuple[Parameter, ...]:
     """The parameters of a function or lambda that have a name of their own."""
-    found = map(parameter_of, children_of(function.child_by_field_name("parameters")))
+    found = map(parameter_of, children_of(function, "parameters"))
     return tuple(parameter for parameter in found if parameter.name)
 
 
@@ -77,15 +83,14 @@ def parameter_of(node: Node) -> Parameter:
         name = first_child(node)
     named = text_of(name) if name is not None and name.type == "identifier" else ""
     is_optional = node.child_by_field_name("value") is not None
-    return Parameter(named, type_of(node.child_by_field_name("type")), is_optional)
+    return Parameter(named, type_of(node, "type"), is_optional)
 
 
 def result_of(syntax: Syntax, node: Node) -> str:
     """The type that a function returns or a variable has, as stated; of what yields one value that value's."""
     if node.type == "expression_statement":
-        assignment = first_child(node)
-        return type_of(assignment.child_by_field_name("type")) if assignment is not None else ""
-    stated = type_of(node.child_by_field_name("return_type"))
+        return type_of(node, FIRST, "type")
+    stated = type_of(node, "return_type")
     if head(stated).rpartition(".")[2] in _ITERATORS and not YIELDING.isdisjoint(decorators(syntax, node)):
         return next(iter(arguments(stated)), "")
     return stated
@@ -93,8 +98,10 @@ def result_of(syntax: Syntax, node: Node) -> str:
 
 def class_traits(node: Node) -> frozenset[Trait]:
     """A protocol is structural; a class that derives from ABC is abstract."""
-    listed = node.child_by_field_name("superclasses")
-    bases = {head(type_of(_base(child))).rpartition(".")[2] for child in (children_of(listed))}
+    listed = children_of(node, "superclasses")
+    # A metaclass is the value of a keyword.
+    named = (child.child_by_field_name("value") if child.type == "keyword_argument" else child for child in listed)
+    bases = {head(type_of(child)).rpartition(".")[2] for child in named}
     if "Protocol" in bases:
         return frozenset({"interface", "structural"})
     return frozenset({"abstract"}) if bases & {"ABC", "ABCMeta"} else frozenset()
@@ -110,7 +117,8 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
         found.add("property")
     if "staticmethod" in names:
         found.add("static")
-    if is_abstract_method(syntax, node) or ("structural" in class_traits(parent) and _is_empty(node)):
+    is_empty = all(text_of(statement) in ("...", "pass") for statement in _statements(node))
+    if is_abstract_method(syntax, node) or ("structural" in class_traits(parent) and is_empty):
         found.add("abstract")
     return frozenset(found)
 
@@ -123,18 +131,8 @@ def is_abstract_method(syntax: Syntax, node: Node) -> bool:
     return len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
 
 
-def _is_empty(node: Node) -> bool:
-    return all(text_of(statement) in ("...", "pass") for statement in _statements(node))
-
-
 def _statements(function: Node) -> list[Node]:
     """The statements of a function's body, documentation aside."""
-    body = function.child_by_field_name("body")
-    listed = given_in(body)
+    listed = given_in(function, "body")
     first = first_child(listed[0]) if listed and listed[0].type == "expression_statement" else None
     return listed[1:] if first is not None and first.type in ("string", "concatenated_string") else listed
-
-
-def _base(argument: Node) -> Node | None:
-    """The name in an argument of a class statement: a base class, or a metaclass."""
-    return argument.child_by_field_name("value") if argument.type == "keyword_argument" else argument

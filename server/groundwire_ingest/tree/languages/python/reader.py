@@ -10,7 +10,16 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    Nodes,
+    children_of,
+    first_child,
+    given_in,
+    has_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.python.declarations import (
     class_traits,
     is_overload,
@@ -21,8 +30,8 @@ from groundwire_ingest.tree.languages.python.declarations import (
     traits_of,
     variable_name,
 )
-from groundwire_ingest.tree.languages.python.references import REFERENCING, python_calls, python_references
-from groundwire_ingest.tree.languages.python.values import VALUED, python_bindings, value_of
+from groundwire_ingest.tree.languages.python.references import python_calls, python_references
+from groundwire_ingest.tree.languages.python.values import python_bindings, value_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -54,14 +63,6 @@ class PythonSyntax(Syntax):
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
     raw = re.compile("[rR]")
-    facts = frozenset(
-        {
-            *VALUED,
-            *REFERENCING,
-            *"""import_statement import_from_statement class_definition function_definition decorated_definition
-        expression_statement""".split(),
-        }
-    )
 
     def shape(self, node: Node) -> Shape | None:
         """Classes, functions, and the variables of the module; overloads that only state types are no declarations."""
@@ -69,7 +70,7 @@ class PythonSyntax(Syntax):
             name = variable_name(node) if is_variable_of_module(node, self.transparent) else ""
             return Shape(name, "value", None) if name else None
         construct = self.declarations.get(node.type)
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         if construct is None or not name or is_overload(self, node):
             return None
         body = node.child_by_field_name("body")
@@ -88,7 +89,7 @@ class PythonSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base classes; keywords such as `metaclass` are none."""
-        named = children_of(node.child_by_field_name("superclasses"))
+        named = children_of(node, "superclasses")
         return tuple(filter(None, (type_of(child) for child in named if child.type != "keyword_argument")))
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
@@ -105,12 +106,9 @@ class PythonSyntax(Syntax):
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By decorators, by bases, and by bodies that are there to be overridden."""
-        match node.type:
-            case "class_definition":
-                return class_traits(node)
-            case "function_definition":
-                return traits_of(self, node, parent)
-        return frozenset()
+        if node.type == "class_definition":
+            return class_traits(node)
+        return traits_of(self, node, parent) if node.type == "function_definition" else frozenset()
 
     def is_read_by_name(self, name: str, beside: Collection[str]) -> bool:
         """True if it is a setting: written in capitals in a settings module."""
@@ -119,9 +117,7 @@ class PythonSyntax(Syntax):
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a class that consists of assignments, such as `Meta` and `Config`."""
         if shape.construct == "type" and shape.body is not None:
-            return all(
-                child.type == "expression_statement" for child in shape.body.named_children if not child.is_extra
-            )
+            return all(child.type == "expression_statement" for child in given_in(shape.body))
         return super().is_slight(node, shape)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
@@ -139,14 +135,14 @@ class PythonSyntax(Syntax):
         """`import`, `from ... import` and wildcard imports, anywhere in the file."""
         for node in nodes["import_statement"]:
             for child in node.children_by_field_name("name"):
-                yield from _plain_import(child, node.start_point.row + 1)
+                yield from _plain_import(child, line_of(node))
         for node in nodes["import_from_statement"]:
-            line = node.start_point.row + 1
-            module = text_of(node.child_by_field_name("module_name")).replace(" ", "")
+            line = line_of(node)
+            module = text_of(node, "module_name").replace(" ", "")
             for child in node.children_by_field_name("name"):
-                name = text_of(child.child_by_field_name("name")) or text_of(child)
-                yield Import(module, name, text_of(child.child_by_field_name("alias")) or name, line)
-            if any(child.type == "wildcard_import" for child in node.named_children):
+                name = text_of(child, "name") or text_of(child)
+                yield Import(module, name, text_of(child, "alias") or name, line)
+            if has_child(node, "wildcard_import"):
                 yield Import(module, "*", "", line)
 
     bindings = python_bindings
@@ -157,8 +153,8 @@ class PythonSyntax(Syntax):
 
 def _plain_import(node: Node, line: int) -> Iterator[Import]:
     """`import a.b as c` binds c to a.b; `import a.b` imports a.b but binds a."""
-    alias = text_of(node.child_by_field_name("alias"))
-    module = text_of(node.child_by_field_name("name")) or text_of(node)
+    alias = text_of(node, "alias")
+    module = text_of(node, "name") or text_of(node)
     if alias or "." not in module:
         yield Import(module, "", alias or module, line)
     else:

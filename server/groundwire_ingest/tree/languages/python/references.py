@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, Call, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
-REFERENCING = frozenset({"identifier", "attribute", "decorator", "type", "call"})
 _NAME = re.compile(r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+")
 # `shop.orders.Order` and `shop.orders:Order`.
 _IN_MODULE = re.compile(rf"""[rRuU]?+(["'])({_NAME.pattern}(?::{_NAME.pattern})?+)\1""")
@@ -94,17 +93,14 @@ def _quoted(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
 def _by_string(syntax: Syntax, node: Node, places: Places) -> Iterator[Reference]:
     """`getattr(x, "name")` and its like, and the models and tables that fields of models name by a string."""
     path = syntax.path(node.child_by_field_name("function"))
-    listed = node.child_by_field_name("arguments")
-    arguments = [child for child in listed.named_children if not child.is_extra] if path and listed is not None else []
+    arguments = arguments_of(node) if path else []
     strings = [string_value(syntax, child) if child.type == "string" else "" for child in arguments[:2]]
     if len(arguments) > 1 and path[-1] in _BY_STRING and _NAME.fullmatch(strings[1]):
         of = syntax.path(arguments[0])
         if of:
-            name = f"{'.'.join(of)}{_BY_STRING[path[-1]]}.{strings[1]}"
-            yield from places.reference(node, name, "value")
+            yield from places.reference(node, f"{'.'.join(of)}{_BY_STRING[path[-1]]}.{strings[1]}", "value")
     if arguments and path[-1] in _MODEL_FIELDS and _NAME.fullmatch(strings[0]):
-        model = strings[0].rpartition(".")[2]
-        yield from places.reference(node, model, "type")
+        yield from places.reference(node, strings[0].rpartition(".")[2], "type")
 
 
 def _in_modules(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
@@ -124,8 +120,7 @@ def python_calls(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Call]
         if len(path) > 1 and path[-1] == OF_ITEMS and value:
             yield _call(node, places, path[:-1], "__setitem__", ("", value))
     for node in nodes["decorated_definition"]:
-        definition = node.child_by_field_name("definition")
-        name = text_of(definition.child_by_field_name("name")) if definition is not None else ""
+        name = text_of(node, "definition", "name")
         for child in node.named_children if name else ():
             if child.type == "decorator":
                 yield from _connected(syntax, child, name, places)
@@ -147,13 +142,10 @@ def _connected(syntax: Syntax, node: Node, name: str, places: Places) -> Iterato
 
 def _listed(syntax: Syntax, call: Node | None) -> Iterator[str]:
     """The signals of `@receiver([first, second])`."""
-    arguments = field_of(call, "arguments")
-    first = first_child(arguments)
-    for child in first.named_children if first is not None and first.type in ("list", "tuple") else ():
-        if syntax.value_path(child):
-            yield syntax.value_path(child)
+    first = first_child(call, "arguments")
+    is_list = first is not None and first.type in ("list", "tuple")
+    yield from filter(None, map(syntax.value_path, children_of(first) if is_list else ()))
 
 
 def _call(node: Node, places: Places, receiver: tuple[str, ...], name: str, arguments: tuple[str, ...]) -> Call:
-    line = node.start_point.row + 1
-    return Call(places.key(node), places.scope(node), ".".join(receiver), name, line, False, arguments)
+    return Call(places.key(node), places.scope(node), ".".join(receiver), name, line_of(node), False, arguments)

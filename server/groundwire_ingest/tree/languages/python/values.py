@@ -1,26 +1,22 @@
 """The values of variables in Python code, where the source makes them plain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, around_of, first_child, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.python.declarations import YIELDING, decorators, parameter_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
 
-VALUED = frozenset(
-    """assignment named_expression parameters lambda_parameters typed_parameter as_pattern for_statement for_in_clause
-    return_statement yield global_statement""".split()
-)
 _SELF = frozenset({"self", "cls"})
 # Functions that give the items of their first argument, or what it is.
 _SAME_ITEMS = frozenset("sorted reversed list tuple set frozenset iter enumerate aiter".split())
 _VIEWS = (".values()", ".items()")
+_GROUPS = frozenset("pattern_list tuple_pattern list_pattern tuple list as_pattern_target list_splat_pattern".split())
 # The names that make a type of others when they are before brackets.
 _TYPE_FORMS = frozenset("Annotated Optional list List dict Dict set Set Sequence Iterable Mapping Callable".split())
-_CASTS = frozenset({"cast"})
 _INJECTED = frozenset({"Depends", "Security", "Provide", "Inject"})
 
 
@@ -76,7 +72,7 @@ class _Bindings:
             yield from self._assigned(node)
         for node in self._nodes["named_expression"]:
             path = value_of(self._syntax, node.child_by_field_name("value"))
-            yield self._local(node, text_of(node.child_by_field_name("name")), path)
+            yield self._local(node, text_of(node, "name"), path)
         for node in self._nodes["as_pattern"]:
             yield from self._opened(node)
         for node in self._nodes.of("for_statement", "for_in_clause"):
@@ -100,7 +96,7 @@ class _Bindings:
             elif parameter.name:
                 yield Binding(scope, parameter.name, "", False, self._given(child.child_by_field_name("value")))
             elif child.type == "typed_parameter" and named is not None:
-                stated = type_of(child.child_by_field_name("type"))
+                stated = type_of(child, "type")
                 collection = "tuple<" if named.type == "list_splat_pattern" else "dict<str,"
                 yield Binding(scope, text_of(first_child(named)), f"{collection}{stated}>" if stated else "", True)
             elif child.type in ("list_splat_pattern", "dictionary_splat_pattern"):
@@ -110,7 +106,7 @@ class _Bindings:
         path = value_of(self._syntax, default)
         if default is None or default.type != "call" or path.rpartition(".")[2].removesuffix("()") not in _INJECTED:
             return path
-        injected = value_of(self._syntax, first_child(default.child_by_field_name("arguments")))
+        injected = value_of(self._syntax, first_child(default, "arguments"))
         return f"{injected}()" if injected else ""
 
     def _assigned(self, node: Node) -> Iterator[Binding]:
@@ -124,7 +120,7 @@ class _Bindings:
             yield from (self._local(node, name, "") for name in _names(left))
             return
         scope, path = self._places.scope(node), self._syntax.path(left)
-        stated = type_of(node.child_by_field_name("type")) or self._cast(right)
+        stated = type_of(node, "type") or self._cast(right)
         if len(path) == 1 and left.type == "identifier":
             local = self._local(node, path[0], value_of(self._syntax, right))
             stated = stated or self._alias(right)
@@ -145,7 +141,7 @@ class _Bindings:
         if value is None or value.type != "call":
             return ""
         path = self._syntax.path(value.child_by_field_name("function"))
-        return type_of(first_child(value.child_by_field_name("arguments"))) if path and path[-1] in _CASTS else ""
+        return type_of(value, "arguments", FIRST) if path[-1:] == ("cast",) else ""
 
     def _opened(self, node: Node) -> Iterator[Binding]:
         """`with open() as x` and `except Foo as x`."""
@@ -170,7 +166,7 @@ class _Bindings:
         path, counts = value_of(self._syntax, value), False
         while value is not None and path.removesuffix("()") in _SAME_ITEMS and value.type == "call":
             counts = counts or path == "enumerate()"
-            value = first_child(value.child_by_field_name("arguments"))
+            value = first_child(value, "arguments")
             path = value_of(self._syntax, value)
         for view in _VIEWS:
             if path.endswith(view):
@@ -190,28 +186,16 @@ class _Bindings:
                 yield Binding(scope, RETURNED, "", False, paths.pop())
 
     def _stands_for_return(self, node: Node) -> bool:
-        around = node.parent
-        while around is not None and around.type not in ("function_definition", "lambda"):
-            around = around.parent
+        around = next((item for item in around_of(node) if item.type in ("function_definition", "lambda")), None)
         return around is not None and not YIELDING.isdisjoint(decorators(self._syntax, around))
 
 
-def _names(target: Node | None) -> Iterable[str]:
+def _names(target: Node | None) -> Iterator[str]:
     """The plain names that a target sets, however they are grouped."""
     pending = [target] if target is not None else []
-    found: list[str] = []
     while pending:
         node = pending.pop()
         if node.type == "identifier":
-            found.append(text_of(node))
-        elif node.type in (
-            "pattern_list",
-            "tuple_pattern",
-            "list_pattern",
-            "tuple",
-            "list",
-            "as_pattern_target",
-            "list_splat_pattern",
-        ):
+            yield text_of(node)
+        elif node.type in _GROUPS:
             pending.extend(reversed(node.named_children))
-    return found

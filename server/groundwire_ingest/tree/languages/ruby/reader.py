@@ -9,8 +9,17 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, first_child, text_of
-from groundwire_ingest.tree.languages.ruby.names import REFERENCING, VALUES, ruby_bindings, ruby_calls, ruby_references
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    Nodes,
+    children_of,
+    field_of,
+    first_child,
+    line_of,
+    outer_of,
+    text_of,
+)
+from groundwire_ingest.tree.languages.ruby.names import ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import type_text
@@ -35,18 +44,8 @@ class RubySyntax(Syntax):
         "singleton_method": "callable",
     }
     transparent = frozenset(
-        {
-            "singleton_class",
-            "body_statement",
-            "call",
-            "argument_list",
-            "do_block",
-            "block",
-            "block_body",
-            "if",
-            "unless",
-        }
-        | {"then", "else", "begin", "program"}
+        """singleton_class body_statement call argument_list do_block block block_body if unless then else begin
+        program""".split()
     )
     leading = frozenset({"comment"})
     headers = frozenset[str]()
@@ -62,7 +61,6 @@ class RubySyntax(Syntax):
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("", "arguments")}
     strings = frozenset({"string"})
     raw = re.compile("'")
-    facts = frozenset({*VALUES, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
         """Types and methods; also `Name = Struct.new(...) do` and the like."""
@@ -71,7 +69,7 @@ class RubySyntax(Syntax):
             return None
         if node.type == "assignment":
             return self._made_type(node)
-        name = text_of(node.child_by_field_name("name")).replace("::", ".").lstrip(".")
+        name = text_of(node, "name").replace("::", ".").lstrip(".")
         body = node.child_by_field_name("body")
         if construct == "callable":
             return Shape(name, "callable", body or node) if name else None
@@ -87,20 +85,17 @@ class RubySyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass, and the modules that are included or extended."""
-        superclass, body = first_child(node.child_by_field_name("superclass")), node.child_by_field_name("body")
-        found = [type_text(text_of(superclass))]
-        for child in children_of(body):
-            if child.type == "call" and text_of(child.child_by_field_name("method")) in _INCLUDING:
-                named = children_of(child.child_by_field_name("arguments"))
-                found += [type_text(text_of(item)) for item in named if item.type in ("constant", "scope_resolution")]
-        return tuple(filter(None, found))
+        named = [field_of(node, "superclass", FIRST)]
+        for child in children_of(node, "body"):
+            if child.type == "call" and text_of(child, "method") in _INCLUDING:
+                listed = children_of(child, "arguments")
+                named += [item for item in listed if item.type in ("constant", "scope_resolution")]
+        return tuple(filter(None, (type_text(text_of(item)) for item in named)))
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """The parameters of a method; None for a type."""
-        if node.type not in ("method", "singleton_method"):
-            return None
-        listed = node.child_by_field_name("parameters")
-        return tuple(map(self.parameter, listed.named_children)) if listed is not None else ()
+        is_method = node.type in ("method", "singleton_method")
+        return tuple(map(self.parameter, children_of(node, "parameters"))) if is_method else None
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; what takes any number of arguments, or a block, is optional."""
@@ -111,7 +106,7 @@ class RubySyntax(Syntax):
         """Methods of the class itself are static; types may be opened again."""
         if node.type in _TYPES:
             return frozenset({"partial"})
-        around = node.parent.parent if node.parent is not None else None
+        around = outer_of(node)
         is_static = node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
         return frozenset({"static"}) if is_static else frozenset()
 
@@ -122,13 +117,13 @@ class RubySyntax(Syntax):
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """`require` by its name, `require_relative` as a path that starts with a dot."""
         for node in nodes["call"]:
-            method = text_of(node.child_by_field_name("method"))
-            value = first_child(node.child_by_field_name("arguments"))
+            method = text_of(node, "method")
+            value = first_child(node, "arguments")
             if method in ("require", "require_relative") and value is not None and value.type == "string":
                 path = string_value(self, value)
                 module = f"./{path}" if method == "require_relative" else path
                 if path and "#{" not in path:
-                    yield Import(module, "", "", node.start_point.row + 1)
+                    yield Import(module, "", "", line_of(node))
 
     bindings = ruby_bindings
 

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Import, Reference, Role
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, around_of, children_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
-VALUES = frozenset(
-    "field_declaration enum_variant parameter let_declaration for_expression let_condition closure_parameters".split()
-)
 _LEFT_OUT = re.compile(r"'\w+\s*,?|\b(?:dyn|impl|mut)\b|[?]")
 _SLICE = re.compile(r"[&*\s]*\[([^\];]+)")
 
@@ -27,10 +24,10 @@ def rust_type(node: Node | None) -> str:
 def rust_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
     """Fields, variants, parameters, locals, loop variables, and what `if let Some(x)` takes out."""
     for node in nodes["field_declaration"]:
-        name, stated = text_of(node.child_by_field_name("name")), rust_type(node.child_by_field_name("type"))
+        name, stated = text_of(node, "name"), rust_type(node.child_by_field_name("type"))
         yield Binding(places.type_scope(node), name, stated, True)
     for node in nodes["enum_variant"]:
-        yield Binding(places.type_scope(node), text_of(node.child_by_field_name("name")), "", False)
+        yield Binding(places.type_scope(node), text_of(node, "name"), "", False)
     for node in nodes.of("parameter", "let_declaration"):
         yield from _variable(syntax, node, places)
     for node in nodes["closure_parameters"]:
@@ -38,27 +35,22 @@ def rust_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
         yield from (Binding(places.scope(child), text_of(child), "", False) for child in names)
     for node in nodes["for_expression"]:
         value = syntax.value_path(node.child_by_field_name("value"))
-        name = _name(node.child_by_field_name("pattern"))
-        if name:
-            yield Binding(places.scope(node), name, "", False, value, True)
+        yield from places.variable(node, _name(node.child_by_field_name("pattern")), "", value, is_item=True)
     for node in nodes["let_condition"]:
         yield from _taken(syntax, node, places)
 
 
 def _taken(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     """The variable of `if let Some(x) = y`."""
-    pattern, value = node.child_by_field_name("pattern"), syntax.value_path(node.child_by_field_name("value"))
-    is_taken = pattern is not None and text_of(pattern.child_by_field_name("type")) in ("Some", "Ok")
-    name = _name(pattern.named_children[-1]) if pattern is not None and is_taken else ""
-    if name:
-        yield Binding(places.scope(node), name, "", False, value)
+    if text_of(node, "pattern", "type") in ("Some", "Ok"):
+        name = _name(children_of(node, "pattern")[-1])
+        yield from places.variable(node, name, "", syntax.value_path(node.child_by_field_name("value")))
 
 
 def _variable(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
-    name, stated = _name(node.child_by_field_name("pattern")), rust_type(node.child_by_field_name("type"))
-    if name:
-        value = "" if stated else syntax.value_path(node.child_by_field_name("value"))
-        yield Binding(places.scope(node), name, stated, bool(stated), value)
+    stated = rust_type(node.child_by_field_name("type"))
+    value = "" if stated else syntax.value_path(node.child_by_field_name("value"))
+    yield from places.variable(node, _name(node.child_by_field_name("pattern")), stated, value)
 
 
 def _name(pattern: Node | None) -> str:
@@ -68,7 +60,6 @@ def _name(pattern: Node | None) -> str:
     return text_of(pattern) if pattern is not None and pattern.type == "identifier" else ""
 
 
-REFERENCING = frozenset({"type_identifier", "scoped_type_identifier", "scoped_identifier", "arguments"})
 _DECLARING = frozenset(
     {"struct_item", "enum_item", "union_item", "trait_item", "type_item", "type_parameter", "associated_type"}
 )
@@ -121,15 +112,15 @@ def rust_imports(_: Syntax, nodes: Nodes) -> Iterator[Import]:
     for node in nodes["use_declaration"]:
         yield from _used(node)
     for node in nodes["mod_item"]:
-        name = text_of(node.child_by_field_name("name"))
+        name = text_of(node, "name")
         if name and node.child_by_field_name("body") is None:
-            yield Import("self", name, name, node.start_point.row + 1)
+            yield Import("self", name, name, line_of(node))
 
 
 def _used(node: Node) -> Iterator[Import]:
-    depth, line = _depth(node), node.start_point.row + 1
-    argument = node.child_by_field_name("argument")
-    pending = [("", argument)]
+    # How many modules with braces there are around it.
+    depth, line = sum(item.type == "mod_item" for item in around_of(node.parent)), line_of(node)
+    pending = [("", node.child_by_field_name("argument"))]
     while pending:
         prefix, item = pending.pop()
         if item is None:
@@ -137,14 +128,14 @@ def _used(node: Node) -> Iterator[Import]:
         match item.type:
             case "scoped_use_list":
                 inner = _joined(prefix, item.child_by_field_name("path"))
-                pending += [(inner, child) for child in reversed(children_of(item.child_by_field_name("list")))]
+                pending += [(inner, child) for child in reversed(children_of(item, "list"))]
             case "use_list":
                 pending += [(prefix, child) for child in reversed(item.named_children)]
             case "use_wildcard":
                 yield Import(_outside(_joined(prefix, first_child(item)), depth), "*", "", line)
             case "use_as_clause":
                 path = _joined(prefix, item.child_by_field_name("path"))
-                yield _import(_outside(path, depth), text_of(item.child_by_field_name("alias")), line)
+                yield _import(_outside(path, depth), text_of(item, "alias"), line)
             case _:
                 yield _import(_outside(_joined(prefix, item), depth), "", line)
 
@@ -158,15 +149,6 @@ def _import(path: str, alias: str, line: int) -> Import:
 def _joined(prefix: str, node: Node | None) -> str:
     written = "".join(text_of(node).split()).replace("::", ".").strip(".")
     return f"{prefix}.{written}" if prefix and written else prefix or written
-
-
-def _depth(node: Node) -> int:
-    """How many modules with braces there are around a node."""
-    depth, around = 0, node.parent
-    while around is not None:
-        depth += around.type == "mod_item"
-        around = around.parent
-    return depth
 
 
 def _outside(path: str, depth: int) -> str:

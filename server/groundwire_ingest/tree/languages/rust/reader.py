@@ -9,15 +9,8 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, field_of, text_of
-from groundwire_ingest.tree.languages.rust.names import (
-    REFERENCING,
-    VALUES,
-    rust_bindings,
-    rust_imports,
-    rust_references,
-    rust_type,
-)
+from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, has_child, text_of
+from groundwire_ingest.tree.languages.rust.names import rust_bindings, rust_imports, rust_references, rust_type
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
@@ -58,7 +51,7 @@ class RustSyntax(Syntax):
     }
     strings = frozenset({"string_literal", "raw_string_literal"})
     raw = re.compile("r")
-    facts = frozenset({"use_declaration", "mod_item", *VALUES, *REFERENCING})
+    parameter_types = frozenset({"parameter"})
 
     def shape(self, node: Node) -> Shape | None:
         """Types and functions; an `impl` block has the name of its type."""
@@ -71,26 +64,19 @@ class RustSyntax(Syntax):
     def namespace(self, node: Node) -> str | None:
         """A module with braces."""
         is_module = node.type == "mod_item" and node.child_by_field_name("body") is not None
-        return text_of(node.child_by_field_name("name")) if is_module else None
+        return text_of(node, "name") if is_module else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The trait that an `impl` block is of, or those that a trait asks for."""
         if node.type == "impl_item":
             trait = rust_type(node.child_by_field_name("trait"))
             return (trait,) if trait else ()
-        bounds = node.child_by_field_name("bounds") if node.type == "trait_item" else None
-        return tuple(filter(None, map(rust_type, bounds.named_children))) if bounds is not None else ()
-
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """The parameters of a function without `self`."""
-        listed = node.child_by_field_name("parameters")
-        if listed is None:
-            return None
-        return tuple(self.parameter(child) for child in listed.named_children if child.type == "parameter")
+        bounds = children_of(node, "bounds") if node.type == "trait_item" else ()
+        return tuple(filter(None, map(rust_type, bounds)))
 
     def parameter(self, node: Node) -> Parameter:
-        """One parameter."""
-        return Parameter(text_of(node.child_by_field_name("pattern")), rust_type(node.child_by_field_name("type")))
+        """One parameter; `self` is none."""
+        return Parameter(text_of(node, "pattern"), rust_type(node.child_by_field_name("type")))
 
     def result(self, node: Node) -> str:
         """The type that a function returns or a constant has."""
@@ -102,8 +88,7 @@ class RustSyntax(Syntax):
             return frozenset({"interface"})
         if node.type == "impl_item":
             return frozenset({"partial"})
-        listed = node.child_by_field_name("parameters") if node.type in _MEMBERS else None
-        takes_self = listed is not None and any(child.type == "self_parameter" for child in listed.named_children)
+        takes_self = node.type in _MEMBERS and has_child(field_of(node, "parameters"), "self_parameter")
         is_static = parent is not None and parent.type == "impl_item" and not takes_self
         in_trait = parent is not None and parent.child_by_field_name("trait") is not None
         return frozenset({"static"}) if is_static and not in_trait else frozenset()
@@ -111,7 +96,7 @@ class RustSyntax(Syntax):
     def is_wrapping(self, node: Node) -> bool:
         """Also `*x`, but no other operator."""
         if node.type == "unary_expression":
-            return any(child.type == "*" for child in node.children)
+            return has_child(node, "*")
         return super().is_wrapping(node)
 
     def unwrap(self, node: Node) -> Node | None:
@@ -129,9 +114,7 @@ class RustSyntax(Syntax):
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get::<A>()`."""
-        target = node.child_by_field_name("function")
-        listed = field_of(target, "type_arguments")
-        return tuple(filter(None, map(rust_type, listed.named_children))) if listed is not None else ()
+        return tuple(filter(None, map(rust_type, children_of(node, "function", "type_arguments"))))
 
     imports = rust_imports
     bindings = rust_bindings

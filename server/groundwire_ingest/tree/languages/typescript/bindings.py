@@ -6,7 +6,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
-from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, outer_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.members import script_type
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, called_name
@@ -35,15 +35,6 @@ _STATEMENTS = frozenset(
 )
 # Methods that hand to a function what a promise gives, or the very thing that they are called on.
 _HANDING_ON = frozenset({"then", "$transaction"})
-BINDING = frozenset(
-    {
-        *FUNCTIONS,
-        *_DECLARED_FUNCTIONS,
-        *_FIELDS,
-        *"""required_parameter optional_parameter formal_parameters variable_declarator assignment_expression
-    for_in_statement type_parameter""".split(),
-    }
-)
 
 
 def script_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
@@ -65,40 +56,29 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
     for node in nodes["formal_parameters"]:
         for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
             yield from bound(syntax, places.scope(child), child, NOTHING)
-    yield from _variables(syntax, nodes, places, limits)
+    for node in nodes["variable_declarator"]:
+        if not is_bound_elsewhere(node.child_by_field_name("value")):
+            known = _known(syntax, node, limits)
+            yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
     yield from _fields(syntax, nodes, places, parameters)
-    yield from _loops(syntax, nodes, places)
+    for node in nodes["for_in_statement"]:
+        known = known_value(syntax, node.child_by_field_name("right"))
+        is_of = text_of(node, "operator") == "of"
+        item = Known(known.type_name, known.path, is_item=True) if is_of and not known.is_item else NOTHING
+        yield from bound(syntax, places.scope(node), node.child_by_field_name("left"), item)
     for node in nodes.of(*sorted(FUNCTIONS)):
         yield from _item_of_call(syntax, node, places)
     for node in nodes.of(*sorted(FUNCTIONS | _DECLARED_FUNCTIONS)):
         yield from _result(syntax, node, places)
 
 
-def _variables(syntax: Syntax, nodes: Nodes, places: Places, limits: Mapping[str, str]) -> Iterator[Binding]:
-    """Variables that are declared."""
-    for node in nodes["variable_declarator"]:
-        value = node.child_by_field_name("value")
-        if not is_bound_elsewhere(value):
-            known = _known(syntax, node, limits)
-            yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
-
-
-def _loops(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Binding]:
-    """The variables of `for (const item of items)`."""
-    for node in nodes["for_in_statement"]:
-        known = known_value(syntax, node.child_by_field_name("right"))
-        is_of = text_of(node.child_by_field_name("operator")) == "of"
-        item = Known(known.type_name, known.path, is_item=True) if is_of and not known.is_item else NOTHING
-        yield from bound(syntax, places.scope(node), node.child_by_field_name("left"), item)
-
-
 def _limits(nodes: Nodes) -> dict[str, str]:
     """The bounds of type parameters; of two with one name the first counts."""
     found: dict[str, str] = {}
     for node in nodes["type_parameter"]:
-        bound_by = script_type(first_child(node.child_by_field_name("constraint")))
+        bound_by = script_type(first_child(node, "constraint"))
         if bound_by:
-            found.setdefault(text_of(node.child_by_field_name("name")), bound_by)
+            found.setdefault(text_of(node, "name"), bound_by)
     return found
 
 
@@ -131,11 +111,10 @@ def _fields(
     """Fields that a type declares, and those that its methods set."""
     for kind, field in _FIELDS.items():
         for node in nodes[kind]:
-            value, name = node.child_by_field_name("value"), text_of(node.child_by_field_name(field))
+            value, name = node.child_by_field_name("value"), text_of(node, field)
             known = _known(syntax, node, {})
-            if name and not is_bound_elsewhere(value) and (known.type_name or known.path):
-                scope = places.around(node)
-                yield Binding(scope, name, known.type_name, known.is_stated, known.path, known.is_item)
+            if name and not is_bound_elsewhere(value) and known.says_something:
+                yield known.binding(places.around(node), name)
     for node in nodes["assignment_expression"]:
         path, value = syntax.path(node.child_by_field_name("left")), node.child_by_field_name("right")
         if len(path) != 2 or path[0] != "this":
@@ -144,16 +123,15 @@ def _fields(
         # A path that starts with a variable of the method means nothing to the type.
         if known.path and (places.scope(node), known.path.partition(".")[0]) in parameters:
             continue
-        if known.type_name or known.path:
-            scope = places.type_scope(node) or places.scope(node)
-            yield Binding(scope, path[1], known.type_name, known.is_stated, known.path, known.is_item)
+        if known.says_something:
+            yield known.binding(places.type_scope(node) or places.scope(node), path[1])
 
 
 def _item_of_call(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     """The first parameter of a function that a method calls with each item, or with what a promise gives."""
-    call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
-    path = syntax.path(call.child_by_field_name("function")) if call is not None else ()
-    target = node.child_by_field_name("parameter") or first_child(node.child_by_field_name("parameters"))
+    call = outer_of(node) if node.parent is not None and node.parent.type == "arguments" else None
+    path = syntax.path(field_of(call, "function"))
+    target = node.child_by_field_name("parameter") or first_child(node, "parameters")
     if target is None or len(path) < 2 or target.child_by_field_name("type") is not None:
         return
     target = target.child_by_field_name("pattern") or target
@@ -186,8 +164,8 @@ def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
             yield from _object_result(syntax, value, declared, naming)
             return
         known = known_value(syntax, value)
-        if known.type_name or known.path:
-            yield Binding(declared, RETURNED, known.type_name, False, known.path, known.is_item)
+        if known.says_something:
+            yield known.binding(declared, RETURNED)
             return
 
 
@@ -218,11 +196,11 @@ def _returned(body: Node) -> Iterator[Node]:
 
 def _object_result(syntax: Syntax, value: Node, declared: int, naming: Node | None) -> Iterator[Binding]:
     """A function that returns an object written out represents that object: its variables are the object's members."""
-    name = text_of(naming.child_by_field_name("name")) if naming is not None else ""
+    name = text_of(naming, "name")
     if name and naming is not None and naming.type != "method_definition":
         yield Binding(declared, RETURNED, "", False, name)
     for member in value.named_children:
         known = known_value(syntax, member.child_by_field_name("value")) if member.type == "pair" else NOTHING
-        key = text_of(member.child_by_field_name("key"))
-        if key and (known.type_name or known.path) and known.path != key:
-            yield Binding(declared, key, known.type_name, False, known.path, known.is_item)
+        key = text_of(member, "key")
+        if key and known.says_something and known.path != key:
+            yield known.binding(declared, key)

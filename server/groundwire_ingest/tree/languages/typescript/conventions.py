@@ -23,9 +23,7 @@ def decorators_of(node: Node) -> list[Node]:
 def members_of(node: Node) -> dict[str, Node]:
     """The values of an object by their keys."""
     pairs = (
-        (text_of(pair.child_by_field_name("key")), pair.child_by_field_name("value"))
-        for pair in node.named_children
-        if pair.type == "pair"
+        (text_of(pair, "key"), pair.child_by_field_name("value")) for pair in node.named_children if pair.type == "pair"
     )
     return {key: value for key, value in pairs if value is not None}
 
@@ -45,6 +43,6 @@ def string_under(syntax: Syntax, node: Node, keys: tuple[str, ...]) -> str:
     """The string that an object has under one of some keys."""
     for pair in node.named_children:
         value = pair.child_by_field_name("value")
-        if value is not None and text_of(pair.child_by_field_name("key")) in keys and value.type in syntax.strings:
+        if value is not None and text_of(pair, "key") in keys and value.type in syntax.strings:
             return string_value(syntax, value)
     return ""

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.languages.nodes import Nodes, first_child, line_of, text_of
+from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _MAX_WRAPPERS = 8
+_REQUIRING = frozenset({"require", "import"})
 
 
 def script_imports(syntax: Syntax, nodes: Nodes) -> Iterator[Import]:
@@ -59,9 +60,7 @@ def _export_statement(node: Node) -> Iterator[Import]:
     elif module:
         yield Import(module, "*", "", line)
     if "default" in clauses:
-        declaration = node.child_by_field_name("declaration")
-        value = node.child_by_field_name("value")
-        named = declaration.child_by_field_name("name") if declaration else _wrapped(value)
+        named = field_of(node, "declaration", "name") or _wrapped(node.child_by_field_name("value"))
         if named is not None and named.type in ("identifier", "type_identifier"):
             yield Import("", text_of(named), "default", line)
 
@@ -71,14 +70,14 @@ def _wrapped(value: Node | None) -> Node | None:
     for _ in range(_MAX_WRAPPERS):
         if value is None or value.type != "call_expression":
             return value
-        value = first_child(value.child_by_field_name("arguments"))
+        value = first_child(value, "arguments")
     return None
 
 
 def _specifiers(clause: Node, module: str, line: int) -> Iterator[Import]:
     for part in clause.named_children:
-        name = text_of(part.child_by_field_name("name"))
-        alias = text_of(part.child_by_field_name("alias")) or name
+        name = text_of(part, "name")
+        alias = text_of(part, "alias") or name
         if name and (module or alias != name):
             yield Import(module, name, alias, line)
 
@@ -91,15 +90,15 @@ def _required_variable(node: Node) -> Iterator[Import]:
     value, target = node.child_by_field_name("value"), node.child_by_field_name("name")
     member = "default"
     if value is not None and value.type == "member_expression":
-        member, value = text_of(value.child_by_field_name("property")), value.child_by_field_name("object")
+        member, value = text_of(value, "property"), value.child_by_field_name("object")
     module = _required(value)
     if not module or target is None:
         return
     if target.type == "identifier":
         yield Import(module, member, text_of(target), line_of(node))
     for part in target.named_children if target.type == "object_pattern" else ():
-        name = text_of(part.child_by_field_name("key")) or text_of(part)
-        yield Import(module, name, text_of(part.child_by_field_name("value")) or name, line_of(node))
+        name = text_of(part, "key") or text_of(part)
+        yield Import(module, name, text_of(part, "value") or name, line_of(node))
 
 
 def _assigned_export(syntax: Syntax, node: Node) -> Iterator[Import]:
@@ -117,18 +116,13 @@ def _assigned_export(syntax: Syntax, node: Node) -> Iterator[Import]:
     for pair in value.named_children if value.type == "object" and not names else ():
         renamed = pair.child_by_field_name("value") if pair.type == "pair" else None
         if renamed is not None and renamed.type == "identifier":
-            yield Import("", text_of(renamed), text_of(pair.child_by_field_name("key")), line)
+            yield Import("", text_of(renamed), text_of(pair, "key"), line)
 
 
 def _required(node: Node | None) -> str:
     """The module of `require("m")` or `import("m")`; empty for any other expression."""
-    if node is None or node.type != "call_expression":
-        return ""
-    arguments = node.child_by_field_name("arguments")
-    function = node.child_by_field_name("function")
-    if arguments is None or function is None or text_of(function) not in ("require", "import"):
-        return ""
-    return _quoted(first_child(arguments))
+    is_import = node is not None and node.type == "call_expression" and text_of(node, "function") in _REQUIRING
+    return _quoted(first_child(node, "arguments")) if is_import else ""
 
 
 def imported_path(node: Node | None) -> str:

@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import children_of, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    children_of,
+    first_child,
+    given_in,
+    last_child,
+    text_of,
+    type_name,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.typescript.shapes import value_or_self
 
@@ -31,7 +39,7 @@ def script_type(node: Node | None) -> str:
         item = script_type(first_child(node))
         return f"Array<{item}>" if item else ""
     if node.type == "generic_type":
-        return with_arguments(type_name(node.child_by_field_name("name")), last_child(node))
+        return with_arguments(type_name(node, "name"), last_child(node))
     if node.type in _NAMED:
         return type_name(node)
     written = type_of(node) if node.type == "predefined_type" else ""
@@ -40,9 +48,9 @@ def script_type(node: Node | None) -> str:
 
 def with_arguments(name: str, arguments: Node | None) -> str:
     """A type's name with the types that a list of type arguments holds."""
-    listed = arguments.named_children if arguments is not None and arguments.type == "type_arguments" else ()
-    given = tuple(filter(None, map(script_type, listed)))
-    return f"{name}<{','.join(given)}>" if name and given else name
+    is_list = arguments is not None and arguments.type == "type_arguments"
+    given = ",".join(filter(None, map(script_type, children_of(arguments) if is_list else ())))
+    return f"{name}<{given}>" if name and given else name
 
 
 def alternatives(node: Node) -> Iterator[Node]:
@@ -62,9 +70,8 @@ def object_types(node: Node | None) -> Iterator[Node]:
     """The object types written out in a type."""
     while node is not None and node.type in _TRANSPARENT:
         node = first_child(node)
-    for part in alternatives(node) if node is not None else ():
-        if part.type in ("object_type", "interface_body"):
-            yield part
+    parts = alternatives(node) if node is not None else iter(())
+    yield from (part for part in parts if part.type in ("object_type", "interface_body"))
 
 
 _TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "static": "static", "get": "property", "set": "property"}
@@ -100,7 +107,7 @@ def _bases(node: Node) -> Iterator[str]:
 
 def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
     if value is not None and value.type == "call_expression":
-        yield from map(type_name, children_of(value.child_by_field_name("arguments")))
+        yield from map(type_name, children_of(value, "arguments"))
     elif value is not None:
         yield with_arguments(type_name(value), arguments)
 
@@ -108,13 +115,12 @@ def _extended(value: Node | None, arguments: Node | None) -> Iterator[str]:
 def script_parameters(_: Syntax, declared: Node) -> tuple[Parameter, ...] | None:
     """The parameters of a function, or of a variable or member that is one; None for anything else."""
     node = value_or_self(declared)
-    annotation = first_child(node.child_by_field_name("type"))
+    annotation = first_child(node, "type")
     function = annotation if annotation is not None and annotation.type == "function_type" else node
-    listed = function.child_by_field_name("parameters")
-    if listed is None:
+    if function.child_by_field_name("parameters") is None:
         single = node.child_by_field_name("parameter")
         return (Parameter(text_of(single)),) if single is not None else None
-    found = (_parameter(child) for child in listed.named_children if not child.is_extra)
+    found = map(_parameter, given_in(function, "parameters"))
     return tuple(parameter for parameter in found if parameter.name != "this")
 
 
@@ -133,7 +139,7 @@ def script_result(_: Syntax, node: Node) -> str:
     stated = script_type(value.child_by_field_name("return_type"))
     if stated or value.child_by_field_name("parameters") is not None:
         return stated
-    annotation = first_child(node.child_by_field_name("type"))
+    annotation = first_child(node, "type")
     if annotation is not None and annotation.type == "function_type":
         return script_type(annotation.child_by_field_name("return_type"))
     return script_type(annotation)
@@ -162,7 +168,7 @@ def is_overload(node: Node, name: str) -> bool:
         following = following.next_named_sibling
     if following is not None and following.type == "export_statement":
         following = following.child_by_field_name("declaration")
-    return following is not None and text_of(following.child_by_field_name("name")) == name
+    return following is not None and text_of(following, "name") == name
 
 
 def has_methods(node: Node) -> bool:
@@ -179,7 +185,7 @@ def is_method(node: Node) -> bool:
 
 
 def _is_function(member: Node) -> bool:
-    annotation = first_child(member.child_by_field_name("type")) if member.type == "property_signature" else None
+    annotation = first_child(member, "type") if member.type == "property_signature" else None
     return (annotation is not None and annotation.type == "function_type") or member.type in _SIGNATURES
 
 

@@ -9,9 +9,9 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import first_child, text_of
+from groundwire_ingest.tree.languages.nodes import children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
-from groundwire_ingest.tree.languages.typescript.bindings import BINDING, script_bindings
+from groundwire_ingest.tree.languages.typescript.bindings import script_bindings
 from groundwire_ingest.tree.languages.typescript.imports import script_imports
 from groundwire_ingest.tree.languages.typescript.members import (
     has_methods,
@@ -24,7 +24,7 @@ from groundwire_ingest.tree.languages.typescript.members import (
     script_traits,
     script_type,
 )
-from groundwire_ingest.tree.languages.typescript.references import REFERENCING, script_references
+from groundwire_ingest.tree.languages.typescript.references import script_references
 from groundwire_ingest.tree.languages.typescript.shapes import (
     CLASS_NODES,
     assigned_shape,
@@ -94,7 +94,6 @@ class TypeScriptSyntax(Syntax):
         "jsx_self_closing_element": CallForm("name", ""),
     }
     strings = frozenset({"string", "template_string"})
-    facts = frozenset({"import_statement", "export_statement", "object", "class_heritage", *BINDING, *REFERENCING})
 
     def shape(self, node: Node) -> Shape | None:
         """Declarations, names given to values, and functions given to calls."""
@@ -110,7 +109,7 @@ class TypeScriptSyntax(Syntax):
                 name = next((text for text in map(text_of, map(node.child_by_field_name, fields)) if text), "")
                 return shape_of_value(plain_name(name), node.child_by_field_name("value"))
             case "property_signature":
-                name = plain_name(text_of(node.child_by_field_name("name")))
+                name = plain_name(text_of(node, "name"))
                 return Shape(name, "callable", None) if name and is_method(node) else None
             case "export_statement":
                 return shape_of_value("default", node.child_by_field_name("value"))
@@ -150,8 +149,7 @@ class TypeScriptSyntax(Syntax):
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `f<A, B>()`."""
-        listed = node.child_by_field_name("type_arguments")
-        return tuple(filter(None, map(script_type, listed.named_children))) if listed is not None else ()
+        return tuple(filter(None, map(script_type, children_of(node, "type_arguments"))))
 
     imports = script_imports
     bindings = script_bindings

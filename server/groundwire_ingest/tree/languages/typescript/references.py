@@ -35,13 +35,6 @@ _NAMING = (
     "enum_declaration",
 )
 _CALLED = {"call_expression": "function", "new_expression": "constructor"}
-REFERENCING = frozenset(
-    {
-        *_NAMING,
-        *"""identifier shorthand_property_identifier member_expression type_identifier nested_type_identifier
-        decorator""".split(),
-    }
-)
 
 
 def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
@@ -50,8 +43,7 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         yield from places.reference(node, type_name(node), "type")
     for node in nodes["decorator"]:
         value = first_child(node)
-        called = field_of(value, "function")
-        path = ".".join(syntax.path(called or value))
+        path = ".".join(syntax.path(field_of(value, "function") or value))
         yield from places.reference(node, path, "decorator")
         member = _CALLED_BY_FRAMEWORK.get(path)
         for argument in arguments_of(value) if member is not None and value is not None else ():
@@ -64,7 +56,9 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
 
 def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Names that come from the file's own declarations or imports, and members that are read."""
-    known = _file_names(syntax, nodes)
+    # What a file imports or declares outside of functions: other files may mean these.
+    known = {text_of(node, "name") for node in nodes.of(*_NAMING)}
+    known |= {item.alias for item in script_imports(syntax, nodes)}
     for node in nodes.of("identifier", "shorthand_property_identifier"):
         name = text_of(node)
         if name in known and _is_use(node):
@@ -90,12 +84,6 @@ def _is_use(node: Node) -> bool:
         return False
     field = _CALLED.get(parent.type)
     return field is None or parent.child_by_field_name(field) != node
-
-
-def _file_names(syntax: Syntax, nodes: Nodes) -> frozenset[str]:
-    """The names that a file imports or declares outside of functions: other files may mean these."""
-    declared = (text_of(node.child_by_field_name("name")) for kind in _NAMING for node in nodes[kind])
-    return frozenset(declared) | {item.alias for item in script_imports(syntax, nodes)}
 
 
 def _member_path(syntax: Syntax, node: Node) -> str:

@@ -2,7 +2,15 @@
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.languages.nodes import arguments_of, children_of, field_of, first_child, text_of
+from groundwire_ingest.tree.languages.nodes import (
+    arguments_of,
+    around_of,
+    child_of,
+    children_of,
+    field_of,
+    first_child,
+    text_of,
+)
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
@@ -37,22 +45,17 @@ def variable_shape(node: Node) -> Shape | None:
 
 def pattern_shape(node: Node) -> Shape | None:
     """A variable that takes a part of a value; None for one that an import binds."""
-    declarator = node.parent
-    while declarator is not None and declarator.type != "variable_declarator":
-        declarator = declarator.parent
+    declarator = next((item for item in around_of(node.parent) if item.type == "variable_declarator"), None)
     named = node.child_by_field_name("value") or node.child_by_field_name("left") or node
-    if declarator is None or is_import(declarator.child_by_field_name("value")) or named.named_child_count:
-        return None
-    name = text_of(named)
-    return Shape(name, "value", None) if name else None
+    is_plain = declarator is not None and not is_import(field_of(declarator, "value")) and not named.named_child_count
+    return Shape(text_of(named), "value", None) if is_plain and text_of(named) else None
 
 
 def is_import(value: Node | None) -> bool:
     """True if a value is a module, or a part of one, that `require` or `import` brings."""
     while value is not None and value.type in ("member_expression", "await_expression", "parenthesized_expression"):
         value = first_child(value)
-    called = field_of(value, "function")
-    return called is not None and text_of(called) in ("require", "import")
+    return text_of(value, "function") in ("require", "import")
 
 
 def shape_of_value(name: str, value: Node | None, owner: str = "") -> Shape | None:
@@ -64,12 +67,9 @@ def shape_of_value(name: str, value: Node | None, owner: str = "") -> Shape | No
         value = first_child(value)
     if value is None or not name:
         return None
-    if value.type in FUNCTIONS:
+    if value.type in FUNCTIONS or value.type in CLASS_NODES:
         body = value.child_by_field_name("body")
-        return Shape(name, "callable", body, body, owner)
-    if value.type in CLASS_NODES:
-        body = value.child_by_field_name("body")
-        return Shape(name, "type", body, body, owner)
+        return Shape(name, "callable" if value.type in FUNCTIONS else "type", body, body, owner)
     if value.type == "object" and _holds_functions(value):
         return Shape(name, "type", value, value, owner)
     if value.type == "call_expression":
@@ -112,8 +112,7 @@ def given_shape(syntax: Syntax, call: Node) -> Shape | None:
 
 def called_name(call: Node) -> str:
     """The last name of what a call calls, which is cheaper to find than the path to it."""
-    function = call.child_by_field_name("function")
-    return text_of(function.child_by_field_name("property") or function) if function is not None else ""
+    return text_of(call, "function", "property") or text_of(call, "function")
 
 
 def is_chained(syntax: Syntax, call: Node) -> bool:
@@ -148,22 +147,20 @@ def _function_among(arguments: list[Node]) -> Node | None:
     for argument in reversed(arguments):
         if argument.type in FUNCTIONS:
             return argument
-        listed = argument.child_by_field_name("arguments") if argument.type == "call_expression" else None
-        for inner in children_of(listed):
-            if inner.type in FUNCTIONS:
-                return inner
+        inner = child_of(argument.child_by_field_name("arguments"), *FUNCTIONS)
+        if inner is not None and argument.type == "call_expression":
+            return inner
     return None
 
 
 def _shape_of_call(name: str, value: Node, owner: str) -> Shape | None:
-    called, listed = value.child_by_field_name("function"), value.child_by_field_name("arguments")
+    called = value.child_by_field_name("function")
     function = first_child(called) if called is not None and called.type == "parenthesized_expression" else None
-    arguments = children_of(listed)
-    for argument in (function, *arguments):
-        if argument is not None and argument.type in FUNCTIONS:
+    for argument in (*filter(None, (function,)), *children_of(value, "arguments")):
+        if argument.type in FUNCTIONS:
             body = argument.child_by_field_name("body")
             return Shape(name, "value", body, body, owner)
-        if argument is not None and argument.type == "object" and _holds_functions(argument):
+        if argument.type == "object" and _holds_functions(argument):
             return Shape(name, "type", argument, argument, owner)
     return None
 

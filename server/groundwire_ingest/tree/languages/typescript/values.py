@@ -42,6 +42,15 @@ class Known:
     is_item: bool = False
     node: Node | None = None
 
+    @property
+    def says_something(self) -> bool:
+        """True if there are facts about the value itself."""
+        return bool(self.type_name or self.path)
+
+    def binding(self, scope: int, name: str) -> Binding:
+        """The variable of a definition that has the value."""
+        return Binding(scope, name, self.type_name, self.is_stated, self.path, self.is_item)
+
 
 NOTHING = Known()
 
@@ -67,7 +76,7 @@ def known_value(syntax: Syntax, node: Node | None) -> Known:
         elif node.type == "ternary_expression":
             node = node.child_by_field_name("consequence")
         elif node.type == "binary_expression":
-            is_either = text_of(node.child_by_field_name("operator")) in _ALTERNATIVES
+            is_either = text_of(node, "operator") in _ALTERNATIVES
             node = node.child_by_field_name("left") if is_either else None
         else:
             return _plain_value(syntax, node)
@@ -77,7 +86,7 @@ def known_value(syntax: Syntax, node: Node | None) -> Known:
 def _plain_value(syntax: Syntax, node: Node) -> Known:
     match node.type:
         case "new_expression":
-            name = type_name(node.child_by_field_name("constructor"))
+            name = type_name(node, "constructor")
             return Known(with_arguments(name, node.child_by_field_name("type_arguments")))
         case "call_expression":
             given = _given_type(syntax, node)
@@ -95,7 +104,7 @@ def _given_type(syntax: Syntax, call: Node) -> Known | None:
     path = syntax.path(call.child_by_field_name("function"))
     if not path or path[-1] not in _GIVES_ARGUMENT:
         return None
-    first = first_child(call.child_by_field_name("arguments"))
+    first = first_child(call, "arguments")
     is_class = first is not None and first.type == "identifier" and text_of(first)[:1].isupper()
     types = syntax.type_arguments(call)
     if len(types) == 1 and (first is None or is_class or len(path) == 1):
@@ -110,12 +119,11 @@ def bound(syntax: Syntax, scope: int, target: Node | None, known: Known) -> Iter
         node, value = pending.pop()
         match node.type if node is not None else "":
             case "identifier" | "shorthand_property_identifier_pattern":
-                yield Binding(scope, text_of(node), value.type_name, value.is_stated, value.path, value.is_item)
+                yield value.binding(scope, text_of(node))
             case "rest_pattern":
                 pending.append((first_child(node), replace(value, path="", is_item=False)))
             case "assignment_pattern" | "object_assignment_pattern":
-                left = field_of(node, "left")
-                pending.append((left, value))
+                pending.append((field_of(node, "left"), value))
             case "object_pattern":
                 pending.extend(_properties(node, value))
             case "array_pattern":
@@ -125,7 +133,7 @@ def bound(syntax: Syntax, scope: int, target: Node | None, known: Known) -> Iter
 def _properties(pattern: Node | None, value: Known) -> Iterator[tuple[Node | None, Known]]:
     """The targets of an object pattern, with what each is given."""
     written = {
-        text_of(member.child_by_field_name("name")): script_type(member.child_by_field_name("type"))
+        text_of(member, "name"): script_type(member.child_by_field_name("type"))
         for body in object_types(value.node if value.is_stated else None)
         for member in body.named_children
         if member.type == "property_signature"
@@ -144,13 +152,11 @@ def _properties(pattern: Node | None, value: Known) -> Iterator[tuple[Node | Non
 
 def _elements(syntax: Syntax, pattern: Node | None, value: Known) -> Iterator[tuple[Node | None, Known]]:
     """The targets of an array pattern: the elements of a list that is written out, or the items of a collection."""
-    targets = given_in(pattern)
-    written = value.node
+    targets, written = given_in(pattern), value.node
     if written is not None and written.type == "call_expression" and value.path in _PROMISES:
-        written = first_child(written.child_by_field_name("arguments"))
+        written = first_child(written, "arguments")
     if written is not None and written.type == "array":
-        given = [child for child in written.named_children if not child.is_extra]
-        yield from zip(targets, (known_value(syntax, child) for child in given), strict=False)
+        yield from zip(targets, (known_value(syntax, child) for child in given_in(written)), strict=False)
         return
     is_hook = head(value.path).rpartition(".")[2].startswith("use")
     is_first_only = is_hook or (value.type_name and not value.type_name.startswith("Array<"))
