@@ -22,108 +22,86 @@ from groundwire_ingest.tree.services.statements import (
     Workload,
 )
 
+CALLS_SERVICE = "CallsService"
+ROUTES_TO = "RoutesTo"
+
+_CALLEES: Sequence[type[Statement]] = (Workload, KubernetesService, ComposeService)
+_TARGETS: Sequence[type[Statement]] = (KubernetesService, Workload, ComposeService)
 _MINOR = re.compile("[-_]")
-
-
-class ServiceFolders:
-    """The folders that services are built from; the innermost one around a file decides the file's service.
-
-    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other from
-    there. Otherwise it is a service's when it holds a Dockerfile and has the service's name, written with or without
-    `-` and `_`, in capitals or not. A name that fits several services so fits the one that it equals, else none.
-    """
-
-    def __init__(self, declarations: Iterable[Declaration], dockerfile_folders: Iterable[str]) -> None:
-        built: defaultdict[str, set[str]] = defaultdict(set)
-        named: defaultdict[str, set[str]] = defaultdict(set)
-        for declaration in declarations:
-            if declaration.service:
-                named[_loose(declaration.service)].add(declaration.service)
-            if isinstance(declaration.statement, ComposeService):
-                for folder in declaration.statement.folders:
-                    built[folder].add(declaration.service)
-        self._services = {folder: next(iter(names)) for folder, names in built.items() if len(names) == 1}
-        for folder in dockerfile_folders:
-            name = folder.rpartition("/")[2]
-            fitting = named.get(_loose(name), set())
-            fitting = fitting & {name} or fitting
-            if name and len(fitting) == 1:
-                self._services.setdefault(folder, next(iter(fitting)))
-
-    def service_of(self, path: str) -> str:
-        """The service that the file belongs to; "" for none."""
-        return next((self._services[folder] for folder in folders_above(path) if folder in self._services), "")
-
-
-def _loose(name: str) -> str:
-    return _MINOR.sub("", name).casefold()
 
 
 class ServiceCatalog:
     """The statements of a tree's deploy files about its services, in any order.
 
     `dockerfile_folders` are the folders that hold a Dockerfile, relative to the tree, its root being empty.
+
+    A folder is a service's when Compose builds the service from it or from a Dockerfile in it, and builds no other from
+    there. Otherwise it is a service's when it holds a Dockerfile and has the service's name, written with or without
+    `-` and `_`, in capitals or not. A name that fits several services so fits the one that it equals, else none.
     """
 
     def __init__(self, parts: Iterable[DeployedPart], dockerfile_folders: Iterable[str]) -> None:
-        declarations = declare(parts)
-        services: defaultdict[str, set[str]] = defaultdict(set)
-        for declaration in declarations:
-            if declaration.service:
-                for key in declaration.part.keys:
-                    services[key].add(declaration.service)
-        self._service_of_key = {key: next(iter(names)) for key, names in services.items() if len(names) == 1}
-        self._folders = ServiceFolders(declarations, dockerfile_folders)
-        self._edges = ServiceEdges(declarations)
+        self._declarations = declare(parts)
+        declared = [item for item in self._declarations if item.service]
+        self._service_of_key = _only((key, item.service) for item in declared for key in item.part.keys)
+        composed = ((item.statement, item.service) for item in declared if isinstance(item.statement, ComposeService))
+        self._service_of_folder = _only((folder, service) for stated, service in composed for folder in stated.folders)
+        named: defaultdict[str, set[str]] = defaultdict(set)
+        for item in declared:
+            named[_loose(item.service)].add(item.service)
+        for folder in dockerfile_folders:
+            name = folder.rpartition("/")[2]
+            fitting = named.get(_loose(name), set())
+            fitting = fitting & {name} or fitting
+            if name and len(fitting) == 1:
+                self._service_of_folder.setdefault(folder, next(iter(fitting)))
 
     def named(self, node: SourceNode) -> SourceNode:
         """The node with its service: its own, else the one that it declares, else its folder's, else none.
 
-        A node that declares several services has its folder's.
+        The innermost folder of a service around a file decides. A node that declares several services has its folder's.
         """
-        name = node.service_name or self._service_of_key.get(node.key) or self._folders.service_of(node.path)
+        around = (self._service_of_folder.get(folder, "") for folder in folders_above(node.path))
+        name = node.service_name or self._service_of_key.get(node.key) or next(filter(None, around), "")
         return replace(node, service_name=name) if name != node.service_name else node
 
     def edges(self) -> Iterator[SourceEdge]:
-        """The CallsService and RoutesTo edges; the same one may come more than once."""
-        return self._edges.edges()
+        """The edges between the deploy nodes of services, in the order of the nodes that they leave.
+
+        `CallsService` leads from a workload or Compose service to each service that a variable of its containers names
+        as a host, with the confidence of `addresses`; never within one service. `RoutesTo` leads from an Ingress or a
+        route of the Gateway API to the services behind it, with confidence 1. The same edge may come more than once.
+        """
+        edges = _ServiceEdges(self._declarations)
+        for item in self._declarations:
+            yield from edges.routes(item, item.statement) if isinstance(item.statement, Route) else edges.calls(item)
 
 
-CALLS_SERVICE = "CallsService"
-ROUTES_TO = "RoutesTo"
+def _only(stated: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The service of each key or folder that has just one."""
+    services: defaultdict[str, set[str]] = defaultdict(set)
+    for place, service in stated:
+        services[place].add(service)
+    return {place: next(iter(names)) for place, names in services.items() if len(names) == 1}
 
-_CALLEES: Sequence[type[Statement]] = (Workload, KubernetesService, ComposeService)
-_TARGETS: Sequence[type[Statement]] = (KubernetesService, Workload, ComposeService)
+
+def _loose(name: str) -> str:
+    return _MINOR.sub("", name).casefold()
 
 
-class ServiceEdges:
-    """The edges between the deploy nodes of a tree's services.
-
-    `CallsService` leads from a workload or Compose service to each service that a variable of its containers names
-    as a host, with the confidence of `addresses`; never within one service. `RoutesTo` leads from an Ingress or a
-    route of the Gateway API to the services behind it, with confidence 1.
-    """
+class _ServiceEdges:
+    """The edges that leave a declaration, by the directory and the ConfigMaps of a tree."""
 
     def __init__(self, declarations: Sequence[Declaration]) -> None:
-        self._declarations = declarations
         self._directory = ServiceDirectory(declarations)
         self._config_maps: NameTable[ConfigMap] = NameTable()
-        for declaration in declarations:
-            statement = declaration.statement
-            if isinstance(statement, ConfigMap):
-                self._config_maps.add(
-                    declaration.namespace, statement.metadata.name, declaration.part.path, declaration.key, statement
-                )
+        for item in declarations:
+            if isinstance(item.statement, ConfigMap):
+                name = item.statement.metadata.name
+                self._config_maps.add(item.namespace, name, item.part.path, item.key, item.statement)
 
-    def edges(self) -> Iterator[SourceEdge]:
-        """Every edge, in the order of the nodes that they leave; the same one may come more than once."""
-        for declaration in self._declarations:
-            if isinstance(declaration.statement, Route):
-                yield from self._routes(declaration, declaration.statement)
-            else:
-                yield from self._calls(declaration)
-
-    def _calls(self, caller: Declaration) -> Iterator[SourceEdge]:
+    def calls(self, caller: Declaration) -> Iterator[SourceEdge]:
+        """To the services that the variables of a workload or Compose service name."""
         for variable in self._variables(caller):
             for address in addresses(variable):
                 found = self._directory.find(address.host, caller)
@@ -131,7 +109,8 @@ class ServiceEdges:
                     callee = self._directory.node(found, caller, _CALLEES)
                     yield from _edge(caller, callee, CALLS_SERVICE, address.confidence)
 
-    def _routes(self, route: Declaration, statement: Route) -> Iterator[SourceEdge]:
+    def routes(self, route: Declaration, statement: Route) -> Iterator[SourceEdge]:
+        """To the services behind a route."""
         for backend in statement.backends:
             host = f"{backend.name}.{backend.namespace}" if backend.namespace else backend.name
             found = self._directory.find(host, route)
@@ -144,9 +123,8 @@ class ServiceEdges:
         statement = declaration.statement
         if isinstance(statement, Workload | ComposeService):
             yield from statement.variables
-        if isinstance(statement, Workload):
-            for reference in statement.references:
-                yield from self._referenced(reference, declaration)
+        for reference in statement.references if isinstance(statement, Workload) else ():
+            yield from self._referenced(reference, declaration)
 
     def _referenced(self, reference: ConfigReference, caller: Declaration) -> Iterator[Variable]:
         """The values of a ConfigMap of the caller's namespace, else of the only one of that name in the tree."""

@@ -49,21 +49,17 @@ def declare(parts: Iterable[DeployedPart]) -> tuple[Declaration, ...]:
     stated = [(part, statement) for part in sorted(parts, key=lambda part: part.keys) for statement in part.statements]
     workloads = _Workloads(stated)
     own = [workloads.selected_service(part.path, item) or _own_service(item) for part, item in stated]
-    declared = frozenset(own)
-    found: list[Declaration] = []
-    for (part, item), service in zip(stated, own, strict=True):
-        label = "" if isinstance(item, ComposeService) else item.metadata.label
-        found.append(Declaration(part, item, service or (label if label in declared else "")))
-    return tuple(found)
+    labels = ["" if isinstance(item, ComposeService) else item.metadata.label for _, item in stated]
+    services = (service or (label if label in own else "") for service, label in zip(own, labels, strict=True))
+    return tuple(Declaration(*at, service) for at, service in zip(stated, services, strict=True))
 
 
 def _own_service(statement: Statement) -> str:
     """The service that a statement declares by itself; "" for a manifest that declares none."""
     if isinstance(statement, ComposeService):
         return statement.name
-    if isinstance(statement, Workload | KubernetesService | Route):
-        return statement.metadata.label or statement.metadata.name
-    return ""
+    is_service = isinstance(statement, Workload | KubernetesService | Route)
+    return statement.metadata.label or statement.metadata.name if is_service else ""
 
 
 class _Workloads:

@@ -33,11 +33,8 @@ class NameTable(Generic[Item]):
 
     def find_in(self, namespace: str | None, name: str, path: str) -> Item | None:
         """The nearest to `path` of that name in a namespace, None being all of them; None when there is none."""
-        for place in _places(path):
-            item = self._nearest.get((namespace, name, place))
-            if item is not None:
-                return item
-        return None
+        found = (self._nearest.get((namespace, name, place)) for place in _places(path))
+        return next((item for item in found if item is not None), None)
 
     def find_only(self, name: str, path: str) -> Item | None:
         """The nearest of that name in any namespace when all of them mean the same; None otherwise."""
@@ -75,9 +72,8 @@ class ServiceDirectory:
     def __init__(self, declarations: Iterable[Declaration]) -> None:
         self._hosts: NameTable[Declaration] = NameTable()
         self._names: NameTable[Declaration] = NameTable()
-        self._nodes: dict[type[Statement], NameTable[Declaration]] = {
-            kind: NameTable() for kind in (Workload, KubernetesService, ComposeService)
-        }
+        kinds = (Workload, KubernetesService, ComposeService)
+        self._nodes: dict[type[Statement], NameTable[Declaration]] = {kind: NameTable() for kind in kinds}
         self._namespaces: set[str] = set()
         for declaration in declarations:
             self._namespaces.add(declaration.namespace)
@@ -102,34 +98,24 @@ class ServiceDirectory:
 
     def node(self, found: Found, caller: Declaration, kinds: Sequence[type[Statement]]) -> Declaration:
         """The declaration of the service that is nearest to `caller`, of the first of `kinds` that there is."""
-        for kind in kinds:
-            node = self._nodes[kind].find_in(found.namespace, found.declaration.service, caller.part.path)
-            if node is not None:
-                return node
-        return found.declaration
+        service, path = found.declaration.service, caller.part.path
+        nodes = (self._nodes[kind].find_in(found.namespace, service, path) for kind in kinds)
+        return next((node for node in nodes if node is not None), found.declaration)
 
     def _add(self, declaration: Declaration) -> None:
         statement, service, path = declaration.statement, declaration.service, declaration.part.path
         namespace = declaration.namespace
         self._nodes[type(statement)].add(namespace, service, path, service, declaration)
-        if isinstance(statement, ComposeService):
-            hosts: tuple[str, ...] = statement.hosts
-        elif isinstance(statement, KubernetesService):
-            hosts = (statement.metadata.name,)
-        else:
-            hosts = ()
-            self._names.add(namespace, statement.metadata.name.lower(), path, service, declaration)
+        hosts = statement.hosts if isinstance(statement, ComposeService) else (statement.metadata.name,)
+        table = self._names if isinstance(statement, Workload) else self._hosts
         for host in filter(None, hosts):
-            self._hosts.add(namespace, host.lower(), path, service, declaration)
+            table.add(namespace, host.lower(), path, service, declaration)
         self._names.add(namespace, service.lower(), path, service, declaration)
 
     def _find_name(self, name: str, caller: Declaration) -> Found | None:
         path = caller.part.path
-        inside = self._find_in(caller.namespace, name, path)
-        if inside is not None:
-            return inside
         only = self._hosts.find_only(name, path) or self._names.find_only(name, path)
-        return None if only is None else Found(only, None)
+        return self._find_in(caller.namespace, name, path) or (None if only is None else Found(only, None))
 
     def _find_qualified(self, labels: Sequence[str], caller: Declaration) -> Found | None:
         name, *rest = labels

@@ -66,7 +66,9 @@ def _statement(manifest: YamlValue) -> Statement | None:
     if kind in _GATEWAY_ROUTES:
         return Route(_metadata(manifest), tuple(_gateway_backends(spec)))
     if kind == "ConfigMap":
-        return ConfigMap(_metadata(manifest), tuple(_config_data(below(manifest, "data"))))
+        texts = ((key, value) for key, value in entries(below(manifest, "data")).items() if isinstance(value, str))
+        kept = (Variable(key, text) for key, text in texts if len(text) <= MAX_VALUE_CHARACTERS)
+        return ConfigMap(_metadata(manifest), tuple(kept))
     metadata = _metadata(manifest)
     return OtherManifest(metadata) if kind and metadata.label else None
 
@@ -90,11 +92,8 @@ def _pairs(labels: YamlValue) -> frozenset[tuple[str, str]]:
 def _workload(manifest: YamlValue, template: tuple[str, ...]) -> Workload:
     labels = below(manifest, *template, "metadata", "labels")
     pod = below(manifest, *template, "spec")
-    environment = [
-        item
-        for container in (*items(below(pod, "containers")), *items(below(pod, "initContainers")))
-        for item in _environment(container)
-    ]
+    containers = (*items(below(pod, "containers")), *items(below(pod, "initContainers")))
+    environment = [item for container in containers for item in _environment(container)]
     return Workload(
         _metadata(manifest, labels),
         _pairs(labels),
@@ -114,12 +113,6 @@ def _environment(container: YamlValue) -> Iterator[Variable | ConfigReference]:
         name = plain_name(below(item, "configMapRef", "name"))
         if name:
             yield ConfigReference(name)
-
-
-def _config_data(data: YamlValue) -> Iterator[Variable]:
-    for key, value in entries(data).items():
-        if isinstance(value, str) and len(value) <= MAX_VALUE_CHARACTERS:
-            yield Variable(key, value)
 
 
 def _ingress_backends(spec: YamlValue) -> Iterator[Backend]:
