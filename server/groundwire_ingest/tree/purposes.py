@@ -40,33 +40,23 @@ class Purposes:
     """Collects the signs of all files of one tree; ask it once all have been read."""
 
     def __init__(self) -> None:
-        self._test_folders: set[str] = set()
+        self.test_folders: set[str] = set()
+        """The folders of test projects."""
+        self.generated: set[str] = set()
+        """The paths of generated files."""
         self._importing_tests: set[str] = set()
-        self._generated: set[str] = set()
-
-    def note_test_folder(self, folder: str) -> None:
-        """Adds the folder of a test project."""
-        self._test_folders.add(folder)
 
     def note_imports(self, path: str, modules: Iterable[str]) -> None:
         """Adds the imports of a file: one of a test framework makes it a test."""
         if any(map(_is_test_framework, modules)):
             self._importing_tests.add(path)
 
-    def note_generated(self, path: str) -> None:
-        """Adds a generated file."""
-        self._generated.add(path)
-
     def is_test(self, path: str) -> bool:
         """True if a file is a test, by its folders, its name, its project, or a test framework that it imports."""
         *folders, name = PurePosixPath(path).parts
         if path in self._importing_tests or _TEST_FILE.fullmatch(name) or any(map(_TEST_FOLDER.fullmatch, folders)):
             return True
-        return any("/".join(folders[:depth]) in self._test_folders for depth in range(1, len(folders) + 1))
-
-    def is_generated(self, path: str) -> bool:
-        """True if a program generated the file."""
-        return path in self._generated
+        return any("/".join(folders[:depth]) in self.test_folders for depth in range(1, len(folders) + 1))
 
 
 def is_test_project(project: ProjectFacts) -> bool:

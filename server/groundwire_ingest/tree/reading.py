@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
@@ -29,9 +28,9 @@ from groundwire_ingest.tree.literals import (
     statements,
 )
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
-from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
 from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
@@ -95,7 +94,7 @@ class TreeReading:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
         path = item.path
         if report.is_generated:
-            self._purposes.note_generated(path)
+            self._purposes.generated.add(path)
         if report.project is not None:
             self._script_projects[path] = report.project
         if report.module:
@@ -128,7 +127,7 @@ class TreeReading:
 
     def marked(self, node: SourceNode) -> SourceNode:
         """A node of a file that has been added, with the purpose of the file as far as it is known."""
-        is_test, is_generated = self._purposes.is_test(node.path), self._purposes.is_generated(node.path)
+        is_test, is_generated = self._purposes.is_test(node.path), node.path in self._purposes.generated
         return replace(node, is_test=is_test, is_generated=is_generated)
 
     def component_code(
@@ -138,12 +137,8 @@ class TreeReading:
 
         `may_read` says of a file which others its nodes may follow from.
         """
-
-        def size(file: SourceFile) -> int:
-            return len(file.text)
-
         reader = ComponentReader(self._components.values(), self._root_namespaces, may_read)
-        for code in reader.read(partial(workers.map, read_code, size=size)):
+        for code in reader.read(lambda files: workers.map(read_code, files, lambda file: len(file.text))):
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)
@@ -162,12 +157,8 @@ class TreeReading:
 
     def resolved(self) -> TreeMap:
         """All edges between files, once every file has been read."""
-        facts = [
-            replace(
-                item, is_test=self._purposes.is_test(item.path), is_generated=self._purposes.is_generated(item.path)
-            )
-            for item in self._facts
-        ]
+        is_test, generated = self._purposes.is_test, self._purposes.generated
+        facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = frozenset(self._root_namespaces)
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
@@ -188,10 +179,9 @@ class TreeReading:
         naming: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for edge in mentioned:
             naming[edge.to_key][edge.from_key] = None
+        keys, is_test = self._first_keys, self._purposes.is_test
         return [
-            replace(
-                page, rendered_by=tuple(naming[self._first_keys[page.path]]), is_test=self._purposes.is_test(page.path)
-            )
+            replace(page, rendered_by=tuple(naming[keys[page.path]]), is_test=is_test(page.path))
             for page in self._pages
         ]
 
@@ -221,7 +211,7 @@ class TreeReading:
                 folder, stem = folder_of(path), PurePosixPath(path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
-                    self._purposes.note_test_folder(folder)
+                    self._purposes.test_folders.add(folder)
 
 
 def is_project(path: str) -> bool:

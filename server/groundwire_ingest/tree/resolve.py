@@ -31,8 +31,7 @@ from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.facts import CodeFacts, Page
 from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import NameRules
+from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
 from groundwire_ingest.tree.names.runtime.requests import RequestMatching
 from groundwire_ingest.tree.names.runtime.routes import Served
 from groundwire_ingest.tree.names.table import SymbolTable

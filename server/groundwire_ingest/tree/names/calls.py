@@ -148,7 +148,7 @@ class CallResolution:
         """Of several callables those whose parameters have the most types that the arguments are known to have."""
         if len(numbers) == 1:
             return numbers
-        types = [self._types_of(scope, argument) for argument in call.arguments]
+        types = [self._lookup.lineages(self._lookup.argument(scope, argument)) for argument in call.arguments]
         if not any(types):
             return numbers
         fits = [self._fitting_types(number, call, types) for number in numbers]
@@ -163,12 +163,6 @@ class CallResolution:
             declared = self._lookup.type_named(number, parameter.type_name) if known and parameter.type_name else None
             fitting += declared is not None and not known.isdisjoint(declared.numbers)
         return fitting
-
-    def _types_of(self, scope: int, argument: str) -> frozenset[int]:
-        """The types that an argument is an instance of, base types included."""
-        value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
-        found = value.found.numbers if value else ()
-        return frozenset(base for number in found for base, _ in self._lookup.lineage(number))
 
     @staticmethod
     def _first_parameter(definition: Definition, call: Call) -> int:
@@ -221,6 +215,11 @@ class Uses:
         for member in filter(None, members.split(".")):
             found = self._lookup.step(found, member) if found is not None else None
         return found and found.at_most(WILDCARD)
+
+    def numbers(self, scope: int, path: str) -> tuple[int, ...]:
+        """The definitions that a path leads to."""
+        found = self.value(scope, path)
+        return found.numbers if found is not None else ()
 
     def value(self, scope: int, path: str) -> Found | None:
         """The target of a path: the member it ends with, or the type that it is; none for a variable."""

@@ -58,7 +58,7 @@ class Tested:
         self._types: defaultdict[str, list[int]] = defaultdict(list)
         self._files: defaultdict[str, list[int]] = defaultdict(list)
         for number, definition in enumerate(table.definitions):
-            if table.files[table.file_of(number)].is_test:
+            if table.is_test(number):
                 continue
             if definition.construct == "type":
                 self._types[definition.name].append(number)
@@ -68,19 +68,15 @@ class Tested:
     def by(self, number: int) -> Iterator[tuple[int, float]]:
         """The subject of the tests in a definition; none where several things have the name."""
         definition = self._table.definitions[number]
-        file = self._table.file_of(number)
-        if not self._table.files[file].is_test:
+        if not self._table.is_test(number) or definition.construct not in ("type", "module"):
             return
         if definition.construct == "type":
-            name, found = _TYPE_AFFIX.sub("", definition.name), self._types
-            is_named = name != definition.name
-        elif definition.construct == "module":
-            stem = _stem(self._table.path_of(number))
-            name, found = _FILE_AFFIX.sub("", stem), self._files
-            is_named = name != stem
+            written, affix, found = definition.name, _TYPE_AFFIX, self._types
         else:
-            return
-        nearest = self._table.nearest(file, tuple(found.get(name, ()))) if is_named and name else ()
+            written, affix, found = _stem(self._table.path_of(number)), _FILE_AFFIX, self._files
+        name = affix.sub("", written)
+        same = found.get(name, ()) if name not in ("", written) else ()
+        nearest = self._table.nearest(self._table.file_of(number), tuple(same))
         if len(nearest) == 1:
             yield nearest[0], INFERRED
 

@@ -1,7 +1,7 @@
 """The edges of one language family, file by file."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from groundwire_ingest.records import SourceEdge
@@ -37,7 +37,9 @@ class FamilyEdges:
         self._uses = Uses(self._lookup)
         self._inheritance = Inheritance(self._lookup)
         self._registrations = Registrations(self._lookup, self._uses)
-        self._bound = self._joined_bound()
+        # The types registered for each interface, and those that are handed over as it where none is.
+        handed_over = HandedOver(self._lookup, self._calls, self._inheritance)
+        self._bound = {**handed_over.bound, **self._registrations.bound}
         self._messages = Messages(self._lookup, self._uses)
         self._topics = Topics(self._lookup, self._uses)
         self._callbacks = Callbacks(self._lookup)
@@ -46,11 +48,6 @@ class FamilyEdges:
         self._specialized = specialized(self._lookup)
         self._routes = Routes(self._lookup, self._uses)
         self._served = [list(self._routes.served(file)) for file in range(len(self._table.files))]
-
-    def _joined_bound(self) -> Mapping[int, frozenset[int]]:
-        """The types registered for each interface, and those that are handed over as it where none is."""
-        handed_over = HandedOver(self._lookup, self._calls, self._inheritance)
-        return {**handed_over.bound, **self._registrations.bound}
 
     @property
     def served(self) -> Iterator[Served]:
@@ -186,7 +183,11 @@ class FamilyEdges:
             for other, confidence in self._tested.by(number):
                 edges.note(definition.key, self._key(other), "Tests", line, confidence)
             self._add_injected(number, edges)
-            self._add_given(number, edges)
+            # The callables whose results a framework gives to the parameters.
+            parameters = definition.parameters or ()
+            given = (self._rules.given(number, parameter.name) for parameter in parameters)
+            for other in (source for source in given if source is not None):
+                edges.note(definition.key, self._key(other), "References", line, WILDCARD)
 
     def _add_family(self, number: int, edges: FileEdges) -> None:
         """Adds what a type or member overrides or implements, and what overrides or implements it."""
@@ -200,14 +201,6 @@ class FamilyEdges:
         for other, confidence in (*self._inheritance.overriding(number).items(), *implementing.items()):
             edge_type = "ImplementedBy" if is_abstract else "OverriddenBy"
             edges.note(definition.key, self._key(other), edge_type, line, confidence)
-
-    def _add_given(self, number: int, edges: FileEdges) -> None:
-        """Adds the callables whose results a framework gives to the parameters of a callable."""
-        definition = self._table.definitions[number]
-        for parameter in definition.parameters or ():
-            given = self._rules.given(number, parameter.name)
-            if given is not None:
-                edges.note(definition.key, self._key(given), "References", definition.line, WILDCARD)
 
     def _add_injected(self, number: int, edges: FileEdges) -> None:
         """Adds what is handed to a constructor whose parameters are of types that others are registered for."""

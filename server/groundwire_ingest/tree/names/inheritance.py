@@ -68,9 +68,7 @@ class Inheritance:
         """
         overriding = self._overriding.get(number, {})
         is_test = self._table.files[file].is_test
-        candidates = [
-            other for other in overriding if is_test or not self._table.files[self._table.file_of(other)].is_test
-        ]
+        candidates = [other for other in overriding if is_test or not self._table.is_test(other)]
         owner = self._table.owner_of(number)
         registered = [other for other in candidates if self._table.owner_of(other) in bound.get(owner, frozenset())]
         likely = registered or candidates
@@ -150,7 +148,12 @@ class Inheritance:
                 continue
             rarest = min(wanted, key=lambda name: (len(by_name.get(name, ())), name))
             candidates = by_name.get(rarest, []) if len(by_name.get(rarest, ())) <= MAX_CANDIDATES else []
-            fitting = (other for other in candidates if self._satisfies(methods[other], wanted))
+            fitting = (
+                other
+                for other in candidates
+                if wanted.keys() <= methods[other].keys()
+                and all(self._same_shape(methods[other][name], member) for name, member in wanted.items())
+            )
             satisfying = list(islice(fitting, MAX_SATISFYING + 1))
             for other in satisfying if len(satisfying) <= MAX_SATISFYING else ():
                 # One method of a name that many types have says less than several do.
@@ -169,9 +172,6 @@ class Inheritance:
                     if self._table.definitions[member].construct == "callable":
                         found.setdefault(self._table.definitions[member].name, member)
         return found
-
-    def _satisfies(self, methods: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
-        return all(name in methods and self._same_shape(methods[name], member) for name, member in wanted.items())
 
     def _same_shape(self, number: int, wanted: int) -> bool:
         """True if a member takes and returns the same as another, as far as that is known."""

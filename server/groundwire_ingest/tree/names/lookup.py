@@ -8,8 +8,7 @@ from groundwire_ingest.tree.languages.types import arguments, head, item_type, s
 from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_ONE_OF, GIVE_SEVERAL_OF, GIVE_THE_SAME
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
-from groundwire_ingest.tree.names.table import NOTHING, Found
-from groundwire_ingest.tree.names.values import Value, parts_of, plain_name
+from groundwire_ingest.tree.names.table import NOTHING, Found, Value
 
 _MAX_STEPS = 20
 """How many variables that are set to each other are followed."""
@@ -33,12 +32,17 @@ class Lookup(MemberLookup):
             self._values[key] = None  # what a variable that is set to itself finds on its way round
             self._steps += 1
             first, *others = path.split(".")
-            value = self._first(scope, first) or self._told(scope, *parts_of(first))
+            value = self._first(scope, first) or self._told(scope, *_parts_of(first))
             for segment in others:
-                value = self._into(scope, value, segment) if value else self._told(scope, *parts_of(segment))
+                value = self._into(scope, value, segment) if value else self._told(scope, *_parts_of(segment))
             self._steps -= 1
             self._values[key] = value
         return self._values.get(key)
+
+    def argument(self, scope: int, argument: str) -> tuple[int, ...]:
+        """The definitions that an argument of a call is, or is an instance of; none for a string."""
+        value = self.value(scope, argument) if argument not in ("", '"') else None
+        return value.found.numbers if value is not None else ()
 
     def called(self, value: Value) -> Value | None:
         """The result of calling a value."""
@@ -55,7 +59,7 @@ class Lookup(MemberLookup):
         return self._typed(value.scope, type_name, INFERRED)
 
     def _first(self, scope: int, name: str) -> Value | None:
-        plain, given, is_called = parts_of(name)
+        plain, given, is_called = _parts_of(name)
         variable = self.variable(scope, plain)
         if variable is not None and (not is_called or self.local_variable(scope, plain)):
             held: Value | None = self._of_binding(*variable)
@@ -72,7 +76,7 @@ class Lookup(MemberLookup):
 
     def _into(self, scope: int, value: Value, segment: str) -> Value | None:
         """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
-        name, given, is_called = parts_of(segment)
+        name, given, is_called = _parts_of(segment)
         if name == OF_ITEMS:
             item = value if value.is_itself else self.item(value)
             return self.called(item) if item and is_called else item
@@ -100,15 +104,14 @@ class Lookup(MemberLookup):
 
     def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
         """The result of a method outside the tree that gets the type as an argument, such as one of a container."""
-        plain = plain_name(name)
+        plain = _plain_name(name)
         if not is_called or len(given) != 1 or plain not in GIVE_ONE_OF | GIVE_SEVERAL_OF:
             return None
         return self._typed(scope, given[0] if plain in GIVE_ONE_OF else f"Array<{given[0]}>", INFERRED)
 
     def _accessed(self, value: Value, name: str) -> Value | None:
         """The result of a method outside the tree: generated, inherited, or of a type that wraps the value."""
-        plain = plain_name(name)
-        if value.is_wrapped and (plain in GIVE_AN_ITEM or plain in GIVE_THE_SAME):
+        if value.is_wrapped and _plain_name(name) in GIVE_AN_ITEM | GIVE_THE_SAME:
             return value
         for number in value.found.numbers:
             fields = (self.field(number, field) for field in self.rules.accessed(name))
@@ -129,7 +132,7 @@ class Lookup(MemberLookup):
         """A step from a value whose type is not of the tree."""
         if not is_called:
             return value if name in ("Value", "Result") else None
-        plain = plain_name(name)
+        plain = _plain_name(name)
         if plain in GIVE_AN_ITEM:
             return self.item(value)
         if plain in GIVE_THE_SAME:
@@ -164,9 +167,8 @@ class Lookup(MemberLookup):
             return owner
         if definition.result:
             return self._typed(number, definition.result, min(confidence, WILDCARD))
-        where, name = (
-            (number, RETURNED) if definition.construct == "callable" else (self.table.owner_of(number), definition.name)
-        )
+        is_callable = definition.construct == "callable"
+        where, name = (number, RETURNED) if is_callable else (self.table.owner_of(number), definition.name)
         binding = self.table.variable(where, name)
         value = self._of_binding(where, binding) if binding else None
         return value and replace(value, found=value.found.at_most(confidence))
@@ -220,22 +222,28 @@ class Lookup(MemberLookup):
     def _is_alias(self, scope: int, type_name: str) -> bool:
         """True if the name of a type is the name of a variable that holds it."""
         named = self.dotted(scope, type_name.split(".")) if "<" not in type_name else None
-        return named is not None and all(
-            self.table.definitions[number].construct == "value" for number in named.numbers
-        )
+        definitions = self.table.definitions
+        return named is not None and all(definitions[number].construct == "value" for number in named.numbers)
 
     def _of_binding(self, number: int, binding: Binding) -> Value | None:
         if binding.type_name:
             value: Value | None = self._typed(number, binding.type_name, WILDCARD if binding.stated else INFERRED)
         elif binding.value:
-            at = (
-                number
-                if binding.written_in < 0
-                else self.table.module_of(self.table.file_of(number)) + binding.written_in
-            )
-            value = self.value(at, binding.value)
+            first = self.table.module_of(self.table.file_of(number))
+            value = self.value(number if binding.written_in < 0 else first + binding.written_in, binding.value)
             value = value and replace(value, found=value.found.at_most(INFERRED))
         else:
             source = self.rules.given(number, binding.name)
             value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None
         return self.item(value) if value and binding.is_item else value
+
+
+def _parts_of(segment: str) -> tuple[str, tuple[str, ...], bool]:
+    """The name in a segment of a path, the type arguments that it states, and whether it is called."""
+    plain = segment.removesuffix("()")
+    return head(plain), arguments(plain.replace("::", ".")), plain != segment
+
+
+def _plain_name(name: str) -> str:
+    """A method's name as `common_methods` has it."""
+    return name.removesuffix("Async").replace("_", "").lower()

@@ -1,7 +1,7 @@
 """The types and members that names mean: lineages of types, their members, extension methods, variables."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.types import head
@@ -57,6 +57,10 @@ class MemberLookup:
                     if base not in seen and len(seen) < _MAX_LINEAGE:
                         seen.add(base)
                         pending.append((base, min(confidence, found.confidence, WILDCARD)))
+
+    def lineages(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Types and all of their base types."""
+        return frozenset(base for number in numbers for base, _ in self.lineage(number))
 
     def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
         """The target of a dotted name, variables aside."""
@@ -198,11 +202,7 @@ class Extensions:
         if not receiver.refs:
             return extended is None
         if extended is None:
-            return parameters is not None and _is_anything(parameters[0].type_name)
-        lineage = {base for ref in receiver.numbers for base, _ in self._lookup.lineage(ref)}
-        return not lineage.isdisjoint(extended.numbers)
-
-
-def _is_anything(type_name: str) -> bool:
-    """True if a parameter takes every type: `object`, or by its name a type parameter."""
-    return type_name in ("object", "dynamic") or (type_name[:1] == "T" and not type_name[1:2].islower())
+            # It takes every type, by its name a type parameter.
+            stated = parameters[0].type_name if parameters else ""
+            return stated in ("object", "dynamic") or (stated[:1] == "T" and not stated[1:2].islower())
+        return not self._lookup.lineages(receiver.numbers).isdisjoint(extended.numbers)

@@ -1,12 +1,17 @@
 """The interface of a language family for name resolution."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
+from posixpath import basename, join, normpath
 from typing import ClassVar
 
 from groundwire_ingest.tree.facts import Import
-from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 EXACT = 1.0
@@ -31,13 +36,30 @@ MAX_IMPORT_STEPS = 10
 """How many re-exports are followed before a name is given up."""
 
 
+@dataclass(frozen=True, slots=True)
+class TreeLayout:
+    """The facts about a tree that name resolution needs besides its code.
+
+    `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
+    go.mod. `dotnet_projects` are the folders with a .NET project. `script_projects` has the facts of each
+    `tsconfig.json` and `package.json`. `crates` has the name of the crate of each folder with a Cargo.toml that has a
+    package. Paths are relative to the tree, its root being empty.
+    """
+
+    python_packages: frozenset[str]
+    go_modules: Mapping[str, str]
+    dotnet_projects: frozenset[str] = frozenset()
+    script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
+    crates: Mapping[str, str] = field(default_factory=dict)
+
+
 class NameRules(ABC):
     """The names that files of one language family see. Made for one table; answers are cached by the caller."""
 
-    self_names: ClassVar[frozenset[str]]
-    super_names: ClassVar[frozenset[str]]
+    self_names: ClassVar[frozenset[str]] = frozenset()
+    super_names: ClassVar[frozenset[str]] = frozenset()
     # True if a method names its type's members without a receiver.
-    implicit_members: ClassVar[bool]
+    implicit_members: ClassVar[bool] = False
     # True if parameters distinguish several callables of one name.
     has_overloads: ClassVar[bool] = True
     # The member that runs when an instance is called, and the method that gives a function its later work.
@@ -53,6 +75,7 @@ class NameRules(ABC):
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         self.table = table
         self.layout = layout
+        self.number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
         wildcards = ((item for item in facts.imports if item.name == "*") for facts in table.files)
         self._wildcards = [tuple(islice(of_file, MAX_WILDCARDS)) for of_file in wildcards]
@@ -65,13 +88,13 @@ class NameRules(ABC):
     def visible(self, scope: int, name: str) -> Found | None:
         """The target of an unqualified name in the file of definition `scope`, locals and members aside."""
 
-    @abstractmethod
     def member(self, container: Ref, name: str) -> Found | None:
         """The definitions that a module, namespace or package offers under a name."""
+        return None
 
-    @abstractmethod
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
         """The imports of a file that lead to files of the tree, and the definitions or modules they name."""
+        return iter(())
 
     @abstractmethod
     def sees(self, file: int, number: int) -> bool:
@@ -120,6 +143,34 @@ class NameRules(ABC):
     def wildcards_of(self, file: int) -> tuple[Import, ...]:
         """The imports of everything that a module, namespace or package holds."""
         return self._wildcards[file]
+
+    def module_at(self, file: int, path: str) -> int | None:
+        """The module at a path that is written relative to the folder of a file."""
+        return self.number_at.get(normpath(join(folder_of(self.table.files[file].path), path)))
+
+    @cached_property
+    def _modules_by_name(self) -> Mapping[str, Sequence[str]]:
+        """The paths of the files of one name, less their folders."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for path in self.number_at:
+            found[basename(path)].append(path)
+        return found
+
+    def modules_ending(self, path: str) -> list[int]:
+        """The modules of files whose paths end with a path."""
+        named = self._modules_by_name.get(basename(path), ())
+        return [self.number_at[other] for other in named if f"/{other}".endswith(f"/{path}")]
+
+    def namespaces(self) -> list[str]:
+        """For each definition the namespace around it, types aside, by the symbols of the outermost definitions."""
+        found = [""] * len(self.table.definitions)
+        for number, definition in enumerate(self.table.definitions):
+            parent = self.table.parent_of(number)
+            if parent >= 0:
+                own = f"{definition.owner}.{definition.name}" if definition.owner else definition.name
+                outside = definition.symbol.removesuffix(own).rstrip(".")
+                found[number] = found[parent] if self.table.parent_of(parent) >= 0 else outside
+        return found
 
 
 def with_outer(namespace: str) -> list[str]:

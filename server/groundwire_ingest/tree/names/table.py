@@ -29,6 +29,23 @@ class Found:
         return tuple(ref for ref in self.refs if isinstance(ref, int))
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of an expression, or the type that it is an instance of.
+
+    `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
+    `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
+    expression is the class or function that was found, rather than an instance of it. With `is_wrapped` the value must
+    first be waited for or unwrapped, as from an `Optional`.
+    """
+
+    found: Found
+    type_name: str = ""
+    scope: int = 0
+    is_itself: bool = False
+    is_wrapped: bool = False
+
+
 NOTHING = Found((), 1.0)
 """The target of a name outside the tree."""
 
@@ -70,6 +87,10 @@ class SymbolTable:
     def file_of(self, number: int) -> int:
         """The file of a definition."""
         return self._file_of[number]
+
+    def is_test(self, number: int) -> bool:
+        """True if a definition is in a file that tests others."""
+        return self.files[self._file_of[number]].is_test
 
     def path_of(self, number: int) -> str:
         """The path of the file of a definition."""

@@ -14,7 +14,7 @@ from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.languages.rust.reader import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
-from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes
 from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import read_code

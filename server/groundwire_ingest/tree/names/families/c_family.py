@@ -1,86 +1,34 @@
 """C and C++: names by their namespaces, through what a file includes; bodies apart from declarations."""
 
-import posixpath
 from collections import defaultdict, deque
 from collections.abc import Iterator
+from posixpath import normpath
 
 from groundwire_ingest.tree.facts import Definition, Import
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 MAX_INCLUDED = 2000
 """How many files are followed from one before the rest is given up."""
 
 
-class Includes:
-    """Finds the included files of a table: from the including file's folder, or by the end of their paths."""
-
-    def __init__(self, table: SymbolTable) -> None:
-        self._table = table
-        self._file_at = {facts.path: file for file, facts in enumerate(table.files)}
-        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
-        for path in self._file_at:
-            self._by_name[posixpath.basename(path)].append(path)
-        self._direct = [tuple(self._find(file)) for file in range(len(table.files))]
-        self._all: dict[int, frozenset[int]] = {}
-
-    def of(self, file: int) -> tuple[tuple[Import, int, float], ...]:
-        """The files of the tree that a file includes, with the lines that say so and how sure that is."""
-        return self._direct[file]
-
-    def all_of(self, file: int) -> frozenset[int]:
-        """The files that a file includes, and those that they include in turn, itself among them."""
-        if file not in self._all:
-            seen, pending = {file}, deque([file])
-            while pending and len(seen) < MAX_INCLUDED:
-                for _, other, _ in self._direct[pending.popleft()]:
-                    if other not in seen:
-                        seen.add(other)
-                        pending.append(other)
-            self._all[file] = frozenset(seen)
-        return self._all[file]
-
-    def _find(self, file: int) -> Iterator[tuple[Import, int, float]]:
-        folder = posixpath.dirname(self._table.files[file].path)
-        for item in self._table.files[file].imports:
-            if item.name:
-                continue
-            beside = posixpath.normpath(posixpath.join(folder, item.module))
-            if beside in self._file_at:
-                yield item, self._file_at[beside], EXACT
-                continue
-            path = posixpath.normpath(item.module)
-            named = self._by_name.get(posixpath.basename(path), ())
-            files = tuple(self._file_at[other] for other in named if f"/{other}".endswith(f"/{path}"))
-            nearest = self._table.nearest(file, tuple(map(self._table.module_of, files)))
-            if len(nearest) == 1:
-                yield item, self._table.file_of(nearest[0]), WILDCARD
-
-
 class CFamilyNames(NameRules):
     """A function may be called wherever a header that declares it is included, a `static` one in its own file only."""
 
     self_names = frozenset({"this"})
-    super_names = frozenset[str]()
     implicit_members = True
     common_methods = everyday.CPP
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        self._includes = Includes(table)
+        self._included = [tuple(self.imported(file)) for file in range(len(table.files))]
+        self._all_included: dict[int, frozenset[int]] = {}
         self._symbols: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
-        self._namespace_of = [""] * len(table.definitions)
+        self._namespace_of = self.namespaces()
         for number, definition in enumerate(table.definitions):
             parent = table.parent_of(number)
-            if parent < 0:
-                continue
-            inside_type = table.parent_of(parent) >= 0
-            own = f"{definition.owner}.{definition.name}" if definition.owner else definition.name
-            outside = definition.symbol.removesuffix(own).rstrip(".")
-            self._namespace_of[number] = self._namespace_of[parent] if inside_type else outside
-            if definition.construct == "type" or not inside_type:
+            if parent >= 0 and (definition.construct == "type" or table.parent_of(parent) < 0):
                 self._symbols[definition.symbol] += (number,)
         self._namespaces = {outer for one in self._namespace_of for outer in with_outer(one)} - {""}
         self.adopted += self._adopt()
@@ -109,14 +57,20 @@ class CFamilyNames(NameRules):
         return Found((symbol,), EXACT) if symbol in self._namespaces else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
-        """The files that a file includes."""
-        for item, other, confidence in self._includes.of(file):
-            yield item, Found((self.table.module_of(other),), confidence)
+        """The files that a file includes: from its own folder, or by the end of their paths."""
+        for item in self.table.files[file].imports:
+            beside = self.module_at(file, item.module)
+            if not item.name and beside is not None:
+                yield item, Found((beside,), EXACT)
+            elif not item.name:
+                nearest = self.table.nearest(file, tuple(self.modules_ending(normpath(item.module))))
+                if len(nearest) == 1:
+                    yield item, Found(nearest, WILDCARD)
 
     def sees(self, file: int, number: int) -> bool:
         """True if a file includes the one with a definition, or the one with the class that it is a member of."""
         owner = self.table.owner_of(number)
-        seen = self._includes.all_of(file)
+        seen = self._all_included_by(file)
         return self.table.file_of(number) in seen or (owner >= 0 and self.table.file_of(owner) in seen)
 
     def bodies(self, number: int) -> tuple[int, ...]:
@@ -128,12 +82,25 @@ class CFamilyNames(NameRules):
         own = tuple(number for number in numbers if self.table.file_of(number) == file)
         if own:
             return Found(own, EXACT)
-        included = self._includes.all_of(file)
+        included = self._all_included_by(file)
         seen = tuple(number for number in numbers if self.table.file_of(number) in included)
         if seen:
             return Found(seen, WILDCARD)
         linked = tuple(number for number in numbers if "static" not in self.table.definitions[number].traits)
         return Found(linked, GUESSED) if linked else None
+
+    def _all_included_by(self, file: int) -> frozenset[int]:
+        """The files that a file includes, and those that they include in turn, itself among them."""
+        if file not in self._all_included:
+            seen, pending = {file}, deque([file])
+            while pending and len(seen) < MAX_INCLUDED:
+                for _, found in self._included[pending.popleft()]:
+                    other = self.table.file_of(found.numbers[0])
+                    if other not in seen:
+                        seen.add(other)
+                        pending.append(other)
+            self._all_included[file] = frozenset(seen)
+        return self._all_included[file]
 
     def _adopt(self) -> Iterator[tuple[int, int]]:
         for number, definition in enumerate(self.table.definitions):

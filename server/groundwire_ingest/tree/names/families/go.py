@@ -1,22 +1,17 @@
 """Go: packages are folders; the go.mod file around a folder gives its import path."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 
 class GoNames(NameRules):
     """The files of a folder share their names. A method belongs to its receiver's type, in whichever file that is."""
 
-    self_names = frozenset[str]()
-    super_names = frozenset[str]()
-    implicit_members = False
     has_overloads = False
     constructor = ""
     common_methods = everyday.GO
@@ -55,10 +50,6 @@ class GoNames(NameRules):
             return None
         numbers = self._packages[container].get(name, ()) if container in self._packages else ()
         return Found(numbers, EXACT) if numbers else None
-
-    def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
-        """None: an import names a package, not a file."""
-        return iter(())
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the same package or in one that is imported."""

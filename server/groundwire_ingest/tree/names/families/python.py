@@ -2,14 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folders_above
+from groundwire_ingest.tree.languages.python.declarations import is_settings_module
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.families.settings import SettingsModules
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, INFERRED, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+
+MAX_SETTINGS_FILES = 4
+"""A setting that more files than this set, all equally near to the code that reads it, leads to none of them."""
 
 _CONFTEST = "conftest.py"
 
@@ -67,7 +70,6 @@ class PythonNames(NameRules):
 
     self_names = frozenset({"self", "cls"})
     super_names = frozenset({"super()"})
-    implicit_members = False
     has_overloads = False
     call_name = "__call__"
     deferring = frozenset({"delay", "apply_async", "apply", "s", "si", "signature", "send", "send_with_options"})
@@ -76,9 +78,13 @@ class PythonNames(NameRules):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
         self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
-        self._root_of = [self._outermost(facts.path) for facts in table.files]
+        # The folder around the outermost package that holds a file: what `sys.path` would have to name. The tree's root
+        # when that is a package itself, since what is around it is unknown.
+        around = (
+            (one for one in folders_above(item.path) if one not in layout.python_packages) for item in table.files
+        )
+        self._root_of = [next(folders, "") for folders in around]
         self._roots_with: defaultdict[str, set[str]] = defaultdict(set)
         for facts, root in zip(table.files, self._root_of, strict=True):
             first = facts.path.removeprefix(root + "/").split("/")[0]
@@ -88,7 +94,6 @@ class PythonNames(NameRules):
         self._seen: dict[int, frozenset[int]] = {}
         self._fixtures = Fixtures(table)
         self._names = {name.partition(".")[0] for facts in table.files for name in facts.path.split("/")}
-        self._settings = SettingsModules(table, self._wildcard_files)
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An attribute of the file's own module."""
@@ -135,10 +140,30 @@ class PythonNames(NameRules):
 
     def settings(self, file: int, path: str) -> tuple[int, ...]:
         """The assignments of what is read of the object that Django makes of its settings modules."""
-        alias, _, name = path.partition(".")
-        item = self.import_of(file, alias)
-        is_settings = item is not None and (item.module, item.name) == ("django.conf", "settings")
-        return self._settings.read(file, name.partition(".")[0]) if is_settings else ()
+        alias, _, attributes = path.partition(".")
+        item, name = self.import_of(file, alias), attributes.partition(".")[0]
+        if item is None or (item.module, item.name) != ("django.conf", "settings"):
+            return ()
+        table, is_test = self.table, self.table.files[file].is_test
+        modules = [
+            table.module_of(other) for other in self._settings_files if is_test or not table.files[other].is_test
+        ]
+        named = (number for module in modules for number in table.members(module, name))
+        near = table.nearest(file, tuple(one for one in named if table.definitions[one].construct == "value"))
+        return near if len(near) <= MAX_SETTINGS_FILES else ()
+
+    @cached_property
+    def _settings_files(self) -> list[int]:
+        """The modules that set what Django reads, those that these take everything from, and those that take theirs."""
+        files = range(len(self.table.files))
+        taken = {file: set(self._wildcard_files(file)) for file in files}
+        found = {file for file in files if is_settings_module(item.name for item in self.table.files[file].definitions)}
+        known: set[int] = set()
+        while known != found:
+            known = set(found)
+            found |= {file for file, sources in taken.items() if not found.isdisjoint(sources)}
+            found |= {source for file in found for source in taken[file]}
+        return sorted(found)
 
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
@@ -223,13 +248,6 @@ class PythonNames(NameRules):
         path = "/".join(filter(None, (folder, *parts)))
         for suffix in _MODULE_SUFFIXES:
             candidate = (path + suffix).removeprefix("/")
-            if candidate in self._number_at:
-                return Found((self._number_at[candidate],), EXACT)
+            if candidate in self.number_at:
+                return Found((self.number_at[candidate],), EXACT)
         return Found((path,), EXACT) if path in self._folders else None
-
-    def _outermost(self, path: str) -> str:
-        """The folder around the outermost package that holds a file: what `sys.path` would have to name.
-
-        The tree's root when that is a package itself, since what is around it is unknown.
-        """
-        return next((folder for folder in folders_above(path) if folder not in self.layout.python_packages), "")

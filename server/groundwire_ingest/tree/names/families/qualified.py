@@ -8,8 +8,7 @@ from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.types import arguments
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules, with_outer
+from groundwire_ingest.tree.names.rules import EXACT, WILDCARD, NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 # Methods of repositories for entities: those that give one, and those that give several.
@@ -33,17 +32,16 @@ class QualifiedNames(NameRules):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        self._project_of = [_project_around(facts.path, layout.dotnet_projects) for facts in table.files]
+        # The nearest folder around a file that holds a project; the tree's root where none does.
+        projects = ((one for one in folders_above(item.path) if one in layout.dotnet_projects) for item in table.files)
+        self._project_of = [next(around, "") for around in projects]
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
-        self._namespace_of = [""] * len(table.definitions)
+        self._namespace_of = self.namespaces()
         for number, definition in enumerate(table.definitions):
             parent = table.parent_of(number)
-            if parent >= 0:
-                inside_type = table.parent_of(parent) >= 0
-                around = self._namespace_of[parent] if inside_type else definition.symbol.rpartition(".")[0]
-                self._namespace_of[number] = around
-                if definition.construct != "callable" or (self.has_functions and not inside_type):
-                    self._types[definition.symbol] += (number,)
+            is_function = definition.construct == "callable"
+            if parent >= 0 and (not is_function or (self.has_functions and table.parent_of(parent) < 0)):
+                self._types[definition.symbol] += (number,)
         for symbol, numbers in self._types.items():
             if len(numbers) > 1:
                 self._types[symbol] = self._with_parts_joined(numbers)
@@ -74,7 +72,7 @@ class QualifiedNames(NameRules):
                 in_file = any(self.table.file_of(number) == file for number in found.numbers)
                 return found if in_file else found.at_most(WILDCARD)
         for item in self._wildcards_in_force(file):
-            members = (member for number in self._types.get(item.module, ()) for member in self._own(number, name))
+            members = (one for number in self._types.get(item.module, ()) for one in self.table.members(number, name))
             numbers = self._types.get(f"{item.module}.{name}", ()) or tuple(members)
             if numbers:
                 return Found(numbers, WILDCARD)
@@ -83,7 +81,7 @@ class QualifiedNames(NameRules):
     def member(self, container: Ref, name: str) -> Found | None:
         """A type or namespace in a namespace, or a member of a type."""
         if isinstance(container, int):
-            numbers = self._own(container, name)
+            numbers = self.table.members(container, name)
             return Found(numbers, EXACT) if numbers else None
         full_name = f"{container}.{name}" if container else name
         if self._types.get(full_name):
@@ -143,11 +141,8 @@ class QualifiedNames(NameRules):
             return None
         numbers = self._types.get(f"{item.module}.{item.name}" if item.module else item.name, ())
         owners = self._types.get(item.module, ())
-        numbers = numbers or tuple(member for owner in owners for member in self._own(owner, item.name))
+        numbers = numbers or tuple(member for owner in owners for member in self.table.members(owner, item.name))
         return Found(numbers, EXACT) if numbers else None
-
-    def _own(self, number: int, name: str) -> tuple[int, ...]:
-        return self.table.members(number, name)
 
 
 class CSharpNames(QualifiedNames):
@@ -197,8 +192,3 @@ class JavaNames(QualifiedNames):
         if not entity or method not in _OF_ENTITY | _OF_ENTITIES:
             return ""
         return f"Array<{entity}>" if method in _OF_ENTITIES else f"Optional<{entity}>"
-
-
-def _project_around(path: str, projects: frozenset[str]) -> str:
-    """The nearest folder around a file that holds a project; the tree's root where none does."""
-    return next((folder for folder in folders_above(path) if folder in projects), "")

@@ -1,14 +1,12 @@
 """Ruby: constants through the modules around a place, in whichever file these are opened."""
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Iterator
 
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, with_outer
-from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, TreeLayout, with_outer
+from groundwire_ingest.tree.names.table import Found, SymbolTable
 
 
 class RubyNames(NameRules):
@@ -26,7 +24,6 @@ class RubyNames(NameRules):
         super().__init__(table, layout)
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._functions: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
-        self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         for number, definition in enumerate(table.definitions):
             if definition.construct == "type":
                 self._types[definition.symbol] += (number,)
@@ -38,9 +35,6 @@ class RubyNames(NameRules):
                 self._types[symbol] = numbers
                 table.join(numbers)
                 self.parts += [(numbers[0], other) for other in numbers[1:]]
-        self._number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
-        for path in self._number_at:
-            self._by_name[posixpath.basename(path)].append(path)
         self.adopted += self._adopt()
 
     def visible(self, scope: int, name: str) -> Found | None:
@@ -55,25 +49,19 @@ class RubyNames(NameRules):
         own = tuple(number for number in functions if self.table.file_of(number) == file)
         if own:
             return Found(own, EXACT)
-        return Found(functions, WILDCARD) if len(functions) == 1 and self._requires(file, functions[0]) else None
-
-    def member(self, container: Ref, name: str) -> Found | None:
-        """None: all that has members is a type."""
-        return None
+        module = self.table.module_of(self.table.file_of(functions[0])) if len(functions) == 1 else -1
+        is_required = module >= 0 and any(module in found.refs for _, found in self.imported(file))
+        return Found(functions, WILDCARD) if is_required else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
         """Files by the path from the file's own folder, or from the only folder of the tree where there is such."""
-        folder = posixpath.dirname(self.table.files[file].path)
         for item in self.table.files[file].imports:
             path = item.module if item.module.endswith(".rb") else f"{item.module}.rb"
-            if path.startswith("./"):
-                found = [posixpath.normpath(posixpath.join(folder, path))]
-            else:
-                named = self._by_name.get(posixpath.basename(path), ())
-                found = [other for other in named if other == path or other.endswith(f"/{path}")]
-            if len(found) == 1 and found[0] in self._number_at:
-                sure = EXACT if path.startswith("./") else WILDCARD
-                yield item, Found((self._number_at[found[0]],), sure)
+            is_relative = path.startswith("./")
+            beside = self.module_at(file, path) if is_relative else None
+            found = (beside,) if beside is not None else () if is_relative else tuple(self.modules_ending(path))
+            if len(found) == 1:
+                yield item, Found(found, EXACT if is_relative else WILDCARD)
 
     def sees(self, file: int, number: int) -> bool:
         """All of the tree."""
@@ -109,7 +97,3 @@ class RubyNames(NameRules):
             if self.table.definitions[number].bases or root in parts:
                 return True
         return False
-
-    def _requires(self, file: int, number: int) -> bool:
-        other = self.table.module_of(self.table.file_of(number))
-        return any(other in found.refs for _, found in self.imported(file))

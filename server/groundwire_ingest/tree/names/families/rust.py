@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from groundwire_ingest.tree.facts import Import
+from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.names import common_methods as everyday
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
-from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
+from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
+from groundwire_ingest.tree.names.table import NOTHING, Found, Ref, SymbolTable
 
 _ROOTS = frozenset({"lib", "main"})
 
@@ -20,8 +20,6 @@ class RustNames(NameRules):
     """
 
     self_names = frozenset({"self", "Self"})
-    super_names = frozenset[str]()
-    implicit_members = False
     has_overloads = False
     constructor = ""
     common_methods = everyday.RUST
@@ -35,15 +33,11 @@ class RustNames(NameRules):
             self._file_of_module.setdefault(module, file)
         self._members: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         self._modules: set[str] = set(self._module_of_file)
-        self._inner = [""] * len(table.definitions)
+        self._inner = self.namespaces()
         self._attributes: dict[tuple[str, str], Found | None] = {}
         for number, definition in enumerate(table.definitions):
-            if table.parent_of(number) < 0:
-                continue
             parent = table.parent_of(number)
-            inside_type = table.parent_of(parent) >= 0
-            self._inner[number] = self._inner[parent] if inside_type else definition.symbol.rpartition(".")[0]
-            if not inside_type and "partial" not in definition.traits:
+            if parent >= 0 and table.parent_of(parent) < 0 and "partial" not in definition.traits:
                 self._declare(self._module_around(number), definition.name, number)
         self.parts += self._join()
 
@@ -62,13 +56,10 @@ class RustNames(NameRules):
         """Every import that leads to a module of the tree or to something in one."""
         for item in self.table.files[file].imports:
             segments = [*filter(None, item.module.split(".")), *([] if item.name == "*" else [item.name])]
-            found = self._path(self._module_of_file[file], segments, MAX_IMPORT_STEPS)
-            modules = (self._file_of_module.get(ref) for ref in (found.refs if found else ()) if isinstance(ref, str))
-            numbers = (
-                *(found.numbers if found else ()),
-                *(self.table.module_of(one) for one in modules if one is not None),
-            )
-            if found is not None and numbers:
+            found = self._path(self._module_of_file[file], segments, MAX_IMPORT_STEPS) or NOTHING
+            files = [self._file_of_module.get(ref) for ref in found.refs if isinstance(ref, str)]
+            numbers = (*found.numbers, *(self.table.module_of(one) for one in files if one is not None))
+            if numbers:
                 yield item, Found(numbers, found.confidence)
 
     def sees(self, file: int, number: int) -> bool:
@@ -123,14 +114,10 @@ class RustNames(NameRules):
                 return Found((module,), EXACT)
             case "super":
                 return self._super(module)
-        around = module
-        while around:
+        around, found = module, None
+        while around and found is None:
             found = self._attribute(around, name, steps)
-            if found is not None or around in self._file_of_module:
-                break
-            around = around.rpartition("::")[0]
-        else:
-            found = None
+            around = "" if around in self._file_of_module else around.rpartition("::")[0]
         if found is None and name in self._folders:
             return Found((self._folders[name],), EXACT)
         return found
@@ -178,10 +165,8 @@ class RustNames(NameRules):
     def _crate_of(self, path: str) -> str:
         """The folder of the crate that a file belongs to."""
         folders = path.split("/")[:-1]
-        for depth in range(len(folders), -1, -1):
-            if "/".join(folders[:depth]) in self.layout.crates:
-                return "/".join(folders[:depth])
-        return "/".join(folders[: folders.index("src")]) if "src" in folders else ""
+        stated = (folder for folder in folders_above(path) if folder in self.layout.crates)
+        return next(stated, "/".join(folders[: folders.index("src")]) if "src" in folders else "")
 
     def _module_at(self, path: str) -> str:
         crate = self._crate_of(path)

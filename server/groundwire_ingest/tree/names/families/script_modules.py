@@ -4,7 +4,9 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
+from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.languages.typescript.projects import ScriptConfig, ScriptPackage, ScriptProject
 from groundwire_ingest.tree.names.rules import EXACT, WILDCARD
 from groundwire_ingest.tree.names.table import Found
@@ -50,7 +52,7 @@ class ScriptModules:
         folder = posixpath.dirname(importing)
         if specifier.startswith("."):
             return self._found((posixpath.join(folder, specifier),), EXACT)
-        for around in _upwards(folder):
+        for around in (folder, *folders_above(folder)):
             for aliases in self._configs.get(around, ()):
                 found = self._found(_candidates(aliases, specifier), EXACT)
                 if found is not None:
@@ -81,7 +83,7 @@ class ScriptModules:
         inside = f"src/{specifier[2:]}" if specifier.startswith("@/") else specifier
         if "/" not in inside:
             return None
-        return self._found((posixpath.join(around, inside) for around in _upwards(folder)), WILDCARD)
+        return self._found((posixpath.join(around, inside) for around in (folder, *folders_above(folder))), WILDCARD)
 
     def _found(self, paths: Sequence[str] | Iterator[str], confidence: float) -> Found | None:
         for path in paths:
@@ -119,18 +121,18 @@ class ScriptModules:
         """The path of a configuration that another extends: a file, or one of a package of the tree."""
         name, _, below = written.rpartition("/") if written.count("/") > 1 else (written, "", "tsconfig.json")
         roots = [posixpath.join(folder, written)] if written.startswith(".") else []
-        roots += [posixpath.join(root, below) for root, _ in self._packages_named(name)]
+        roots += [posixpath.join(root, below) for root in self._roots_of(name)]
         for root in map(posixpath.normpath, roots):
             for path in (root, f"{root}.json", f"{root}/tsconfig.json"):
                 if path in self._projects:
                     return path
         return ""
 
-    def _packages_named(self, name: str) -> Iterator[tuple[str, ScriptPackage]]:
-        for path in sorted(self._projects):
-            project = self._projects[path]
+    def _roots_of(self, name: str) -> Iterator[str]:
+        """The folders of the packages of a name."""
+        for path, project in sorted(self._projects.items(), key=itemgetter(0)):
             if isinstance(project, ScriptPackage) and project.name == name:
-                yield posixpath.dirname(path), project
+                yield posixpath.dirname(path)
 
 
 def _config_order(path: str) -> tuple[str, bool, str]:
@@ -164,11 +166,3 @@ def _exported(package: ScriptPackage, below: str) -> list[str]:
         elif pattern == below:
             found.extend(targets)
     return found
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    """A folder and those around it, the tree's root, which is empty, last."""
-    while folder:
-        yield folder
-        folder = posixpath.dirname(folder)
-    yield ""

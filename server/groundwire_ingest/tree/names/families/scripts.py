@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from groundwire_ingest.tree.facts import Import
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.families.script_modules import ScriptModules
-from groundwire_ingest.tree.names.layout import TreeLayout
-from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules
+from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD, NameRules, TreeLayout
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 
@@ -16,13 +15,12 @@ class ScriptNames(NameRules):
 
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
-    implicit_members = False
     constructor = "constructor"
     common_methods = everyday.SCRIPT
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        number_at = dict(self.number_at)
         self._generated: defaultdict[str, list[int]] = defaultdict(list)
         for file, facts in enumerate(table.files):
             for name in facts.imported_as:

@@ -42,8 +42,10 @@ class Callbacks:
             for call in facts.calls:
                 scope = self._table.module_of(file) + call.scope
                 is_run = (call.from_key, f"{call.receiver}.{call.name}()".lstrip(".")) in run
-                for path in self._called_paths(scope, call, call.arguments if is_run else ()):
-                    self._note_called(scope, call, path)
+                paths = self._called_paths(scope, call, call.arguments if is_run else ())
+                for before, name in filter(None, map(_field, paths)):
+                    owners = lookup.lineages(lookup.argument(scope, before))
+                    self._calling[name].append(_Use(call.from_key, owners, facts.is_test))
 
     def kept(self, file: int) -> Iterator[tuple[str, str, int, float]]:
         """The node that keeps a callable, the node that calls it, the line, and the confidence."""
@@ -54,7 +56,7 @@ class Callbacks:
             field = _field(call.receiver) if call.name.lower() in _ADDING else None
             if field is None or not any(self._is_parameter(scope, argument) for argument in call.arguments):
                 continue
-            owners = self._owners(scope, field[0])
+            owners = self._lookup.lineages(self._lookup.argument(scope, field[0]))
             uses = [use for use in self._calling.get(field[1], ()) if is_test or not use.is_test]
             for use, confidence in self._callers(owners, uses):
                 yield call.from_key, use.key, call.line, confidence
@@ -69,12 +71,6 @@ class Callbacks:
             for use in found:
                 yield use, INFERRED if owners else BY_NAME
 
-    def _note_called(self, scope: int, call: Call, path: str) -> None:
-        field = _field(path)
-        if field is not None:
-            is_test = self._table.files[self._table.file_of(scope)].is_test
-            self._calling[field[1]].append(_Use(call.from_key, self._owners(scope, field[0]), is_test))
-
     def _called_paths(self, scope: int, call: Call, wrapped: tuple[str, ...]) -> Iterator[str]:
         """The paths of the item or variable that is called, and of those that are called as something `wrapped`."""
         if call.name == OF_ITEMS:
@@ -88,13 +84,6 @@ class Callbacks:
         variable = self._lookup.local_variable(scope, name) if name.isidentifier() else None
         parameters = self._table.definitions[variable[0]].parameters if variable is not None else None
         return any(parameter.name == name for parameter in parameters or ())
-
-    def _owners(self, scope: int, path: str) -> frozenset[int]:
-        """The types whose field is meant, base types included."""
-        value = self._lookup.value(scope, path)
-        return frozenset(
-            base for number in (value.found.numbers if value else ()) for base, _ in self._lookup.lineage(number)
-        )
 
 
 def _field(path: str) -> tuple[str, str] | None:
@@ -133,10 +122,8 @@ class HandedOver:
         for number in found.numbers if found is not None and len(found.numbers) == 1 else ():
             for place, interface in self._interfaces(number).items():
                 argument = call.arguments[place] if place < len(call.arguments) else ""
-                value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
-                for given in value.found.numbers if value is not None else ():
-                    if given in self._inheritance.implementing(interface):
-                        self._bound[interface].add(given)
+                given = self._lookup.argument(scope, argument)
+                self._bound[interface].update(one for one in given if one in self._inheritance.implementing(interface))
 
     def _interfaces(self, number: int) -> dict[int, int]:
         """The interfaces among the types of a callable's parameters, by the place of the parameter."""

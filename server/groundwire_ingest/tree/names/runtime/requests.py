@@ -41,7 +41,8 @@ class RequestMatching:
         self._shown: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for item in served:
             self._shown[item.handler_key][item.pattern] = None
-            pattern = tuple(map(_pattern_segment, _segments(item.pattern)))
+            segments = _segments(item.pattern)
+            pattern = tuple(one if "{" not in one else _REST if one.endswith("*}") else _HOLE for one in segments)
             if len(pattern) <= MAX_SEGMENTS:
                 self._served[pattern].append(item)
                 self._own[item.from_key, pattern].append(item)
@@ -57,7 +58,9 @@ class RequestMatching:
         edges = FileEdges(facts.path)
         for request in facts.requests:
             found, confidence = self._answering(facts, request)
-            likely = _likely(facts, request, found)
+            # Of several that would answer those nearest to the file, and those that state the method.
+            near = list(nearest(facts.path, sorted(found, key=attrgetter("path")), attrgetter("path")))
+            likely = [item for item in near if item.method and item.method == request.method] or near
             keys = {item.handler_key for item in likely}
             if len(keys) <= MAX_FAN_OUT:
                 sure = confidence if len(keys) == 1 else GUESSED
@@ -103,9 +106,11 @@ class RequestMatching:
         told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
         if own:
             return own, told
+        top, _, rest = facts.path.partition("/")
         for pattern in patterns:
             fitting = _asked(facts, request, self._served[pattern])
-            is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or _is_near(facts, fitting)
+            is_near = bool(rest) and all(item.path.startswith(f"{top}/") for item in fitting)
+            is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or is_near
             if fitting:
                 return fitting, told if is_sure else GUESSED
         return [], GUESSED
@@ -142,12 +147,6 @@ def _prefix_length(segments: Sequence[str]) -> int:
     return next((at for at, segment in enumerate(segments) if not _API.fullmatch(segment)), len(segments))
 
 
-def _pattern_segment(segment: str) -> str:
-    if "{" not in segment:
-        return segment
-    return _REST if segment.endswith("*}") else _HOLE
-
-
 def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Served]:
     """Those that answer the method of a request and that its file may reach; none of more than MAX_ALIKE.
 
@@ -163,16 +162,3 @@ def _asked(facts: Asking, request: Request, served: Sequence[Served]) -> list[Se
     return [
         item for item in seen if item.within in ("", key) or key.startswith(tuple(item.within + end for end in ".#@"))
     ]
-
-
-def _is_near(facts: Asking, served: Sequence[Served]) -> bool:
-    """True if a file and those that serve something share a folder other than the tree's root."""
-    top, _, rest = facts.path.partition("/")
-    return bool(rest) and all(item.path.startswith(f"{top}/") for item in served)
-
-
-def _likely(facts: Asking, request: Request, found: Sequence[Served]) -> list[Served]:
-    """Of several that would answer those nearest to the file, and those that state the method."""
-    near = list(nearest(facts.path, sorted(found, key=attrgetter("path")), attrgetter("path")))
-    stating = [item for item in near if item.method and item.method == request.method]
-    return stating or near

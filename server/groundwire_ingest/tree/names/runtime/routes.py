@@ -75,7 +75,8 @@ class Routes:
             within = self._test_around(around) if facts.is_test else ""
             for key, method, confidence in self._handlers(scope, route):
                 found.add(same)
-                for prefix in self._prefixes(scope, route.prefix_of):
+                holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
+                for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern = url_path(prefix + route.pattern)
                     yield Served(
                         pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence, within
@@ -100,15 +101,14 @@ class Routes:
 
     def _test_around(self, scope: int) -> str:
         """The key of the outermost callable around a place when it is a test, of its file when it is a helper."""
-        callables = []
+        outermost = None
         while scope >= 0:
-            callables += [scope] if self._table.definitions[scope].construct == "callable" else []
+            definition = self._table.definitions[scope]
+            outermost = definition if definition.construct == "callable" else outermost
             scope = self._table.parent_of(scope)
-        if not callables:
+        if outermost is None:
             return ""
-        outermost = self._table.definitions[callables[-1]]
-        is_test = outermost.name.lower().startswith("test")
-        return outermost.key if is_test else outermost.key.partition("#")[0]
+        return outermost.key if outermost.name.lower().startswith("test") else outermost.key.partition("#")[0]
 
     def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, float]]:
         for owner, inherited in self._lookup.lineage(type_number):
@@ -116,10 +116,6 @@ class Routes:
                 definition = self._table.definitions[member]
                 if definition.construct == "callable" and definition.name.lower() in _METHODS:
                     yield definition.key, definition.name.upper(), min(confidence, inherited)
-
-    def _prefixes(self, scope: int, router: str) -> tuple[str, ...]:
-        holder = self._holder(scope, router) if router else None
-        return self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",)
 
     def _prefixes_of(self, holder: Holder, steps: int) -> tuple[str, ...]:
         """The prefixes under which the routes of an object are found; an empty one where it is mounted nowhere."""
@@ -149,17 +145,13 @@ class Routes:
         variable = None if before else self._lookup.variable(scope, name)
         if variable is not None:
             return variable[0], name
-        found = self._uses.value(scope, path)
-        if found is None or not found.numbers:
-            return None
-        number = found.numbers[0]
-        return (self._table.owner_of(number), self._table.definitions[number].name)
+        numbers = self._uses.numbers(scope, path)
+        return (self._table.owner_of(numbers[0]), self._table.definitions[numbers[0]].name) if numbers else None
 
     def _handed(self, scope: int, path: str, place: str) -> Holder | None:
         """The parameter that a callable keeps what it is handed in, or the variable that it returns."""
-        found = self._uses.value(scope, path)
-        number = found.numbers[0] if found is not None and len(found.numbers) == 1 else -1
-        if number < 0 or self._table.definitions[number].construct != "callable":
+        number, *others = self._uses.numbers(scope, path) or (-1,)
+        if others or number < 0 or self._table.definitions[number].construct != "callable":
             return None
         parameters = self._table.definitions[number].parameters or ()
         if place:

@@ -7,7 +7,6 @@ from groundwire_ingest.tree.facts import Call, Topic
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import INFERRED, WILDCARD
-from groundwire_ingest.tree.names.table import Found
 
 MAX_HANDLERS = 8
 """A message with more handlers than this leads to none of them in particular."""
@@ -28,7 +27,8 @@ class Topics:
                 scope = table.module_of(file) + topic.scope
                 subject = self._subject(scope, topic) if topic.handles else None
                 if subject is not None:
-                    self._handlers[subject].update(dict.fromkeys(handlers_of(uses, scope, topic)))
+                    handlers = uses.numbers(scope, topic.handler) if topic.handler else (scope,)
+                    self._handlers[subject].update(dict.fromkeys(handlers))
 
     def handlers(self, scope: int, topic: Topic) -> Iterator[tuple[int, float]]:
         """The handlers of a message that is sent in definition `scope`, with the confidence of each."""
@@ -41,14 +41,8 @@ class Topics:
         if topic.name:
             return -1, topic.name
         first, _, rest = topic.path.partition(".")
-        found = self._uses.value(scope, first) if rest else None
-        return (found.numbers[0], rest) if found is not None and len(found.numbers) == 1 else None
-
-
-def handlers_of(uses: Uses, scope: int, topic: Topic) -> tuple[int, ...]:
-    """The definitions that handle what a topic waits for."""
-    found = uses.value(scope, topic.handler) if topic.handler else Found((scope,), 1.0)
-    return found.numbers if found is not None else ()
+        numbers = self._uses.numbers(scope, first) if rest else ()
+        return (numbers[0], rest) if len(numbers) == 1 else None
 
 
 MAX_LISTENERS = 16
@@ -90,14 +84,12 @@ class Signals:
             self._listeners[signal].update(listeners)
 
     def _named(self, scope: int, path: str, construct: str) -> tuple[int, ...]:
-        found = self._uses.value(scope, path) if path.strip('"') and "()" not in path else None
-        numbers = found.numbers if found is not None else ()
+        numbers = self._uses.numbers(scope, path) if path.strip('"') and "()" not in path else ()
         return tuple(number for number in numbers if self._table.definitions[number].construct == construct)
 
     def _heard(self, scope: int, signal: int) -> list[int]:
         """The listeners to a signal, those in tests for tests alone."""
-        listeners = self._listeners.get(signal, ())
+        listeners, is_test = self._listeners.get(signal, ()), self._table.is_test
         found = sorted(listeners) if len(listeners) <= _MAX_KNOWN else []
-        is_test = self._table.files[self._table.file_of(scope)].is_test
-        heard = [number for number in found if is_test or not self._table.files[self._table.file_of(number)].is_test]
+        heard = [number for number in found if is_test(scope) or not is_test(number)]
         return heard if len(heard) <= MAX_LISTENERS else []

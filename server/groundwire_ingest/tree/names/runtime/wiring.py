@@ -8,9 +8,7 @@ from groundwire_ingest.tree.facts import Call, Registration, Topic
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, names_in, value_type
 from groundwire_ingest.tree.names.calls import Uses
 from groundwire_ingest.tree.names.lookup import Lookup
-from groundwire_ingest.tree.names.rules import EXACT, GUESSED, INFERRED, WILDCARD
-from groundwire_ingest.tree.names.runtime.topics import handlers_of
-from groundwire_ingest.tree.names.table import Found
+from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD
 
 SENT_BESIDE = 0.8
 """A message is made in a node that sends something."""
@@ -62,8 +60,7 @@ class Registrations:
     def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
         """The types that a registration provides, or that a request for its name gets."""
         if not registration.asks:
-            found = self._uses.value(scope, registration.given) if registration.given else Found((scope,), EXACT)
-            return found.numbers if found is not None else ()
+            return self._uses.numbers(scope, registration.given) if registration.given else (scope,)
         name, asked = self._asked(scope, registration)
         named = self._by_name.get(name, set()) if name else set[int]()
         return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
@@ -90,8 +87,8 @@ class Registrations:
         if found is not None:
             return "", found.numbers
         first, _, rest = registration.path.partition(".")
-        constant = self._uses.value(scope, first) if rest else None
-        return (f"{constant.numbers[0]}.{rest}" if constant is not None and len(constant.numbers) == 1 else ""), ()
+        constant = self._uses.numbers(scope, first) if rest else ()
+        return (f"{constant[0]}.{rest}" if len(constant) == 1 else ""), ()
 
     def pair(self, scope: int, call: Call) -> tuple[int, int] | None:
         """The interface and the implementation of `Add<I, T>(...)`: two types, the second derived from the first.
@@ -110,8 +107,8 @@ class Registrations:
         if found[0] is None or found[1] is None:
             return None
         interface, implementation = found[0].numbers[0], found[1].numbers[0]
-        lineage = {number for number, _ in self._lookup.lineage(implementation)}
-        return (interface, implementation) if interface in lineage and interface != implementation else None
+        is_derived = interface != implementation and interface in self._lookup.lineages((implementation,))
+        return (interface, implementation) if is_derived else None
 
 
 class Messages:
@@ -147,11 +144,8 @@ class Messages:
             for message in self._messages_named(scope, call.receiver, call.name):
                 yield message, SENT_BESIDE if sends_beside else MADE
         elif is_sending(call):
-            for argument in call.arguments:
-                value = self._lookup.value(scope, argument) if argument not in ("", '"') else None
-                for number in value.found.numbers if value else ():
-                    if number in self._handlers:
-                        yield number, WILDCARD
+            given = (number for argument in call.arguments for number in self._lookup.argument(scope, argument))
+            yield from ((number, WILDCARD) for number in given if number in self._handlers)
         for name in call.type_arguments if is_sending(call) or call.constructs else ():
             for message in self._messages_named(scope, "", name):
                 yield message, INFERRED
@@ -168,9 +162,8 @@ class Messages:
         for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
             definition = self._table.definitions[member]
             takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
-            is_method = definition.construct == "callable" and definition.name != self._lookup.rules.constructor_name(
-                number
-            )
+            constructor = self._lookup.rules.constructor_name(number)
+            is_method = definition.construct == "callable" and definition.name != constructor
             if is_method and head(value_type(written)) in takes:
                 self._handlers[message.numbers[0]][member] = message.confidence
 
@@ -178,10 +171,12 @@ class Messages:
         """The handlers of a message named by its type: `@CommandHandler(CreateUser)`, `on(UserCreated.name, f)`."""
         written = topic.path.removesuffix(".name")
         message = self._lookup.type_named(scope, written)
-        for number in handlers_of(self._uses, scope, topic) if message is not None else ():
+        if message is None:
+            return
+        for number in self._uses.numbers(scope, topic.handler) if topic.handler else (scope,):
             if self._table.definitions[number].construct == "type":
                 self._add_handlers(number, scope, written)
-            elif message is not None:
+            else:
                 self._handlers[message.numbers[0]][number] = message.confidence
 
     def _add_listener(self, number: int) -> None:
@@ -239,9 +234,7 @@ def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
                 continue
             found[argument][number] = about.confidence
             for member in table.members_of(number):
-                takes = (
-                    name for item in table.definitions[member].parameters or () for name in names_in(item.type_name)
-                )
-                if head(written) in takes:
+                parameters = table.definitions[member].parameters or ()
+                if any(head(written) in names_in(parameter.type_name) for parameter in parameters):
                     found[argument][member] = about.confidence
     return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.tree.facts import CodeAnalysis
-from groundwire_ingest.tree.names.layout import TreeLayout
+from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.resolve import resolve
 
 Analyser = Callable[[str, str], CodeAnalysis]
