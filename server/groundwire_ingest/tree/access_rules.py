@@ -29,19 +29,13 @@ class AccessRule:
     allow_no_match: bool = False
 
 
-@dataclass(slots=True)
-class _Rule:
-    rule: AccessRule
-    pattern: IgnorePattern
-    matched: bool = False
-
-
 class AccessRules:
     """The rules of one tree; without any, nodes state no access."""
 
     def __init__(self, rules: Iterable[AccessRule]) -> None:
         """Raises IngestError for a pattern that is none."""
-        self._rules = [_Rule(rule, _pattern(rule.path)) for rule in rules]
+        self._rules = [(rule, _pattern(rule.path)) for rule in rules]
+        self._matched: set[int] = set()
         self._demands: dict[str, NodeAccess] = {}
         self._distinct: frozenset[NodeAccess] = frozenset()
         self._known: dict[NodeAccess, frozenset[NodeAccess | None]] = {}
@@ -57,7 +51,8 @@ class AccessRules:
         self._demands = {path: self._decided(path, of_folders) for path in paths}
         self._distinct = frozenset(self._demands.values())
         self._known.clear()
-        unmatched = [each.rule.path for each in self._rules if not each.matched and not each.rule.allow_no_match]
+        unused = [rule for number, (rule, _) in enumerate(self._rules) if number not in self._matched]
+        unmatched = [rule.path for rule in unused if not rule.allow_no_match]
         if unmatched:
             raise IngestError(
                 f"no file matches the access rule{'s' if len(unmatched) > 1 else ''} "
@@ -104,9 +99,9 @@ class AccessRules:
         fitting = self._around(path, of_folders) | self._matching(path, is_folder=False)
         demand = PUBLIC
         for number in sorted(fitting):
-            merged = _merged(demand, self._rules[number].rule.demand)
+            merged = _merged(demand, self._rules[number][0].demand)
             if merged is None:
-                raise IngestError(_contradiction(path, [self._rules[each].rule for each in sorted(fitting)]))
+                raise IngestError(_contradiction(path, [self._rules[each][0] for each in sorted(fitting)]))
             demand = merged
         return demand
 
@@ -121,12 +116,10 @@ class AccessRules:
 
     def _matching(self, path: str, *, is_folder: bool) -> frozenset[int]:
         """The rules that match a path itself, by number; notes that they match something."""
-        whole = path.encode()
-        name = whole.rpartition(b"/")[2]
-        found = [number for number, each in enumerate(self._rules) if each.pattern.matches(whole, name, is_folder)]
-        for number in found:
-            self._rules[number].matched = True
-        return frozenset(found)
+        matches = enumerate(pattern.matches(path.encode(), is_folder) for _, pattern in self._rules)
+        found = frozenset(number for number, is_match in matches if is_match)
+        self._matched |= found
+        return found
 
 
 def _pattern(path: str) -> IgnorePattern:

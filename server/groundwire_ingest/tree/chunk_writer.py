@@ -41,12 +41,12 @@ NOWHERE = ChunkPlace()
 
 
 class ChunkWriter:
-    """Collects the nodes and Contains edges of one file; `chunk_index` counts the nodes from 1."""
+    """Collects the `nodes` and Contains edges of one file; `chunk_index` counts the nodes from 1."""
 
     def __init__(self, chunk_class: ChunkClass) -> None:
         self._class = chunk_class
         self._taken: dict[str, int] = {}
-        self._nodes: list[SourceNode] = []
+        self.nodes: list[SourceNode] = []
         self._edges: list[SourceEdge] = []
 
     def write(
@@ -78,7 +78,7 @@ class ChunkWriter:
 
     def analysis(self, skipped: tuple[SkippedFile, ...] = ()) -> FileAnalysis:
         """Everything written, in order, and what could not be used of the file."""
-        return FileAnalysis(tuple(self._nodes), tuple(self._edges), skipped)
+        return FileAnalysis(tuple(self.nodes), tuple(self._edges), skipped)
 
     def _node(
         self, local_id: str, symbol: str, span: Span, metadata: Mapping[str, JsonValue], place: ChunkPlace
@@ -96,12 +96,12 @@ class ChunkWriter:
             data_type=self._class.data_type,
             corpus_type=self._class.corpus_type,
             document_id=self._class.document_id,
-            chunk_index=len(self._nodes) + 1,
+            chunk_index=len(self.nodes) + 1,
             section_path=place.section_path,
             author=self._class.author,
             timestamp=self._class.timestamp,
             context_prefix=place.context_prefix,
             metadata=metadata,
         )
-        self._nodes.append(node)
+        self.nodes.append(node)
         return node

@@ -38,11 +38,9 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
         encoding = _encoding_of(data, listed.language)
         text = data.decode(encoding)
         text.encode()  # a codec such as UTF-7 can yield lone surrogates, which no index can store
-    except UnicodeDecodeError as error:
-        why = f"{error.reason} at byte {error.start}"
-        return SkippedFile(listed.path, f"not decodable as {encoding.removesuffix('-sig')}: {why}")
     except (SyntaxError, LookupError, UnicodeError) as error:
-        return SkippedFile(listed.path, f"not decodable as {encoding.removesuffix('-sig')}: {error}")
+        why = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else error
+        return SkippedFile(listed.path, f"not decodable as {encoding.removesuffix('-sig')}: {why}")
     problem = _problem(text, listed.language)
     return SkippedFile(listed.path, problem) if problem else SourceFile(listed.path, text, listed.language)
 

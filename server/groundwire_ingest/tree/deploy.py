@@ -6,17 +6,16 @@ YAML is cut by document, a Compose file by service, a Dockerfile by stage, and a
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import PurePosixPath
 
 from groundwire_ingest.records import SkippedFile, SourceNode
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, split_lines
-from groundwire_ingest.tree.dockerfile import dockerfile_stages
+from groundwire_ingest.tree.dockerfile import Stage, dockerfile_stages
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.services.compose_files import compose_services
 from groundwire_ingest.tree.services.manifests import manifest_statements, template_statements
-from groundwire_ingest.tree.services.statements import ComposeService, DeployedPart, Statement
+from groundwire_ingest.tree.services.statements import DeployedPart, Statement
 from groundwire_ingest.tree.services.yaml_values import yaml_values
 from groundwire_ingest.tree.yaml_tree import YamlDocument, YamlError, yaml_documents
 
@@ -88,26 +87,19 @@ def _written(
 ) -> DeployAnalysis:
     writer = ChunkWriter(ChunkClass(file.path, file.language, file.language, "deploy", "CODE_DEPLOY"))
     whole: SourceNode | None = None
-    counts: list[int] = []
+    deployed: list[DeployedPart] = []
     for part in parts:
+        before = len(writer.nodes)
         text = "".join(lines[part.start_line - 1 : part.end_line])
         spans = split_lines(text, part.start_line, part.boundaries)
         node = writer.write(f"{file.path}#{part.name}" if part.name else file.path, part.symbol, spans, {})
         if part.is_inside and whole is not None and node is not None:
             writer.contain(whole, node)
         whole = whole or node
-        counts.append(len(spans))
-    analysis = writer.analysis(skipped)
-    nodes = iter(analysis.nodes)
-    chunks = [tuple(islice(nodes, count)) for count in counts]
-    return DeployAnalysis(
-        analysis,
-        tuple(
-            DeployedPart(file.path, pieces[0].origin, tuple(piece.key for piece in pieces), part.statements)
-            for part, pieces in zip(parts, chunks, strict=True)
-            if pieces and part.statements
-        ),
-    )
+        if node is not None and part.statements:
+            keys = tuple(piece.key for piece in writer.nodes[before:])
+            deployed.append(DeployedPart(file.path, node.origin, keys, part.statements))
+    return DeployAnalysis(writer.analysis(skipped), tuple(deployed))
 
 
 def _yaml_parts(lines: Sequence[str], path: str, documents: Sequence[YamlDocument]) -> list[_Part]:
@@ -129,7 +121,8 @@ def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequen
     if _is_compose(file.path, documents):
         services = compose_services(yaml_values(documents)[0], file.path)
         by_name = {service.name: service for service in services}
-        inside = [_with_service(part, by_name) for part in parts[1:]]
+        named = ((part, by_name.pop(part.name, None)) for part in parts[1:])
+        inside = [replace(part, statements=(service,)) if service else part for part, service in named]
         return [replace(parts[0], statements=tuple(by_name.values())), *inside]
     manifests = [number for number, document in enumerate(documents) if _manifest_name(document)]
     values = dict(zip(manifests, yaml_values(documents[number] for number in manifests), strict=True))
@@ -139,24 +132,21 @@ def _with_statements(file: SourceFile, parts: Sequence[_Part], documents: Sequen
     ]
 
 
-def _with_service(part: _Part, by_name: dict[str, ComposeService]) -> _Part:
-    """The part with the service that it is named after, which is taken out of `by_name`."""
-    service = by_name.pop(part.name, None)
-    return replace(part, statements=(service,)) if service is not None else part
-
-
 def _document_parts(
     lines: Sequence[str], path: str, starts: Sequence[int], named: Sequence[tuple[str, tuple[int, ...]]]
 ) -> Iterator[_Part]:
     """One part for each document, by its first line, its name ("" without one) and its boundaries."""
-    ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    for number, (start, end, (name, boundaries)) in enumerate(zip(starts, ends, named, strict=True), start=1):
+    ranges = zip(starts, _ends(starts, lines), named, strict=True)
+    for number, (start, end, (name, boundaries)) in enumerate(ranges, start=1):
         symbol = name or PurePosixPath(path).name
         first = start + ((start <= len(lines) and lines[start - 1].strip() == "---") and end > start)
-        if len(starts) == 1:
-            yield _Part("", symbol, first, end, boundaries)
-        else:
-            yield _Part(name or f"document-{number}", symbol, first, end, boundaries)
+        own_name = "" if len(starts) == 1 else name or f"document-{number}"
+        yield _Part(own_name, symbol, first, end, boundaries)
+
+
+def _ends(starts: Sequence[int], lines: Sequence[str]) -> list[int]:
+    """The last lines of parts that begin at the lines `starts`."""
+    return [*(start - 1 for start in starts[1:]), len(lines)]
 
 
 def _manifest_name(document: YamlDocument) -> str:
@@ -178,8 +168,7 @@ def _service_parts(lines: Sequence[str], path: str, document: YamlDocument) -> l
         return []
     symbol = PurePosixPath(path).name
     parts = [_Part("", symbol, 1, starts[0] - 1)]
-    ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    for key, start, end in zip(services, starts, ends, strict=False):
+    for key, start, end in zip(services, starts, _ends(starts, lines), strict=False):
         name = key.path[1][:MAX_NAME_CHARACTERS]
         parts.append(_Part(name, name, start, end, is_inside=True))
     if after:
@@ -200,8 +189,7 @@ def _helm_parts(lines: Sequence[str], path: str) -> list[_Part]:
     first_text = next((number for number, line in enumerate(lines, start=1) if line.strip()), 1)
     starts = [1, *(mark for mark in marks if mark > first_text)]
     defines = tuple(number for number, line in enumerate(lines, start=1) if _HELM_DEFINE.match(line))
-    ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    texts = ["".join(lines[start - 1 : end]) for start, end in zip(starts, ends, strict=True)]
+    texts = ["".join(lines[start - 1 : end]) for start, end in zip(starts, _ends(starts, lines), strict=True)]
     names = [_helm_name(text) for text in texts]
     parts = _document_parts(lines, path, starts, [(name, defines) for name in names])
     return [
@@ -219,15 +207,11 @@ def _helm_name(text: str) -> str:
 
 
 def _stage_parts(lines: Sequence[str], path: str) -> list[_Part]:
-    stages = dockerfile_stages(lines)
+    stages = dockerfile_stages(lines) or (Stage(1, "", "", ()),)
     starts = [1, *(_with_comments(lines, stage.line) for stage in stages[1:])]
-    ends = [*(start - 1 for start in starts[1:]), len(lines)]
-    file_name = PurePosixPath(path).name
     parts: list[_Part] = []
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        stage = stages[number] if stages else None
-        symbol = file_name if stage is None else stage.name or stage.image or file_name
-        name = "" if len(stages) < 2 or stage is None else stage.name or f"stage-{number}"
-        cuts = () if stage is None else stage.instruction_lines
-        parts.append(_Part(name, symbol, start, end, cuts))
+    for number, (stage, start, end) in enumerate(zip(stages, starts, _ends(starts, lines), strict=True)):
+        symbol = stage.name or stage.image or PurePosixPath(path).name
+        name = "" if len(stages) == 1 else stage.name or f"stage-{number}"
+        parts.append(_Part(name, symbol, start, end, stage.instruction_lines))
     return parts

@@ -26,33 +26,21 @@ class Stage:
     instruction_lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Instruction:
-    line: int
-    verb: str
-    rest: str
-
-
 def dockerfile_stages(lines: Sequence[str]) -> tuple[Stage, ...]:
     """The stages of a Dockerfile given as lines, in their order; none when it has no FROM."""
     instructions = list(_instructions(lines))
-    froms = [index for index, instruction in enumerate(instructions) if instruction.verb == "FROM"]
+    froms = [index for index, (_, verb, _) in enumerate(instructions) if verb == "FROM"]
     stages: list[Stage] = []
     for first, end in zip(froms, [*froms[1:], len(instructions)], strict=False):
-        stage = _STAGE.match(instructions[first].rest)
-        stages.append(
-            Stage(
-                instructions[first].line,
-                ((stage and stage.group("name")) or "")[:MAX_NAME_CHARACTERS],
-                (stage.group("image") if stage else "")[:MAX_NAME_CHARACTERS],
-                tuple(instruction.line for instruction in instructions[first:end]),
-            )
-        )
+        line, _, rest = instructions[first]
+        stage = _STAGE.match(rest)
+        name, image = ((stage[group] or "")[:MAX_NAME_CHARACTERS] if stage else "" for group in ("name", "image"))
+        stages.append(Stage(line, name, image, tuple(line for line, _, _ in instructions[first:end])))
     return tuple(stages)
 
 
-def _instructions(lines: Sequence[str]) -> Iterator[_Instruction]:
-    """The instructions, without comments, continued lines and the text of here-documents."""
+def _instructions(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """Line, verb and rest of each instruction, without comments, continued lines and the text of here-documents."""
     escape = "`" if any(_ESCAPE_DIRECTIVE.fullmatch(line) for line in lines[:1]) else "\\"
     is_continued = False
     open_documents: list[str] = []
@@ -68,7 +56,7 @@ def _instructions(lines: Sequence[str]) -> Iterator[_Instruction]:
         match = _INSTRUCTION.match(line)
         if not is_continued and match is not None:
             verb = match.group("verb").upper()
-            yield _Instruction(number, verb, match.group("rest") or "")
+            yield number, verb, match.group("rest") or ""
         if verb in _HEREDOC_VERBS:
             open_documents = [name for _, name in _HEREDOC.findall(line)]
         is_continued = stripped.endswith(escape)

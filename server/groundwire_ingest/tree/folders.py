@@ -36,12 +36,8 @@ def nearest(path: str, items: Sequence[T], path_of: Callable[[T], str]) -> Seque
     if first < after:
         return items[first:after]
     folders = max((_shared(path, path_of(item)) for item in items[max(first - 1, 0) : first + 1]), key=len, default="")
-    return items[bisect_left(items, folders, key=path_of) : _end_of(folders, items, path_of)]
-
-
-def _end_of(folders: str, items: Sequence[T], path_of: Callable[[T], str]) -> int:
-    """The position after the last of the sorted items whose paths start with `folders`."""
-    return bisect_right(items, folders, key=lambda item: path_of(item)[: len(folders)])
+    after = bisect_right(items, folders, key=lambda item: path_of(item)[: len(folders)])
+    return items[bisect_left(items, folders, key=path_of) : after]
 
 
 def _shared(left: str, right: str) -> str:

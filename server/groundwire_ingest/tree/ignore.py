@@ -26,13 +26,11 @@ class IgnoreRules:
     def ignores(self, path: str) -> bool:
         """True if `path` is excluded; a folder's path ends with a slash. The innermost match decides, as in git."""
         is_folder = path.endswith("/")
-        whole = path.removesuffix("/")
-        name = _bytes(whole.rpartition("/")[2])
         rules: IgnoreRules | None = self
         while rules is not None:
-            below = _bytes(whole.removeprefix(rules.folder))
+            below = _bytes(path.removesuffix("/").removeprefix(rules.folder))
             for pattern in rules.patterns:
-                if pattern.matches(below, name, is_folder):
+                if pattern.matches(below, is_folder):
                     return not pattern.includes
             rules = rules.outer
         return False
@@ -67,10 +65,9 @@ class Exclusions:
         """True if `path` is left out; a folder's path ends with a slash. The last pattern that matches decides."""
         is_folder = path.endswith("/")
         whole = _bytes(path.removesuffix("/"))
-        name = whole.rpartition(b"/")[2]
         excluded = False
         for text, pattern in self._patterns:
-            if pattern.matches(whole, name, is_folder):
+            if pattern.matches(whole, is_folder):
                 self._unused.discard(text)
                 excluded = not pattern.includes
         return excluded

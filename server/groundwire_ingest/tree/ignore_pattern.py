@@ -50,11 +50,11 @@ class IgnorePattern:
     of_names: bool
     expression: re.Pattern[bytes]
 
-    def matches(self, path: bytes, name: bytes, is_folder: bool) -> bool:
-        """True if it matches `path`, whose last part is `name`; both without a slash at their end."""
+    def matches(self, path: bytes, is_folder: bool) -> bool:
+        """True if it matches `path`, which has no slash at its end."""
         if self.folders_only and not is_folder:
             return False
-        return self.expression.fullmatch(name if self.of_names else path) is not None
+        return self.expression.fullmatch(path, path.rfind(b"/") + 1 if self.of_names else 0) is not None
 
 
 def ignore_pattern(line: bytes) -> IgnorePattern | None:

@@ -112,7 +112,9 @@ def markdown_analysis(file: SourceFile) -> FileAnalysis:
     body_start = _front_matter_lines(lines)
     front_matter, skipped = _front_matter(file.path, "".join(lines[1 : max(body_start - 1, 0)]))
     headings, block_lines = _outline(lines, body_start)
-    writer = ChunkWriter(_chunk_class(file.path, front_matter))
+    author, timestamp = front_matter.author, front_matter.timestamp
+    corpus_type = corpus_type_of(file.path)
+    writer = ChunkWriter(ChunkClass(file.path, KIND, "markdown", "doc", corpus_type, file.path, author, timestamp))
     write_sections(writer, file.path, lines, headings, block_lines, body_start, front_matter.metadata)
     return writer.analysis(skipped)
 
@@ -123,19 +125,6 @@ def _front_matter(path: str, text: str) -> tuple[FrontMatter, tuple[SkippedFile,
     except YamlError as error:
         why = f"front matter not read for keys, for at line {error.line + 1}: {error}"  # it begins below its fence
         return FrontMatter(), (SkippedFile(path, why),)
-
-
-def _chunk_class(path: str, front_matter: FrontMatter) -> ChunkClass:
-    return ChunkClass(
-        path,
-        KIND,
-        "markdown",
-        "doc",
-        corpus_type_of(path),
-        document_id=path,
-        author=front_matter.author,
-        timestamp=front_matter.timestamp,
-    )
 
 
 def _front_matter_lines(lines: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.chunk_writer import ChunkPlace, ChunkWriter
-from groundwire_ingest.tree.chunking import Span, split_lines
+from groundwire_ingest.tree.chunking import split_lines
 
 MAX_TITLE_CHARACTERS = 200
 MAX_SLUG_CHARACTERS = 100
@@ -61,10 +61,17 @@ def write_sections(
     1-based `block_lines`.
     """
     written: list[SourceNode | None] = []
+    name = PurePosixPath(path).name
     for section, parent in _sections(headings, body_start, len(lines)):
         blocks = block_lines[bisect_left(block_lines, section.first + 1) : bisect_right(block_lines, section.end)]
         spans = split_lines("".join(lines[section.first : section.end]), section.first + 1, blocks)
-        node = _write_section(writer, path, section, spans, metadata or {})
+        wanted_id, section_path = (
+            f"{path}#{section.slug}" if section.slug else path,
+            PATH_SEPARATOR.join(section.titles),
+        )
+        prefixes = (PATH_SEPARATOR.join((name, *titles)) for titles in (section.above, section.titles))
+        place = ChunkPlace(section_path, *prefixes)
+        node = writer.write(wanted_id, section_path or name, spans, metadata or {}, place)
         written.append(node)
         container = written[parent] if parent is not None else None
         if container is not None and node is not None:
@@ -81,24 +88,6 @@ def corpus_type_of(path: str) -> str:
     if PurePosixPath(path).stem.lower().startswith("readme"):
         return "DOC_README"
     return "DOC_RUNBOOK" if _OPERATIONS.search(path.lower()) else "DOC_GENERAL"
-
-
-def _write_section(
-    writer: ChunkWriter, path: str, section: _Section, spans: Sequence[Span], metadata: Mapping[str, JsonValue]
-) -> SourceNode | None:
-    name = PurePosixPath(path).name
-    section_path = PATH_SEPARATOR.join(section.titles)
-    return writer.write(
-        f"{path}#{section.slug}" if section.slug else path,
-        section_path or name,
-        spans,
-        metadata,
-        ChunkPlace(
-            section_path,
-            context_prefix=PATH_SEPARATOR.join((name, *section.above)),
-            part_prefix=PATH_SEPARATOR.join((name, *section.titles)),
-        ),
-    )
 
 
 def _sections(headings: Sequence[Heading], body_start: int, end: int) -> list[tuple[_Section, int | None]]:

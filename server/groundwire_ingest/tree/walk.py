@@ -103,7 +103,10 @@ def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterato
     try:
         with os.scandir(root / folder.path) as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
-        rules, notes = _rules_of(folder, entries)
+        rules, notes = folder.rules, tuple[SkippedFile, ...]()
+        for entry in entries:
+            if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
+                rules, notes = read_rules(folder.path, _ignore_file(Path(entry.path)), folder.rules)
     except OSError as error:
         yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
         return
@@ -126,13 +129,6 @@ def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, ex
         return False
     is_compiler_index = not is_folder and entry.name.endswith(COMPILER_INDEX_SUFFIX)
     return is_compiler_index or not (rules and rules.ignores(path))
-
-
-def _rules_of(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[IgnoreRules | None, tuple[SkippedFile, ...]]:
-    for entry in entries:
-        if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
-            return read_rules(folder.path, _ignore_file(Path(entry.path)), folder.rules)
-    return folder.rules, ()
 
 
 def _ignore_file(file: Path) -> bytes:
