@@ -1,0 +1,121 @@
+"""Spring, and JAX-RS with the same annotations: the URLs of controllers, and the templates that they return."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tree_sitter import Node
+
+from groundwire_ingest.frameworks.framework import Framework
+from groundwire_ingest.tree.facts import Route
+from groundwire_ingest.tree.languages.java.annotations import annotations, strings, values
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of
+from groundwire_ingest.tree.languages.strings import string_value
+from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.urls import url_path
+from groundwire_ingest.tree.model import StringLiteral
+
+_MAPPING = re.compile(r"(Get|Post|Put|Delete|Patch|Request)Mapping")
+_VERBS = frozenset({"GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"})
+_CLIENTS = frozenset({"FeignClient", "HttpExchange", "RegisterRestClient"})
+# `{id:[0-9]+}`, `{*rest}`, `**`.
+_VARYING = re.compile(r"\{(\*?)\s*(\w+)(?::(?:[^{}]|\{[^{}]*\})*)?\}|\*\*|\*")
+
+
+def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
+    """The methods with `@GetMapping("...")` or `@GET @Path("...")`, below what their class says.
+
+    The interfaces of HTTP clients are none: they ask for what others answer.
+    """
+    for node in nodes.of("class_declaration", "interface_declaration", "record_declaration"):
+        found = dict(annotations(node))
+        if _CLIENTS.isdisjoint(found):
+            yield from _of_type(syntax, node, places, _patterns(syntax, node))
+
+
+def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> Iterator[Route]:
+    body = node.child_by_field_name("body")
+    for method in children_of(body):
+        if method.type != "method_declaration":
+            continue
+        for verbs, inner in _mapped(syntax, method):
+            name = method.child_by_field_name("name") or method
+            for pattern in dict.fromkeys(f"{url_path(one)}{url_path(two)}" for one in outer or [""] for two in inner):
+                for verb in verbs:
+                    line, key = name.start_point.row + 1, places.key(name)
+                    yield Route(key, places.scope(name), route_pattern(pattern), "", line, "", verb)
+
+
+def _patterns(syntax: Syntax, node: Node) -> list[str]:
+    """The patterns that a class or a method states by `@RequestMapping` or `@Path`."""
+    found = (item for name, item in annotations(node) if name in ("RequestMapping", "Path"))
+    return [pattern for item in found for pattern in strings(syntax, item, "value", "path") or [""]]
+
+
+def _mapped(syntax: Syntax, method: Node) -> Iterator[tuple[list[str], list[str]]]:
+    """The methods of HTTP, an empty one for any, and the patterns that a method states."""
+    for name, item in annotations(method):
+        match = _MAPPING.fullmatch(name)
+        if match is not None:
+            stated = [text_of(value).rpartition(".")[2] for value in values(item, "method")]
+            verbs = [match[1].upper()] if match[1] != "Request" else stated or [""]
+            yield verbs, strings(syntax, item, "value", "path") or [""]
+        elif name in _VERBS:
+            yield [name], _patterns(syntax, method) or [""]
+
+
+def route_pattern(template: str) -> str:
+    """A pattern as `facts.Route` has it: `{id}` for `{id:[0-9]+}`, `{rest*}` for `{*rest}` and `**`."""
+
+    def varying(match: re.Match[str]) -> str:
+        if match[2]:
+            return f"{{{match[2]}{match[1]}}}"
+        return "{rest*}" if match[0] == "**" else "{part}"
+
+    return url_path(re.sub("/{2,}", "/", _VARYING.sub(varying, template)))
+
+
+def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLiteral]:
+    """The results of methods of Spring's controllers: strings, and constants of the file.
+
+    Those that return the body of the response itself name no template.
+    """
+    constants = dict(_constants(syntax, nodes))
+    controllers = {places.declared(node) for node in nodes["class_declaration"] if _names_views(node)}
+    bodies = {
+        places.declared(node) for node in nodes["method_declaration"] if "ResponseBody" in dict(annotations(node))
+    }
+    for node in nodes["return_statement"]:
+        if places.type_scope(node) in controllers and places.scope(node) not in bodies:
+            for value in _alternatives(first_child(node)):
+                is_string = value.type in syntax.strings
+                name = string_value(syntax, value) if is_string else constants.get(text_of(value), "")
+                yield StringLiteral(places.key(node), name, line_of(value))
+
+
+def _names_views(node: Node) -> bool:
+    found = dict(annotations(node))
+    return "Controller" in found and "ResponseBody" not in found
+
+
+def _alternatives(value: Node | None) -> Sequence[Node]:
+    """A value, or the two that a condition chooses from."""
+    if value is None or value.type != "ternary_expression":
+        return (value,) if value is not None else ()
+    return value.named_children[1:]
+
+
+def _constants(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, str]]:
+    """The fields of the file's types that are set to a string, by name."""
+    for node in nodes["field_declaration"]:
+        for variable in node.children_by_field_name("declarator"):
+            value = variable.child_by_field_name("value")
+            if value is not None and value.type in syntax.strings:
+                yield text_of(variable.child_by_field_name("name")), string_value(syntax, value)
+
+
+SPRING = Framework(
+    languages="java",
+    finders=(routes, views),
+    looks_at="""class_declaration interface_declaration record_declaration method_declaration return_statement
+    field_declaration""",
+)
