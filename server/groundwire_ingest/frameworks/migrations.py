@@ -40,18 +40,14 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
         creates = _CREATES.fullmatch(callee[1]) is not None
         table = _table(node.child_by_field_name(form.arguments), creates)
         if table:
-            table = _table_of_model(syntax, places.key(node), table) if _OF_MODEL.search(callee[1]) else table
+            if syntax.language == "python" and _OF_MODEL.search(callee[1]):
+                table = f"{application(places.key(node))}_{table.lower()}"  # as Django calls the table of a model
             yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
     for node in nodes.of(*sorted(syntax.strings)):
         match = _STATEMENT.match(node.text or b"")
         if match is not None:
             creates = match["verb"].upper() == b"CREATE"
             yield TableChange(places.key(node), match["table"].decode(), node.start_point.row + 1, creates)
-
-
-def _table_of_model(syntax: Syntax, key: str, model: str) -> str:
-    """The table of a model that a migration in node `key` names, as Django calls it."""
-    return f"{application(key)}_{model.lower()}" if syntax.language == "python" else model
 
 
 def _table(arguments: Node | None, creates: bool) -> str:

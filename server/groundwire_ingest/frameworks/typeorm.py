@@ -51,7 +51,8 @@ def _decorated(syntax: Syntax, node: Node, places: Places) -> Iterator[TableMapp
             continue
         arguments = field_of(value, "arguments")
         stated = next((table for table in _tables(syntax, arguments) if table), "")
-        table = stated or (_snake_case(text_of(node.child_by_field_name("name"))) if name == "Entity" else "")
+        class_name = text_of(node.child_by_field_name("name")) if name == "Entity" else ""
+        table = stated or _WORD_START.sub("_", class_name).lower()
         if table:
             key, scope = places.key(node), places.declared(node)
             yield TableMapping(key, scope, "", table, 1.0 if stated else CONVENTION)
@@ -99,10 +100,6 @@ def _mapping(syntax: Syntax, node: Node, value: Node, places: Places, entity: st
 def _class_around(member: Node) -> str:
     body = member.parent
     return text_of(body.parent.child_by_field_name("name")) if body is not None and body.parent is not None else ""
-
-
-def _snake_case(name: str) -> str:
-    return _WORD_START.sub("_", name).lower()
 
 
 TYPEORM = Framework(

@@ -1,6 +1,6 @@
 """Components of Vue, Svelte and Astro: their scripts as TypeScript or JavaScript."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
@@ -9,10 +9,10 @@ from groundwire_ingest.tree.as_code.component import (
     ComponentCode,
     VirtualText,
     component_code,
-    references_of,
+    tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis, Reference
+from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.model import SourceFile
 
 
@@ -32,19 +32,14 @@ def script_code(component: Component, analysis: CodeAnalysis) -> ComponentCode:
     """The declarations of the scripts, with the components that the elements name."""
     if analysis.facts is None:
         return unread_code(component)
-    tags = tuple(_tag_references(component))
+    tags = tag_references(component, 0, "value", _component_name)
     facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
     return component_code(component, analysis.file.nodes, analysis.file.edges, facts)
 
 
-def _tag_references(component: Component) -> Iterator[Reference]:
-    """The names in the elements of a component: other components, and members of its own in attributes."""
-    for tag in component.facts.tags:
-        key = component.key_at(tag.line)
-        # `CartMenu` of `cart-menu`.
-        name = "".join(part[:1].upper() + part[1:] for part in tag.name.split("-"))
-        yield Reference(key, 0, name, tag.line, "value")
-        yield from references_of(tag.attributes, key, 0)
+def _component_name(tag: str) -> str:
+    """`CartMenu` of `cart-menu`."""
+    return "".join(part[:1].upper() + part[1:] for part in tag.split("-"))
 
 
 VUE = Framework(

@@ -11,10 +11,10 @@ from groundwire_ingest.tree.as_code.component import (
     ComponentCode,
     VirtualText,
     component_code,
-    references_of,
+    tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis, Reference, Route
+from groundwire_ingest.tree.facts import CodeAnalysis, Route
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, Directive
 from groundwire_ingest.tree.model import SourceFile
 
@@ -73,7 +73,7 @@ def razor_code(component: Component, analysis: CodeAnalysis) -> ComponentCode:
     nodes = [_without_marks(node) for node in analysis.file.nodes if _MARK not in node.symbol]
     facts = replace(
         analysis.facts,
-        references=(*analysis.facts.references, *_tag_references(component)),
+        references=(*analysis.facts.references, *tag_references(component, 1, "type")),
         routes=(*analysis.facts.routes, *_pages(component)),
     )
     return component_code(
@@ -97,14 +97,6 @@ def _without_marks(node: SourceNode) -> SourceNode:
         return replace(node, language="razor")
     lines = [line for line in node.text.split("\n") if _MARK not in line and line.strip()]
     return replace(node, text="\n".join(lines), language="razor")
-
-
-def _tag_references(component: Component) -> Iterator[Reference]:
-    """The names in the elements of a component: other components, and members of its own in attributes."""
-    for tag in component.facts.tags:
-        key = component.key_at(tag.line)
-        yield Reference(key, 1, tag.name, tag.line, "type")
-        yield from references_of(tag.attributes, key, 1)
 
 
 def _pages(component: Component) -> Iterator[Route]:

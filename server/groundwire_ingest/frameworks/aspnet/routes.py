@@ -43,17 +43,12 @@ def _mapped(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
     """`x.MapGet("/orders", Handler)`; a lambda is answered by the node that holds it."""
     callee, arguments = syntax.callee(node), _arguments(node)
     match = _MAP.fullmatch(callee[1]) if callee else None
-    written = (
-        string_value(syntax, arguments[0])
-        if match and len(arguments) > 1 and arguments[0].type in syntax.strings
-        else None
-    )
-    if match is None or written is None:
+    if match is None or len(arguments) < 2 or arguments[0].type not in syntax.strings:
         return
     router, prefix = _router(syntax, node)
     method = "" if match[1] in (None, "Methods", "Fallback") else match[1].upper()
     handler = syntax.value_path(arguments[-1])
-    pattern = route_pattern(prefix + url_path(written))
+    pattern = route_pattern(prefix + url_path(string_value(syntax, arguments[0])))
     yield Route(places.key(node), places.scope(node), pattern, handler, node.start_point.row + 1, router, method)
 
 

@@ -1,14 +1,14 @@
 """A file of markup with code: what is kept of it until its code is read, and how that is put into its nodes."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.scope import node_key
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.tree.facts import CodeFacts, Reference
-from groundwire_ingest.tree.files.facts import Attribute, ComponentFacts
+from groundwire_ingest.tree.facts import CodeFacts, Reference, Role
+from groundwire_ingest.tree.files.facts import ComponentFacts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
@@ -142,9 +142,14 @@ class VirtualText:
         return "".join(self._pieces)
 
 
-def references_of(attributes: Iterable[Attribute], key: str, scope: int) -> Iterator[Reference]:
-    """The members of a component that the attributes of an element name."""
-    for attribute in attributes:
-        match = _NAME.fullmatch(attribute.value)
-        if match is not None:
-            yield Reference(key, scope, match[1], attribute.line, "value")
+def tag_references(
+    component: Component, scope: int, role: Role, named: Callable[[str], str] = str
+) -> Iterator[Reference]:
+    """The names in the elements of a component: other components as `named`, and members of its own in attributes."""
+    for tag in component.facts.tags:
+        key = component.key_at(tag.line)
+        yield Reference(key, scope, named(tag.name), tag.line, role)
+        for attribute in tag.attributes:
+            match = _NAME.fullmatch(attribute.value)
+            if match is not None:
+                yield Reference(key, scope, match[1], attribute.line, "value")
