@@ -7,7 +7,7 @@ stated on some nodes only, an edge to a node that is not there. Nothing has been
 import pickle
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,15 @@ from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_prob
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
+from groundwire_ingest.records import (
+    LateFacts,
+    SkippedFile,
+    SourceEdge,
+    SourceNode,
+    SourceRecord,
+    StatedAccess,
+    UnusedPattern,
+)
 
 _ORIGINS_FILE = "edges.origins.pickled"
 
@@ -99,7 +107,7 @@ def _surest(edges: EdgeTable) -> EdgeTable:
     return EdgeTable(edges.edge_types, from_rows, to_rows, types, edges.confidences[order[first]], lines)
 
 
-ACCESS_FIELDS = ("tenant_id", "acl_tags", "classification_labels", "clearance_level")
+ACCESS_FIELDS = tuple(item.name for item in fields(StatedAccess))
 
 _NOWHERE = -1
 
@@ -211,35 +219,27 @@ class _Reading:
 
 def node_access(node: SourceNode) -> NodeAccess:
     """The access rules of the node; a source that states none describes public nodes."""
-    stated = node.access
-    return NodeAccess(
-        tenant_id=stated.tenant_id or "",
-        acl_tags=stated.acl_tags or (),
-        classification_labels=stated.classification_labels or (),
-        clearance_level=stated.clearance_level or 0,
-    )
+    return NodeAccess(**{name: value for name, value in asdict(node.access).items() if value is not None})
 
 
 class _StatedAccess:
     """Which node was the first to state a field of access data, and which the first not to."""
 
     def __init__(self) -> None:
-        self._stating: dict[str, tuple[str, str]] = {}
-        self._silent: dict[str, tuple[str, str]] = {}
+        self._first: dict[tuple[str, bool], SourceNode] = {}
 
     def add(self, node: SourceNode) -> None:
         for name in ACCESS_FIELDS:
-            seen = self._silent if getattr(node.access, name) is None else self._stating
-            if name not in seen:
-                seen[name] = (node.key, node.origin)
+            self._first.setdefault((name, getattr(node.access, name) is None), node)
 
     def check(self) -> None:
         for name in ACCESS_FIELDS:
-            if name in self._stating and name in self._silent:
-                (key, origin), (silent_key, silent_origin) = self._stating[name], self._silent[name]
+            stating, silent = self._first.get((name, False)), self._first.get((name, True))
+            if stating is not None and silent is not None:
                 raise IngestError(
-                    f"{silent_origin}: node {silent_key!r} does not state {name}, but {key!r} at {origin} "
-                    "does; a source that states access data states it on every node (an empty value means public)"
+                    f"{silent.origin}: node {silent.key!r} does not state {name}, but {stating.key!r} at "
+                    f"{stating.origin} does; a source that states access data states it on every node (an empty value "
+                    "means public)"
                 )
 
 

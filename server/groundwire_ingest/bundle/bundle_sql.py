@@ -7,8 +7,7 @@ that other databases own has no body).
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import asdict, dataclass, replace
 
 from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record, csv_records
@@ -32,8 +31,6 @@ _EDGE_SPELLINGS = {
     "relation": ("relation", "edge_type"),
     "kind": ("kind", "type"),
 }
-
-Stated = TypeVar("Stated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,25 +160,12 @@ def _merged(body: SourceNode, row: SourceNode) -> SourceNode:
 
 def _merged_access(body: SourceNode, row: SourceNode) -> StatedAccess:
     """The access that either states. Raises IngestError when both state a field and differ."""
-    stated, also_stated = body.access, row.access
-    pairs = (
-        (stated.tenant_id, also_stated.tenant_id),
-        (stated.acl_tags, also_stated.acl_tags),
-        (stated.classification_labels, also_stated.classification_labels),
-        (stated.clearance_level, also_stated.clearance_level),
+    stated, also_stated = (
+        {name: value for name, value in asdict(node.access).items() if value is not None} for node in (body, row)
     )
-    if any(first is not None and second is not None and first != second for first, second in pairs):
+    if any(also_stated.get(name, value) != value for name, value in stated.items()):
         raise IngestError(f"{row.origin}: states other access for {row.key!r} than {body.origin}; make them agree")
-    return StatedAccess(
-        tenant_id=_first_stated(stated.tenant_id, also_stated.tenant_id),
-        acl_tags=_first_stated(stated.acl_tags, also_stated.acl_tags),
-        classification_labels=_first_stated(stated.classification_labels, also_stated.classification_labels),
-        clearance_level=_first_stated(stated.clearance_level, also_stated.clearance_level),
-    )
-
-
-def _first_stated(first: Stated | None, second: Stated | None) -> Stated | None:
-    return second if first is None else first
+    return StatedAccess(**also_stated | stated)
 
 
 def _by_key(nodes: Iterable[SourceNode]) -> dict[str, SourceNode]:

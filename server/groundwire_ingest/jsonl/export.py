@@ -4,13 +4,12 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess, stored_fields
@@ -45,7 +44,7 @@ def _nodes(index: LoadedIndex) -> Iterator[SourceNode]:
             path=node.location.path,
             start_line=node.location.start_line,
             end_line=node.location.end_line,
-            access=_stated(access),
+            access=StatedAccess(**asdict(access)),
             vector=_own_vector(index, row),
         )
 
@@ -68,15 +67,6 @@ def _edges(index: LoadedIndex) -> Iterator[SourceEdge]:
 def _key(index: LoadedIndex, row: int) -> str:
     """The name that edges use: what follows the scope in a canonical id."""
     return index.nodes.ids[row].removeprefix(SEPARATOR.join((index.manifest.repository, index.manifest.branch, "")))
-
-
-def _stated(access: NodeAccess) -> StatedAccess:
-    return StatedAccess(
-        tenant_id=access.tenant_id,
-        acl_tags=access.acl_tags,
-        classification_labels=access.classification_labels,
-        clearance_level=access.clearance_level,
-    )
 
 
 def _own_vector(index: LoadedIndex, row: int) -> tuple[float, ...] | None:
@@ -112,14 +102,7 @@ def _node_values(node: SourceNode) -> Iterator[tuple[str, object]]:
         value = getattr(node, name)
         if value != default:
             yield name, timestamp_text(value) if name == "timestamp" else value
-    stated = {
-        "tenant_id": node.access.tenant_id,
-        "acl_tags": node.access.acl_tags,
-        "classification_labels": node.access.classification_labels,
-        "clearance_level": node.access.clearance_level,
-        "vector": node.vector,
-        "metadata": dict(node.metadata) or None,
-    }
+    stated = {**asdict(node.access), "vector": node.vector, "metadata": dict(node.metadata) or None}
     yield from ((name, value) for name, value in stated.items() if value is not None)
 
 

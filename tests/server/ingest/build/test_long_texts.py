@@ -12,7 +12,7 @@ from groundwire_index.nodes.node import CONTAINS, JsonValue
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.jsonl.jsonl_records import jsonl_record
+from groundwire_ingest.jsonl.jsonl import jsonl_record
 from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.domain.access.access import AccessContext
