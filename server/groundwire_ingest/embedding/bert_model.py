@@ -42,41 +42,39 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class BertSettings:
+    """The facts that the weights do not show.
+
+    `tokenizer` is a tokenizer.json. A query's tokens are those of `prompt` and its text, at most `max_tokens`; its
+    vector is what `pooling` makes of the last layer, scaled to unit length.
+    """
+
+    heads: int
+    epsilon: float
+    pooling: Pooling
+    max_tokens: int
+    prompt: str
+    tokenizer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bert:
     """A model that embeds queries.
 
     `words` [vocabulary, width] holds the embedding of each token with that of the first segment added, `positions`
-    [longest text, width] those of positions. `tokenizer` is a tokenizer.json. A query's tokens are those of `prompt`
-    and its text, at most `max_tokens`; its vector is what `pooling` makes of the last layer, scaled to unit length.
+    [longest text, width] those of positions.
     """
 
     words: Floats
     positions: Floats
     norm: Norm
     layers: tuple[Layer, ...]
-    heads: int
-    epsilon: float
-    pooling: Pooling
-    max_tokens: int
-    prompt: str
-    tokenizer: str
+    settings: BertSettings
 
     @property
     def width(self) -> int:
         """The length of a token's embedding, and of the vector."""
         return int(self.words.shape[1])
-
-
-@dataclass(frozen=True, slots=True)
-class BertSettings:
-    """The facts that the weights do not show; the fields are those of `Bert`."""
-
-    heads: int
-    epsilon: float
-    pooling: Pooling
-    max_tokens: int
-    prompt: str
-    tokenizer: str
 
 
 def bert_of(weights: Mapping[str, Floats], settings: BertSettings) -> Bert:
@@ -87,12 +85,7 @@ def bert_of(weights: Mapping[str, Floats], settings: BertSettings) -> Bert:
         positions=weights["embeddings.position_embeddings.weight"],
         norm=_norm(weights, "embeddings.LayerNorm"),
         layers=tuple(_layer(weights, f"encoder.layer.{number}.") for number in range(count)),
-        heads=settings.heads,
-        epsilon=settings.epsilon,
-        pooling=settings.pooling,
-        max_tokens=settings.max_tokens,
-        prompt=settings.prompt,
-        tokenizer=settings.tokenizer,
+        settings=settings,
     )
 
 

@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -46,9 +45,7 @@ class EmbeddingCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -70,7 +67,8 @@ class EmbeddingCache:
     def put_many(self, fingerprint: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """Keeps the model's vectors by text hash, all of them or none; a vector that is known already stays."""
         rows = [(fingerprint, text_hash, vector.astype(_STORED).tobytes()) for text_hash, vector in vectors.items()]
-        with self._described_errors(), self._transaction():
+        with self._described_errors(), self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
 
     def _vector(self, stored: bytes) -> NDArray[np.float32]:
@@ -80,7 +78,8 @@ class EmbeddingCache:
 
     def _prepare(self) -> None:
         """Makes the table in a new file; refuses a file that is not a cache of this format."""
-        with self._transaction():
+        with self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
             (version,) = self._connection.execute("PRAGMA user_version").fetchone()
             tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if (version, tables) == (0, (0,)):
@@ -95,17 +94,6 @@ class EmbeddingCache:
                 )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
-
-    @contextmanager
-    def _transaction(self) -> Generator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     @contextmanager
     def _described_errors(self) -> Generator[None]:

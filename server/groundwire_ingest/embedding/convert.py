@@ -60,16 +60,8 @@ class Agreement:
         return self.mean_cosine >= LEAST_MEAN_COSINE and self.min_cosine >= LEAST_COSINE
 
 
-@dataclass(frozen=True, slots=True)
-class AgreedEncoder:
-    """An encoder that may take its model's place, and how far it agrees with it."""
-
-    encoder: Int8Encoder
-    agreement: Agreement
-
-
-def agreed_encoder(store: EncoderStore, embedder: Embedder) -> AgreedEncoder | None:
-    """The encoder of the embedder's model, kept in the store, if its vectors agree with the model's.
+def agreed_encoder(store: EncoderStore, embedder: Embedder) -> tuple[Int8Encoder, Agreement] | None:
+    """The encoder of the embedder's model, kept in the store, if its vectors agree with the model's, and how far.
 
     It follows from the model alone. None for a model that cannot be converted, and for an encoder that agrees too
     little; the log says which.
@@ -86,7 +78,7 @@ def agreed_encoder(store: EncoderStore, embedder: Embedder) -> AgreedEncoder | N
             "%s is used without an int8 encoder: the encoder's vectors differ too much: %s", embedder.name, agreement
         )
         return None
-    return AgreedEncoder(encoder, agreement)
+    return encoder, agreement
 
 
 def convert(store: EncoderStore, embedder: ConvertibleEmbedder) -> Int8Encoder | None:
@@ -102,17 +94,17 @@ def convert(store: EncoderStore, embedder: ConvertibleEmbedder) -> Int8Encoder |
         UINT8_FILE: encoder_model(bert, "uint8"),
         PROBE_FILE: exactness_probe(),
         WORDS_FILE: _array_file(bert.words),
-        POSITIONS_FILE: _array_file(bert.positions[: bert.max_tokens]),
-        TOKENIZER_FILE: bert.tokenizer.encode(),
+        POSITIONS_FILE: _array_file(bert.positions[: bert.settings.max_tokens]),
+        TOKENIZER_FILE: bert.settings.tokenizer.encode(),
     }
     record = EncoderRecord(
         embedder=embedder.name,
         model=embedder.fingerprint,
         converter=CONVERTER,
         dimension=bert.width,
-        pooling=bert.pooling,
-        max_tokens=bert.max_tokens,
-        prompt=bert.prompt,
+        pooling=bert.settings.pooling,
+        max_tokens=bert.settings.max_tokens,
+        prompt=bert.settings.prompt,
         files=tuple((name, hashlib.sha256(content).hexdigest()) for name, content in sorted(files.items())),
     )
     store.put(record, files)

@@ -74,11 +74,11 @@ class _Encoder:
         self._zeros = graph.add("Expand", graph.constant(np.array([0], np.uint8)), tokens)
         self._mask = graph.add("Unsqueeze", "mask", graph.constant(np.array([1, 2])))
         texts_and_length = graph.add("Shape", "mask")
-        head_width = bert.width // bert.heads
+        heads, head_width = bert.settings.heads, bert.width // bert.settings.heads
         self._heads_of_both = graph.add(
-            "Concat", texts_and_length, graph.constant(np.array([2 * bert.heads, head_width])), axis=0
+            "Concat", texts_and_length, graph.constant(np.array([2 * heads, head_width])), axis=0
         )
-        self._heads = graph.add("Concat", texts_and_length, graph.constant(np.array([bert.heads, head_width])), axis=0)
+        self._heads = graph.add("Concat", texts_and_length, graph.constant(np.array([heads, head_width])), axis=0)
 
     def model(self) -> onnx.ModelProto:
         """The whole graph, checked."""
@@ -106,7 +106,7 @@ class _Encoder:
     def _attention(self, hidden: str, layer: Layer) -> str:
         add = self._graph.add
         # Keys and values read different channels: quantised together, the one would cost the other its precision.
-        query = scaled(layer.query, 1 / math.sqrt(self._bert.width // self._bert.heads))
+        query = scaled(layer.query, 1 / math.sqrt(self._bert.width // self._bert.settings.heads))
         use_of_both = by_use(joined([layer.query, layer.key]))
         both = self._linear(joined([query, layer.key]), hidden, use_of_both)
         value = self._linear(layer.value, hidden, by_use(layer.value))
@@ -121,7 +121,7 @@ class _Encoder:
 
     def _norm(self, values: str, norm: Norm) -> str:
         scale, shift = self._graph.constant(norm.scale), self._graph.constant(norm.shift)
-        return self._graph.add("LayerNormalization", values, scale, shift, axis=-1, epsilon=self._bert.epsilon)
+        return self._graph.add("LayerNormalization", values, scale, shift, axis=-1, epsilon=self._bert.settings.epsilon)
 
     def _linear(self, linear: Linear, values: str, factors: Floats | None = None) -> str:
         """A linear layer, whose rows are quantised to 128 plus -127..127 times their scale.

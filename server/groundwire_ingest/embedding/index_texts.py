@@ -31,7 +31,7 @@ def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSp
     space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
     if agreed is None:
         return space, text_embedder(embedder, None, threads)
-    encoder, agreement = agreed.encoder, agreed.agreement
+    encoder, agreement = agreed
     queries = QueryEncoder(encoder.record.fingerprint, agreement.mean_cosine, agreement.min_cosine)
     return replace(space, query_encoder=queries), text_embedder(embedder, encoder, threads)
 

@@ -14,6 +14,7 @@ from groundwire_index.embedding.sentence_transformer import SentenceTransformerE
 from groundwire_ingest.embedding.bert_model import Bert, BertSettings, bert_of
 
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+_POOLINGS: Mapping[object, Pooling] = {"mean": "mean", "cls": "cls"}
 _QUERY_PROMPTS = ("query",)
 _TEXT_PROMPTS = ("document", "passage", "corpus")
 """The names that sentence-transformers looks for, in its order."""
@@ -101,13 +102,7 @@ def _pooling(model: SentenceTransformer) -> Pooling | None:
     """How the model makes one vector of its tokens' vectors; None when not in one of the ways that `Bert` knows."""
     if [type(module).__name__ for module in model] not in _MODULES:
         return None
-    match _pooling_settings(model)["pooling_mode"]:
-        case "mean":
-            return "mean"
-        case "cls":
-            return "cls"
-        case _:
-            return None
+    return _POOLINGS.get(_pooling_settings(model)["pooling_mode"])
 
 
 def _pooling_settings(model: SentenceTransformer) -> Mapping[str, object]:

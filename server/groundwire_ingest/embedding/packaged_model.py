@@ -102,8 +102,8 @@ class PackagedModel:
             words=bert.words,
             positions=bert.positions,
             tokenizer=self._tokenizer,
-            max_tokens=bert.max_tokens,
-            pooling=bert.pooling,
+            max_tokens=bert.settings.max_tokens,
+            pooling=bert.settings.pooling,
         )
 
 

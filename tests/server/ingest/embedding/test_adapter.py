@@ -95,5 +95,6 @@ def test_the_models_are_told_apart(plain: PackagedModel, code: PackagedModel) ->
 def test_the_int8_encoder_agrees_with_the_merged_model(tmp_path: Path, code: PackagedModel) -> None:
     agreed = agreed_encoder(EncoderStore(tmp_path), code)
     assert agreed is not None
-    assert agreed.agreement.mean_cosine > 0.999
-    assert agreed.encoder.record.model == code.fingerprint
+    encoder, agreement = agreed
+    assert agreement.mean_cosine > 0.999
+    assert encoder.record.model == code.fingerprint

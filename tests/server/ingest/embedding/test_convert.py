@@ -70,7 +70,7 @@ def test_conversion_gives_the_same_files_each_time_and_is_done_once(
     monkeypatch.setattr(convert_module, "convert", lambda *_: pytest.fail("it is converted already"))
     agreed = agreed_encoder(EncoderStore(tmp_path / "a"), model)
     assert agreed is not None
-    assert agreed.encoder.record == first.record
+    assert agreed[0].record == first.record
 
 
 def test_the_name_of_a_model_is_not_part_of_its_encoder(tmp_path: Path, tiny: Callable[..., OwnModel]) -> None:
@@ -110,9 +110,9 @@ def test_a_damaged_copy_is_made_anew(tmp_path: Path, tiny: Callable[..., OwnMode
     store, model = EncoderStore(tmp_path), tiny()
     before = agreed_encoder(store, model)
     assert before is not None
-    path = store.directory(before.encoder.record.fingerprint) / file
+    path = store.directory(before[0].record.fingerprint) / file
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     after = agreed_encoder(store, model)
     assert after is not None
-    assert (after.encoder.record, after.agreement) == (before.encoder.record, before.agreement)
-    assert store.records() == [before.encoder.record]
+    assert (after[0].record, after[1]) == (before[0].record, before[1])
+    assert store.records() == [before[0].record]

@@ -36,9 +36,8 @@ def test_the_plain_model_is_that_of_sentence_transformers(plain: OwnModel) -> No
     bert, expected = model.bert(), plain.bert()
     assert expected is not None
     assert bert.words.tobytes() == expected.words.tobytes()
-    assert (bert.tokenizer, bert.prompt, model.text_prompt()) == (expected.tokenizer, "", plain.text_prompt())
-    settings = (bert.heads, bert.epsilon, bert.pooling, bert.max_tokens)
-    assert settings == (expected.heads, expected.epsilon, expected.pooling, expected.max_tokens)
+    assert bert.settings == expected.settings
+    assert (bert.settings.prompt, model.text_prompt()) == ("", plain.text_prompt())
 
 
 def test_the_code_model_is_the_plain_one_with_its_factors_added(
