@@ -21,7 +21,7 @@ from groundwire_ingest.slack.slack_directory import (
     Conversation,
     slack_directory,
 )
-from groundwire_ingest.slack.slack_messages import LeftOut, Message, day_messages
+from groundwire_ingest.slack.slack_messages import Message, day_messages
 from groundwire_ingest.slack.slack_text import SlackNames
 
 _DAY_FILE = re.compile(r"[^/]+/[0-9]{4}-[0-9]{2}-[0-9]{2}\.json")
@@ -79,8 +79,8 @@ class SlackSource:
         """Adds the messages of a day to what was `said`; yields how many records were left out, by reason."""
         left_out: Counter[str] = Counter()
         for item in day_messages(self._files, path, names):
-            if isinstance(item, LeftOut):
-                left_out[item.why] += 1
+            if isinstance(item, str):
+                left_out[item] += 1
             elif said.setdefault((item.ts, item.thread_ts, item.author, item.text), item) is not item:
                 left_out["a message that is there twice"] += 1
         for why, count in sorted(left_out.items()):
@@ -106,41 +106,27 @@ def conversation_records(conversation: Conversation, messages: Iterable[Message]
         document_id = f"{conversation.folder}/{thread_ts or message.day}"
         chunks[document_id] += 1
         root = by_ts.get(thread_ts) if thread_ts != message.ts else None
-        node = _node(conversation, message, root, document_id, chunks[document_id])
+        replied = f"in reply to: {_first_words(root.text)}" if root is not None else ""
+        node = SourceNode(
+            KIND,
+            f"{conversation.folder}/{message.ts}",
+            message.text,
+            message.origin,
+            path=message.path,
+            data_type="conversation",
+            corpus_type="CONVO_SLACK",
+            document_id=document_id,
+            chunk_index=chunks[document_id],
+            author=message.author,
+            channel=conversation.folder,
+            timestamp=message.moment,
+            context_prefix=", ".join(filter(None, (f"#{conversation.folder}", message.day, message.author, replied))),
+            access=conversation.access,
+        )
         if root is not None:
             edges.append(SourceEdge(f"{KIND}::{conversation.folder}/{root.ts}", node.key, CONTAINS, message.origin))
         yield node
     yield from edges
-
-
-def _node(
-    conversation: Conversation, message: Message, root: Message | None, document_id: str, chunk_index: int
-) -> SourceNode:
-    return SourceNode(
-        KIND,
-        _local_id(conversation, message),
-        message.text,
-        message.origin,
-        path=message.path,
-        data_type="conversation",
-        corpus_type="CONVO_SLACK",
-        document_id=document_id,
-        chunk_index=chunk_index,
-        author=message.author,
-        channel=conversation.folder,
-        timestamp=message.moment,
-        context_prefix=_context(conversation, message, root),
-        access=conversation.access,
-    )
-
-
-def _local_id(conversation: Conversation, message: Message) -> str:
-    return f"{conversation.folder}/{message.ts}"
-
-
-def _context(conversation: Conversation, message: Message, root: Message | None) -> str:
-    said = [f"#{conversation.folder}", message.day, *([message.author] if message.author else [])]
-    return ", ".join(said if root is None else [*said, f"in reply to: {_first_words(root.text)}"])
 
 
 def _first_words(text: str) -> str:

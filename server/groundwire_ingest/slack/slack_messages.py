@@ -19,7 +19,7 @@ All others are about joining, topics, pins and the like.
 """
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TS = re.compile(r"([0-9]{1,10})\.([0-9]{6})")
+_TS = re.compile(r"[0-9]{1,10}\.[0-9]{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,24 @@ class Message:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A record that is no message with text, and why."""
+def day_messages(files: ArchiveFiles, path: str, names: SlackNames) -> Iterator[Message | str]:
+    """The messages of one day file, in its order, and why each other record is left out.
 
-    why: str
-
-
-def day_messages(files: ArchiveFiles, path: str, names: SlackNames) -> Iterator[Message | LeftOut]:
-    """The records of one day file, in its order. Raises IngestError for what is malformed."""
+    Raises IngestError for what is malformed.
+    """
     day = path.rpartition("/")[2].removesuffix(".json")
     for fields in slack_list(files, path):
         why = _why_not(fields)
         text = "" if why else _text(fields, names)
         if why or not text:
-            yield LeftOut(why or "a message without text")
+            yield why or "a message without text"
             continue
         ts = _timestamp(fields, "ts")
+        seconds, microseconds = ts.split(".")
         yield Message(
             ts=ts,
             thread_ts=_timestamp(fields, "thread_ts") if "thread_ts" in fields.values else "",
-            moment=_moment(ts),
+            moment=_EPOCH + timedelta(seconds=int(seconds), microseconds=int(microseconds)),
             path=path,
             day=day,
             text=text,
@@ -82,11 +79,6 @@ def _timestamp(fields: JsonFields, name: str) -> str:
     if _TS.fullmatch(value) is None:
         raise fields.refused(name, "be seconds since 1970 with six digits after the point, such as 1735725600.000100")
     return value
-
-
-def _moment(ts: str) -> datetime:
-    seconds, _, microseconds = ts.partition(".")
-    return _EPOCH + timedelta(seconds=int(seconds), microseconds=int(microseconds))
 
 
 def _author(fields: JsonFields, names: SlackNames) -> str:
