@@ -5,24 +5,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.model import FileAnalysis
-from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.file import Mention, SqlFile
-from groundwire_ingest.tree.sql.object_names import Relation, SqlName, parse_name
-from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ObjectIndex, Resolved, edge_type
+from groundwire_ingest.tree.sql.object_names import Relation, SqlName
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ObjectIndex, edge_type
 
 REDEFINED_CONFIDENCE = 0.9
 REDEFINED_ELSEWHERE_CONFIDENCE = 0.8
 
 
-class SqlCatalog:
+class SqlCatalog(ObjectIndex):
     """The objects that the SQL files of a tree define, by name.
 
-    Add every file first, in the order of their paths; then ask for the edges and resolve names. `demand_of` returns the
-    access rules of a file's nodes.
+    Add every file first, in the order of their paths; then ask for the edges and find objects.
     """
 
     def __init__(self, demand_of: Callable[[str], NodeAccess] = lambda _: NodeAccess()) -> None:
-        self._objects = ObjectIndex(demand_of)
+        super().__init__(demand_of)
         self._mentions: list[Mention] = []
         self._taken: dict[str, int] = {}
 
@@ -33,7 +31,7 @@ class SqlCatalog:
         """
         read = read.renamed(self._taken)
         for name, defined in read.objects:
-            self._objects.add(name, defined)
+            self.define(name, defined)
         self._mentions.extend(read.mentions)
         return FileAnalysis(tuple(read.nodes), tuple(read.edges), tuple(read.skipped))
 
@@ -50,24 +48,6 @@ class SqlCatalog:
         """
         mentioned = (edge for mention in self._mentions for edge in self._edges_of(mention))
         return unique_edges((*mentioned, *self._redefinitions()))
-
-    def resolve(self, name: str) -> str | None:
-        """The node key of the object that `name` means, such as `dbo.Invoice`, `[dbo].[Invoice]` or `invoice`.
-
-        Case does not matter. Without a schema the name means the object in dbo, public or no schema, else
-        the only one of that name. None when nothing, or more than one object, has the name.
-        """
-        parsed = parse_name(name)
-        found = None if parsed is None else self._objects.find(parsed)
-        return None if found is None else found.object.key
-
-    def find(self, name: SqlName, allowed: frozenset[ObjectType], home_schema: str | None = None) -> Resolved | None:
-        """The object of an allowed type that `name` means; see `ObjectIndex.find`."""
-        return self._objects.find(name, allowed, home_schema)
-
-    def knows(self, bare_name: str) -> bool:
-        """True if an object of any schema has this name, given without quotes; case does not matter."""
-        return self._objects.knows(bare_name)
 
     def _edges_of(self, mention: Mention) -> Iterator[SourceEdge]:
         target = self.find(mention.name, ADMITTED_TYPES[mention.relation], mention.home_schema)
@@ -88,7 +68,7 @@ class SqlCatalog:
                 yield from target.edges(path, from_key, named, mention.origin, confidence)
 
     def _redefinitions(self) -> Iterator[SourceEdge]:
-        for first, other in self._objects.redefinitions():
+        for first, other in self.redefinitions():
             is_sure = first.schema == other.schema
             confidence = REDEFINED_CONFIDENCE if is_sure else REDEFINED_ELSEWHERE_CONFIDENCE
             yield SourceEdge(first.key, other.key, "RedefinedBy", other.origin, confidence)

@@ -172,32 +172,18 @@ def _head_and_body(
         is_readable = _language(text, code) in _READABLE_LANGUAGES
         head = code[: quoted - (code[quoted - 1].keyword == "AS")]
         return head, dollar_body_tokens(text, code[quoted], dialect) if is_readable else ()
+    is_tsql = dialect is Dialect.TSQL
+    opening = keyword_outside(code, after, keyword_set("AS") if is_tsql else _BODY_VERBS)
+    while opening < len(code) and _opens_no_body(code[opening - 1], dialect):
+        opening = keyword_outside(code, opening + 1, keyword_set("AS") if is_tsql else _BODY_VERBS)
+    return code[:opening], code[opening + is_tsql :]
+
+
+def _opens_no_body(before: Token, dialect: Dialect) -> bool:
+    """True behind what comes before the AS of a parameter's type or EXECUTE AS, or before an event of a trigger."""
     if dialect is Dialect.TSQL:
-        opening = _body_as(code, after)
-        return code[:opening], code[opening + 1 :]
-    opening = _body_verb(code, after)
-    return code[:opening], code[opening:]
-
-
-def _body_verb(code: Sequence[Token], start: int) -> int:
-    """The index of the first verb that is no event of a trigger (BEFORE INSERT OR UPDATE)."""
-    index = start
-    while (index := keyword_outside(code, index, _BODY_VERBS)) < len(code):
-        if code[index - 1].keyword not in _TRIGGER_EVENT_AFTER:
-            return index
-        index += 1
-    return index
-
-
-def _body_as(code: Sequence[Token], start: int) -> int:
-    """The index of the AS that opens a T-SQL body: not that of a parameter's type or of EXECUTE AS."""
-    index = start
-    while (index := keyword_outside(code, index, keyword_set("AS"))) < len(code):
-        before = code[index - 1]
-        if before.kind is not Kind.VARIABLE and before.keyword not in {"EXECUTE", "EXEC"}:
-            return index
-        index += 1
-    return index
+        return before.kind is Kind.VARIABLE or before.keyword in {"EXECUTE", "EXEC"}
+    return before.keyword in _TRIGGER_EVENT_AFTER
 
 
 def _language(text: str, code: Sequence[Token]) -> str:

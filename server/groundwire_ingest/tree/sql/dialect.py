@@ -60,7 +60,12 @@ def detect_dialect(text: str) -> Dialect:
     GENERIC when no dialect parses more of the first TRIED_STATEMENTS than the others.
     """
     head = text[:EVIDENCE_CHARACTERS]
-    return evident_dialect(head) or _best_parser(head)
+    evident = evident_dialect(head)
+    if evident is not None:
+        return evident
+    statements = _first_statements(head)
+    parsed = {dialect: sum(_parses(statement, dialect) for statement in statements) for dialect in Dialect}
+    return _only_best(parsed) or Dialect.GENERIC
 
 
 def evident_dialect(text: str) -> Dialect | None:
@@ -75,12 +80,6 @@ def evident_dialect(text: str) -> Dialect | None:
     }
     best = _only_best(scores)
     return best if best is not None and scores[best] >= MINIMUM_EVIDENCE else None
-
-
-def _best_parser(head: str) -> Dialect:
-    statements = _first_statements(head)
-    parsed = {dialect: sum(_parses(statement, dialect) for statement in statements) for dialect in Dialect}
-    return _only_best(parsed) or Dialect.GENERIC
 
 
 def _only_best(scores: dict[Dialect, int]) -> Dialect | None:

@@ -91,7 +91,7 @@ class ObjectIndex:
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
         self._same: dict[tuple[str, str, ObjectType, str], list[SqlObject]] = {}
 
-    def add(self, name: SqlName, defined: SqlObject) -> None:
+    def define(self, name: SqlName, defined: SqlObject) -> None:
         """Makes `defined` known under `name`."""
         bare, object_type = name.folded[1], defined.object_type
         same_name = self._by_name.setdefault(bare, {})
@@ -115,7 +115,7 @@ class ObjectIndex:
                 leading.setdefault(demand, defined)
 
     def knows(self, bare_name: str) -> bool:
-        """True if an object of any schema has this name, given without quotes."""
+        """True if an object of any schema has this name, given without quotes; case does not matter."""
         return bare_name.casefold() in self._by_name
 
     def find(

@@ -52,7 +52,9 @@ def _trees(sql: str, dialect: Dialect, level: ErrorLevel) -> list[exp.Expr]:
         with _silent_logger():
             trees = sqlglot.parse(sql, read=_SQLGLOT_NAMES[dialect], error_level=level)
     except SqlglotError as error:
-        raise NotParsedError(_first_sentence(str(error))) from error
+        # Without the excerpt and the position, which count from the statement's start.
+        reason = re.split(r"\. Line |\n| but got <Token| for <class", str(error), maxsplit=1)[0]
+        raise NotParsedError(reason[:120]) from error
     except RecursionError as error:
         raise NotParsedError("nested too deeply") from error
     except Exception as error:
@@ -70,11 +72,6 @@ def _nesting(sql: str) -> int:
         elif character == ")":
             depth -= 1
     return deepest
-
-
-def _first_sentence(message: str) -> str:
-    """sqlglot's reason without the excerpt and the position, which count from the statement's start."""
-    return re.split(r"\. Line |\n| but got <Token| for <class", message, maxsplit=1)[0][:120]
 
 
 @contextmanager

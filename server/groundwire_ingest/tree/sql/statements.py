@@ -7,7 +7,7 @@ statement opens one, unless the token before it continues a statement (`INSERT .
 from collections.abc import Sequence
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.tokens import keyword_set
+from groundwire_ingest.tree.sql.tokens import keyword_at, keyword_set
 
 _CHANGES = keyword_set("INSERT UPDATE DELETE MERGE")
 _PRIVILEGES = keyword_set("GRANT REVOKE DENY")
@@ -17,6 +17,8 @@ _TSQL_OPENERS = keyword_set(
     "WITH TRUNCATE CREATE ALTER DROP GRANT REVOKE DENY OPEN CLOSE FETCH DEALLOCATE GOTO BREAK CONTINUE COMMIT ROLLBACK "
     "SAVE USE WAITFOR BULK DBCC BACKUP RESTORE KILL RECONFIGURE"
 )
+# END IF, END LOOP ... close what no BEGIN or CASE has opened.
+_INNER_BLOCKS = keyword_set("IF LOOP WHILE REPEAT FOR")
 _BLOCK_OPENERS = _BLOCKS | {"THEN", "LOOP", "DO"}
 _BEFORE_CHANGE = keyword_set(", OR OF AFTER BEFORE FOR BULK")
 _BEFORE_SELECT = keyword_set("UNION ALL EXCEPT INTERSECT MINUS AS FOR IN QUERY")
@@ -74,15 +76,10 @@ def _terminated_statements(code: Sequence[Token]) -> list[Range]:
             first = index + 1
         elif token.keyword in {"BEGIN", "CASE"} and (index == 0 or code[index - 1].keyword != "END"):
             depth += depth > 0 or _defined_type(code, first, index) in _ROUTINES
-        elif token.keyword == "END" and depth and not _closes_inner_block(code, index):
+        elif token.keyword == "END" and depth and keyword_at(code, index + 1) not in _INNER_BLOCKS:
             depth -= 1
     ranges.append((first, len(code)))
     return [(start, end) for start, end in ranges if start < end]
-
-
-def _closes_inner_block(code: Sequence[Token], index: int) -> bool:
-    """True if END at `index` is END IF, END LOOP ...: blocks that no BEGIN or CASE opened."""
-    return index + 1 < len(code) and code[index + 1].keyword in {"IF", "LOOP", "WHILE", "REPEAT", "FOR"}
 
 
 def _defined_type(code: Sequence[Token], first: int, end: int) -> str:
@@ -195,16 +192,12 @@ class _Splitter:
 
 def opens_common_expressions(code: Sequence[Token], index: int) -> bool:
     """True if WITH at `index` opens common table expressions (`WITH name [(columns)] AS (`) and is no option."""
-
-    def keyword(at: int) -> str:
-        return code[at].keyword if at < len(code) else ""
-
-    index += 1 + (keyword(index + 1) == "RECURSIVE")
+    index += 1 + (keyword_at(code, index + 1) == "RECURSIVE")
     if index >= len(code) or code[index].kind not in {Kind.WORD, Kind.QUOTED}:
         return False
     index += 1
-    if keyword(index) == "(":
+    if keyword_at(code, index) == "(":
         while index < len(code) and code[index].keyword != ")":
             index += 1
         index += 1
-    return keyword(index) == "AS" and keyword(index + 1) in {"(", "NOT", "MATERIALIZED"}
+    return keyword_at(code, index) == "AS" and keyword_at(code, index + 1) in {"(", "NOT", "MATERIALIZED"}

@@ -1,6 +1,6 @@
 """A SQL file cut into units: one an object with what belongs to it, one for each run of other statements."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from groundwire_ingest.tree.sql.definitions import Definition, read_definition
@@ -123,7 +123,7 @@ def _statements(text: str, dialect: Dialect) -> tuple[list[Statement], int]:
     tokens = tokenize(text, dialect)
     code = [token for token in tokens if token.kind is not Kind.COMMENT]
     comments = [token for token in tokens if token.kind is Kind.COMMENT]
-    bounds = list(_bounds(text, code, comments, file_statements(code, dialect)))
+    bounds = _bounds(text, code, comments, file_statements(code, dialect))
     statements = [
         Statement(code[first:end], read_definition(text, code[first:end], dialect), start, stop)
         for first, end, start, stop in bounds
@@ -133,27 +133,24 @@ def _statements(text: str, dialect: Dialect) -> tuple[list[Statement], int]:
 
 def _bounds(
     text: str, code: Sequence[Token], comments: Sequence[Token], ranges: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, int, int]]:
+) -> list[list[int]]:
     """(first, end, start offset, end offset) of each statement, comments given to the one next to them.
 
     A comment on the line where a statement ends belongs to that statement, one on a later line to the next.
     """
     position = 0
-    pending: tuple[int, int, int, int] | None = None
+    bounds: list[list[int]] = []
     for first, end in ranges:
         start = code[first].start
         while position < len(comments) and comments[position].start < code[first].start:
             comment = comments[position]
-            if pending is not None and "\n" not in text[pending[3] : comment.start]:
-                pending = (*pending[:3], comment.end)
+            if bounds and "\n" not in text[bounds[-1][3] : comment.start]:
+                bounds[-1][3] = comment.end
             else:
                 start = min(start, comment.start)
             position += 1
-        if pending is not None:
-            yield pending
         stop = code[end].end if end < len(code) and code[end].kind is Kind.TERMINATOR else code[end - 1].end
         while position < len(comments) and comments[position].start < stop:
             position += 1
-        pending = (first, end, start, stop)
-    if pending is not None:
-        yield pending
+        bounds.append([first, end, start, stop])
+    return bounds
