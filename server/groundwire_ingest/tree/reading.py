@@ -10,9 +10,8 @@ from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, Source
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.as_code.components import ComponentReader
 from groundwire_ingest.tree.as_code.protobuf import with_generated
-from groundwire_ingest.tree.as_code.xaml import xaml_facts
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
-from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts, XamlFacts
+from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
@@ -205,8 +204,8 @@ class TreeReading:
         match reading.facts:
             case ProtoFacts() as facts:
                 self._protos.append(facts)
-            case XamlFacts() as facts if any(keys):
-                self._keep_facts(xaml_facts(path, facts, keys))
+            case CodeFacts() as facts:
+                self._keep_facts(facts)
             case ProjectFacts() as facts if is_project(path):
                 folder, stem = folder_of(path), PurePosixPath(path).stem
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)

@@ -124,28 +124,3 @@ class ProtoFacts:
     options: tuple[tuple[str, str], ...]
     services: tuple[ProtoService, ...]
     types: tuple[ProtoType, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A path of `{Binding Path}` or `{x:Bind Path}`, and the type that `x:DataType` gives at that element."""
-
-    path: str
-    data_type: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class XamlFacts:
-    """A XAML file: its class (`x:Class`), namespaces by prefix, data types, bindings, handlers and elements used.
-
-    `handlers` are attribute values that name a method of the class (`Clicked="OnAdd"`). `elements` are those with a
-    prefix of their own (`templates:OrderTemplate`).
-    """
-
-    class_name: str
-    namespaces: tuple[tuple[str, str], ...]
-    data_types: tuple[tuple[str, int], ...]
-    bindings: tuple[Binding, ...]
-    handlers: tuple[tuple[str, int], ...]
-    elements: tuple[tuple[str, int], ...]

@@ -1,7 +1,7 @@
 """Files that are read line by line: TOML and the families of INI, shell scripts, Makefiles and .http files."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.files.facts import Setting
@@ -76,23 +76,18 @@ def read_make(file: SourceFile) -> FileReading:
 def read_http(file: SourceFile) -> FileReading:
     """Each request as a part: the text after `###`, or else its method and URL; variables belong to the file."""
     lines = lines_of(file.text)
-    starts: list[tuple[int, str]] = []
+    starts: list[tuple[int, tuple[str, ...]]] = []
     is_open = False
     for line, text in enumerate(lines, start=1):
         separator, request = _SEPARATOR.match(text), _REQUEST.match(text)
         if separator is not None:
-            starts.append((line, separator.group(1).strip()))
+            starts.append((line, (separator.group(1).strip(),)))
             is_open = True
         elif request is not None:
-            name = f"{request.group(1)} {request.group(2)}"
-            if is_open:
-                starts[-1] = (starts[-1][0], starts[-1][1] or name)
-            else:
-                starts.append((line, name))
+            first, (stated,) = starts.pop() if is_open else (line, ("",))
+            starts.append((first, (stated or f"{request.group(1)} {request.group(2)}",)))
             is_open = False
-    ends = [*(line - 1 for line, _ in starts[1:]), len(lines)]
-    parts = [Part((name,), line, end) for (line, name), end in zip(starts, ends, strict=False) if name]
-    return FileReading(write_parts(file, parts))
+    return FileReading(write_parts(file, [part for part in _sections(starts, len(lines)) if part.path[0]]))
 
 
 def _shell_lines(lines: Sequence[str]) -> Iterator[int]:
@@ -126,36 +121,34 @@ def read_toml(file: SourceFile) -> FileReading:
 
     A bracket or a line that only looks like a header, inside an array or a text of several lines, is none.
     """
-    lines = lines_of(file.text)
-    headers: list[tuple[int, tuple[str, ...]]] = []
-    settings: list[Setting] = []
-    for line in _logical_lines(file.text):
-        text = lines[line - 1]
-        header = _TOML_HEADER.match(text)
-        key = None if header else _TOML_KEY.match(text)
-        if header is not None:
-            headers.append((line, _names(header.group(1))))
-        elif key is not None:
-            table = headers[-1][1] if headers else ()
-            settings.append(Setting((*table, *_names(key.group(1))), line, _value(key.group(2))))
-    analysis = write_parts(file, _sections(headers, len(lines)), comments=("#",))
-    return FileReading(analysis, settings=tuple(settings))
+    return _read_keys(file, _logical_lines(file.text), (_TOML_HEADER, _TOML_KEY), _names, ("#",))
 
 
 def read_ini(file: SourceFile) -> FileReading:
     """Each section in brackets as a part, every key of INI, .properties and environment examples as a setting."""
+    numbers = range(1, len(lines_of(file.text)) + 1)
+    return _read_keys(file, numbers, (_INI_HEADER, _INI_KEY), lambda name: (name.strip(),), ("#", ";"))
+
+
+def _read_keys(
+    file: SourceFile,
+    numbers: Iterable[int],
+    patterns: tuple[re.Pattern[str], re.Pattern[str]],
+    names: Callable[[str], tuple[str, ...]],
+    comments: tuple[str, ...],
+) -> FileReading:
+    """Sections and settings, by the patterns of a header and of a key with its value, of the lines `numbers`."""
     lines = lines_of(file.text)
     headers: list[tuple[int, tuple[str, ...]]] = []
     settings: list[Setting] = []
-    for line, text in enumerate(lines, start=1):
-        header = _INI_HEADER.match(text)
-        key = None if header else _INI_KEY.match(text)
+    for line in numbers:
+        header, key = (pattern.match(lines[line - 1]) for pattern in patterns)
         if header is not None:
-            headers.append((line, (header.group(1).strip(),)))
+            headers.append((line, names(header.group(1))))
         elif key is not None:
             section = headers[-1][1] if headers else ()
-            settings.append(Setting((*section, key.group(1)), line, _value(key.group(2))))
-    analysis = write_parts(file, _sections(headers, len(lines)), comments=("#", ";"))
+            settings.append(Setting((*section, *names(key.group(1))), line, _value(key.group(2))))
+    analysis = write_parts(file, _sections(headers, len(lines)), comments=comments)
     return FileReading(analysis, settings=tuple(settings))
 
 

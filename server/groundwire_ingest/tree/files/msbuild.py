@@ -29,7 +29,10 @@ def read_msbuild(file: SourceFile) -> FileReading:
     if isinstance(elements, SkippedFile):
         return as_text(file, elements)
     paths = [_path(element) for element in elements]
-    references = (*_references(file.path, elements), *_central(file.path))
+    # Only projects import central files, so none of these replaces another.
+    central = _CENTRAL_FILES if _PROJECT.search(file.path.lower()) else ()
+    imported = (PathReference(file.path, (name,), "Imports", 1) for name in central)
+    references = (*_references(file.path, elements), *imported)
     return FileReading(write_parts(file, element_parts(elements, paths)), references, facts=_facts(elements))
 
 
@@ -69,13 +72,6 @@ def _references(path: str, elements: Sequence[Element]) -> Iterator[PathReferenc
         if edge_type is not None and written:
             for item in written.split(";"):
                 yield PathReference(path, (_FOLDER_PROPERTY.sub("", item.strip()),), edge_type, element.line)
-
-
-def _central(path: str) -> Iterator[PathReference]:
-    """Only projects import them, so no central file replaces another."""
-    if _PROJECT.search(path.lower()):
-        for name in _CENTRAL_FILES:
-            yield PathReference(path, (name,), "Imports", 1)
 
 
 def _facts(elements: Sequence[Element]) -> ProjectFacts:

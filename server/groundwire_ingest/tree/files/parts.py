@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from groundwire_ingest.records import SkippedFile, SourceNode
@@ -66,9 +67,7 @@ def write_parts(
     if not any(map(str.isalnum, file.text)):
         return FileAnalysis(skipped=(*skipped, SkippedFile(file.path, "holds no word to search for")))
     lines = lines_of(file.text)
-    offsets = [0]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line))
+    offsets = [0, *accumulate(map(len, lines))]
     boundaries = sorted({*cuts, *(part.start_line for part in parts)})
     writer = ChunkWriter(chunk_class(file))
     pending = [_nested(lines, parts, comments)]

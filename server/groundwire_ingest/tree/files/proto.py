@@ -101,18 +101,12 @@ def _opened(statement: Sequence[Token], around: Sequence[_Block], brace: Token) 
     if len(around) >= MAX_NESTING:
         return _Block("", "", line)
     if keyword == "rpc" and around:
-        return _rpc_block(around[-1], statement)
+        around[-1].rpcs.extend(_rpcs(statement))
+        return _Block("rpc", "", line)
     name = words[1] if len(words) > 1 else ""
     outer = next((block.name for block in reversed(around) if block.keyword == "message"), "")
     full = f"{outer}.{name}" if outer and keyword in {"message", "enum"} else name
     return _Block(keyword, full, line, is_outer=not around and keyword in {"message", "enum", "service"} and bool(name))
-
-
-def _rpc_block(service: _Block, statement: Sequence[Token]) -> _Block:
-    rpc = _rpc(statement)
-    if rpc is not None:
-        service.rpcs.append(rpc)
-    return _Block("rpc", "", statement[0].line)
 
 
 def _close(model: _Model, open_blocks: list[_Block], brace: Token) -> None:
@@ -138,34 +132,28 @@ def _statement(model: _Model, open_blocks: Sequence[_Block], statement: Sequence
         elif words[0] == "option" and len(words) > 1 and (strings or len(words) > 2):
             model.options.append((words[1], strings[0] if strings else words[2]))
     elif words[0] == "rpc" and around.keyword == "service":
-        rpc = _rpc(statement)
-        if rpc is not None:
+        for rpc in _rpcs(statement):
             around.rpcs.append(rpc)
             model.rpc_ends[rpc.line] = end_line
     elif around.keyword in {"message", "oneof", "extend", "group"} and words[0] not in _NO_FIELDS:
         owner = next((block for block in reversed(open_blocks) if block.keyword == "message"), None)
         if owner is not None:
-            owner.references.extend((name, statement[0].line) for name in _field_types(words))
+            first = words[1] if words[0] in _LABELS and len(words) > 2 else words[0]
+            # Of a map the type of its values.
+            types = words[1:3][-1:] if first == "map" else [first]
+            owner.references.extend((name, statement[0].line) for name in types if name not in _SCALARS)
 
 
-def _field_types(words: Sequence[str]) -> Iterator[str]:
-    """The types of a field that are not scalar: one, or the value's type of a map."""
-    first = words[1] if words[0] in _LABELS and len(words) > 2 else words[0]
-    candidates = words[1:3] if first == "map" else [first]
-    yield from (name for name in candidates[-1:] if name not in _SCALARS)
-
-
-def _rpc(statement: Sequence[Token]) -> Rpc | None:
-    """`rpc Name ( [stream] Request ) returns ( [stream] Response )`; None for anything else."""
+def _rpcs(statement: Sequence[Token]) -> Iterator[Rpc]:
+    """That of `rpc Name ( [stream] Request ) returns ( [stream] Response )`; none for anything else."""
     words = [token.text for token in statement if token.kind == "word"]
     if "returns" not in words or len(words) < 5:
-        return None
+        return
     at = words.index("returns")
     request, response = words[2:at], words[at + 1 : at + 3]
-    client, server = request[:1] == ["stream"] and len(request) > 1, response[:1] == ["stream"] and len(response) > 1
-    if not request or not response:
-        return None
-    return Rpc(words[1], request[int(client)], response[int(server)], statement[0].line, "")
+    if request and response:
+        client, server = (len(types) > 1 and types[0] == "stream" for types in (request, response))
+        yield Rpc(words[1], request[int(client)], response[int(server)], statement[0].line, "")
 
 
 def _facts(path: str, model: _Model, keys: Sequence[str]) -> ProtoFacts:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from groundwire_ingest.tree.facts import Request
-from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting, XamlFacts
+from groundwire_ingest.tree.facts import CodeFacts, Request
+from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
-Facts: TypeAlias = ComponentFacts | ProjectFacts | ProtoFacts | XamlFacts
+Facts: TypeAlias = CodeFacts | ComponentFacts | ProjectFacts | ProtoFacts
 
 
 @dataclass(frozen=True, slots=True)

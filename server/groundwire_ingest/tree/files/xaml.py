@@ -1,10 +1,10 @@
 """XAML of WPF, MAUI, WinUI and Avalonia: its styles and templates by key, and what it says of code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.files.facts import Binding, XamlFacts
+from groundwire_ingest.tree.facts import CodeFacts, Definition, Reference, Role
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.files.xml_files import Element, as_text, element_parts, element_paths, elements_of
@@ -29,16 +29,64 @@ _OWN_PREFIXES = frozenset({"x", "d", "mc", "xmlns"})
 
 
 def read_xaml(file: SourceFile) -> FileReading:
-    """Elements of several lines as parts, named by `x:Key` or `x:Name` or else their tags, and XamlFacts.
+    """Elements of several lines as parts, named by `x:Key` or `x:Name` or else their tags, and CodeFacts.
 
     `Imports` edges lead to the dictionaries and styles that `Source` includes.
     """
     elements = elements_of(file)
     if isinstance(elements, SkippedFile):
         return as_text(file, elements)
-    types = _types_in_force(elements)
     analysis = write_parts(file, element_parts(elements, element_paths(elements)))
-    return FileReading(analysis, tuple(_references(file.path, elements)), facts=_facts(elements, types))
+    keys = FileReading(analysis).keys_by_line(file)
+    facts = _facts(file.path, elements, keys) if any(keys) else None
+    return FileReading(analysis, tuple(_includes(file.path, elements)), facts=facts)
+
+
+def _facts(path: str, elements: Sequence[Element], keys: Sequence[str]) -> CodeFacts:
+    """A part of the class that the file states (`x:Class`), in the file's first node, and the C# names that it uses."""
+    first = next(filter(None, keys))
+    definitions = [Definition(first, "", "", "module", -1, 1)]
+    class_name = elements[0].attributes.get("x:Class", "")
+    if class_name:
+        name = class_name.rpartition(".")[2]
+        definitions.append(Definition(first, class_name, name, "type", 0, 1, traits=frozenset({"partial"})))
+    scope = len(definitions) - 1
+    references = tuple(
+        Reference(keys[line - 1] or first, scope, name, line, role)
+        for name, line, role in _names(elements, has_class=bool(class_name))
+    )
+    return CodeFacts(path, "csharp", tuple(definitions), references=references)
+
+
+def _names(elements: Sequence[Element], *, has_class: bool) -> Iterator[tuple[str, int, Role]]:
+    """The names of C#, with their lines: of data types and elements of its own, in bindings, and handlers of events.
+
+    Handlers (`Clicked="OnAdd"`) are methods of the class, so a file without one has none.
+    """
+    types = _types_in_force(elements)
+    values = [
+        (element.line, data_type, name, value)
+        for element, data_type in zip(elements, types, strict=True)
+        for name, value in element.attributes.items()
+    ]
+    namespaces = {
+        name.partition(":")[2]: _clr_namespace(value)
+        for _, _, name, value in values
+        if name.partition(":")[0] == "xmlns"
+    }
+    for line, data_type, name, _ in values:
+        if name == "x:DataType":
+            yield _full_name(data_type, namespaces), line, "type"
+    for element in elements:
+        if _has_own_prefix(element):
+            yield _full_name(element.name, namespaces), element.line, "type"
+    for line, data_type, _, value in values:
+        for path, stated in _bindings(value):
+            if stated or data_type:
+                yield f"{_full_name(stated or data_type, namespaces)}.{path}", line, "value"
+    for line, _, name, value in values if has_class else ():
+        if _EVENT.fullmatch(name) and _HANDLER.fullmatch(value) and value not in {"True", "False"}:
+            yield value, line, "value"
 
 
 def _types_in_force(elements: Sequence[Element]) -> list[str]:
@@ -51,41 +99,14 @@ def _types_in_force(elements: Sequence[Element]) -> list[str]:
     return types
 
 
-def _facts(elements: Sequence[Element], types: Sequence[str]) -> XamlFacts:
-    root = elements[0]
-    values = [
-        (element, data_type, name, value)
-        for element, data_type in zip(elements, types, strict=True)
-        for name, value in element.attributes.items()
-    ]
-    stated = [(types[index], element) for index, element in enumerate(elements) if "x:DataType" in element.attributes]
-    return XamlFacts(
-        class_name=root.attributes.get("x:Class", ""),
-        namespaces=tuple(
-            (name.partition(":")[2], value)
-            for _, _, name, value in values
-            if name == "xmlns" or name.startswith("xmlns:")
-        ),
-        data_types=tuple((data_type, element.line) for data_type, element in stated),
-        bindings=tuple(
-            binding for element, data_type, _, value in values for binding in _bindings(value, data_type, element.line)
-        ),
-        handlers=tuple(
-            (value, element.line)
-            for element, _, name, value in values
-            if _EVENT.fullmatch(name) and _HANDLER.fullmatch(value) and value not in {"True", "False"}
-        ),
-        elements=tuple((element.name, element.line) for element in elements if _has_own_prefix(element)),
-    )
-
-
-def _bindings(value: str, data_type: str, line: int) -> Iterator[Binding]:
+def _bindings(value: str) -> Iterator[tuple[str, str]]:
+    """The paths of `{Binding Path}` and `{x:Bind Path}`, up to an index, and the types that these state themselves."""
     for match in _MARKUP.finditer(value):
         inside = match.group(2)
         member = _MEMBER.match(inside) or _NAMED_PATH.search(inside)
         own = _OWN_TYPE.search(inside)
         if member is not None:
-            yield Binding(member.group(1), own.group(1) if own is not None else data_type, line)
+            yield member.group(1).partition("[")[0], own.group(1) if own is not None else ""
 
 
 def _has_own_prefix(element: Element) -> bool:
@@ -93,7 +114,20 @@ def _has_own_prefix(element: Element) -> bool:
     return bool(prefix) and prefix not in _OWN_PREFIXES and "." not in local
 
 
-def _references(path: str, elements: Sequence[Element]) -> Iterator[PathReference]:
+def _clr_namespace(uri: str) -> str:
+    """`Shop.Views` of `clr-namespace:Shop.Views;assembly=Shop` and `using:Shop.Views`."""
+    for start in ("clr-namespace:", "using:"):
+        if uri.startswith(start):
+            return uri.removeprefix(start).partition(";")[0]
+    return ""
+
+
+def _full_name(name: str, namespaces: Mapping[str, str]) -> str:
+    prefix, _, local = name.rpartition(":")
+    return ".".join(filter(None, (namespaces.get(prefix, ""), local)))
+
+
+def _includes(path: str, elements: Sequence[Element]) -> Iterator[PathReference]:
     for element in elements:
         source = element.attributes.get("Source", "")
         if element.local_name in _SOURCE_ELEMENTS and source and "{" not in source:

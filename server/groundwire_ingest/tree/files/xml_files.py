@@ -13,12 +13,8 @@ from groundwire_ingest.tree.model import SourceFile
 MAX_ELEMENT_DEPTH = 4
 
 
-class XmlError(Exception):
-    """The text cannot be read as XML; the message is the reason and `line` (1-based) the place."""
-
-    def __init__(self, reason: str, line: int) -> None:
-        super().__init__(reason)
-        self.line = line
+class _EntityDefinedError(Exception):
+    """A text defines an entity of its own."""
 
 
 @dataclass(slots=True)
@@ -67,13 +63,13 @@ class _Builder:
             self.texts[-1].append(text)
 
     def entity(self, name: str, *_: object) -> None:
-        raise XmlError(f"defines the entity {name!r}, and entities are not expanded", self.parser.CurrentLineNumber)
+        raise _EntityDefinedError(f"defines the entity {name!r}, and entities are not expanded")
 
 
-def xml_elements(text: str) -> list[Element]:
-    """The elements of a document in the order of their start tags.
+def elements_of(file: SourceFile) -> list[Element] | SkippedFile:
+    """The elements of an XML file in the order of their start tags, or why it has none.
 
-    Raises XmlError when the text is not well-formed, or defines an entity.
+    That is text that is not well-formed, or the definition of an entity.
     """
     parser = expat.ParserCreate("utf-8")
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -84,9 +80,11 @@ def xml_elements(text: str) -> list[Element]:
     parser.CharacterDataHandler = builder.data
     parser.EntityDeclHandler = builder.entity
     try:
-        parser.Parse(text.encode(), True)
-    except expat.ExpatError as error:
-        raise XmlError(expat.ErrorString(error.code), error.lineno) from error
+        parser.Parse(file.text.encode(), True)
+    except (expat.ExpatError, _EntityDefinedError) as error:
+        why = expat.ErrorString(error.code) if isinstance(error, expat.ExpatError) else error
+        line = parser.CurrentLineNumber
+        return SkippedFile(file.path, f"not valid XML at line {line}: {why}; indexed as plain text")
     return builder.elements
 
 
@@ -107,14 +105,6 @@ def read_xml(file: SourceFile) -> FileReading:
     return FileReading(write_parts(file, element_parts(elements, paths)), settings=tuple(_settings(elements, paths)))
 
 
-def elements_of(file: SourceFile) -> list[Element] | SkippedFile:
-    """The elements of an XML file, or why it has none."""
-    try:
-        return xml_elements(file.text)
-    except XmlError as error:
-        return SkippedFile(file.path, f"not valid XML at line {error.line}: {error}; indexed as plain text")
-
-
 def as_text(file: SourceFile, skipped: SkippedFile) -> FileReading:
     """The reading of a file whose outline cannot be had."""
     return FileReading(write_parts(file, (), skipped=(skipped,)))
@@ -124,8 +114,9 @@ def element_paths(elements: Sequence[Element]) -> list[tuple[str, ...]]:
     """For each element the names that lead to it from below the root; () for the root and what is too deep."""
     paths: list[tuple[str, ...]] = []
     for element in elements:
+        stated = next((element.attributes[name] for name in _NAMING_ATTRIBUTES if element.attributes.get(name)), "")
         is_named = 1 < element.depth <= MAX_ELEMENT_DEPTH
-        paths.append((*paths[element.parent], _name(element)) if is_named else ())
+        paths.append((*paths[element.parent], stated or element.local_name) if is_named else ())
     return paths
 
 
@@ -136,11 +127,6 @@ def element_parts(elements: Sequence[Element], paths: Sequence[tuple[str, ...]])
         for element, path in zip(elements, paths, strict=True)
         if path and element.end_line > element.line
     ]
-
-
-def _name(element: Element) -> str:
-    named = next((element.attributes[name] for name in _NAMING_ATTRIBUTES if element.attributes.get(name)), "")
-    return named or element.local_name
 
 
 def _settings(elements: Sequence[Element], paths: Sequence[tuple[str, ...]]) -> Iterator[Setting]:

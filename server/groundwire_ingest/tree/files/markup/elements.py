@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from groundwire_ingest.tree.files.facts import Attribute, ComponentTag
 from groundwire_ingest.tree.files.markup.tags import RAW_ELEMENTS, VOID_ELEMENTS, Tag, read_tag
 from groundwire_ingest.tree.files.parts import Part
 
@@ -77,6 +78,14 @@ def element_parts(text: str, tags: Sequence[Tag], lines: LineNumbers) -> list[Pa
                     parts.append(Part((element_name(text, inner),), first, last))
                 break
     return parts
+
+
+def component_tag(text: str, tag: Tag, lines: LineNumbers) -> ComponentTag:
+    """A tag with its attributes as they are written."""
+    attributes = tuple(
+        Attribute(item.name, text[item.value_start : item.value_end], lines[item.start]) for item in tag.attributes
+    )
+    return ComponentTag(tag.name, lines[tag.start], attributes)
 
 
 def element_name(text: str, tag: Tag) -> str:

@@ -23,7 +23,8 @@ def links_of(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Itera
     """The URLs of links, forms and htmx's attributes, without keys of nodes; that of a form without action is empty."""
     for tag in (tag for tag in tags if not tag.is_closing):
         for written, method in _asked(tag.name.lower(), _attributes(file.text, tag)):
-            url = _of_template(file.path, written)
+            url = _INSERTED.sub("{}", written)
+            url = (_RAZOR.sub("{}", url) if file.path.endswith(_RAZOR_FILES) else url).removeprefix("~")
             match = url_in(url)
             plain = match[2] if match is not None else re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")
             has_base = match is not None and match[1] == "{}"
@@ -52,12 +53,6 @@ def _asked(name: str, given: dict[str, str]) -> Iterator[tuple[str, str]]:
     for method in ("get", "post", "put", "patch", "delete"):
         if given.get(f"hx-{method}"):
             yield given[f"hx-{method}"], method.upper()
-
-
-def _of_template(path: str, written: str) -> str:
-    """A value with `{}` for each part that is inserted."""
-    text = _INSERTED.sub("{}", written)
-    return (_RAZOR.sub("{}", text) if path.endswith(_RAZOR_FILES) else text).removeprefix("~")
 
 
 def _thymeleaf(value: str) -> str:

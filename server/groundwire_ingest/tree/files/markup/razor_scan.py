@@ -7,10 +7,19 @@ statement leads from C# into markup, and its end tag leads back.
 import re
 from dataclasses import dataclass, field
 
-from groundwire_ingest.tree.files.facts import Attribute, CodeKind, CodePart, ComponentTag, Directive
-from groundwire_ingest.tree.files.markup.elements import LineNumbers, comment_end, is_raw
-from groundwire_ingest.tree.files.markup.razor_expressions import expression_end, implicit_end, razor_value_end
-from groundwire_ingest.tree.files.markup.tags import VOID_ELEMENTS, Tag, balanced_end, code_step, read_tag
+from groundwire_ingest.tree.files.facts import CodeKind, CodePart, ComponentTag, Directive
+from groundwire_ingest.tree.files.markup.elements import LineNumbers, comment_end, component_tag, is_raw
+from groundwire_ingest.tree.files.markup.tags import (
+    VOID_ELEMENTS,
+    WORD,
+    Tag,
+    balanced_end,
+    code_step,
+    expression_end,
+    implicit_end,
+    razor_value_end,
+    read_tag,
+)
 from groundwire_ingest.tree.files.parts import Part
 
 _DIRECTIVES = frozenset(
@@ -21,7 +30,6 @@ _STATEMENTS = re.compile(r"(?:if|for|foreach|while|switch|lock|using)\s*\(|(?:do
 _CONTINUATION = re.compile(r"\s*(?:else|catch|finally|while)\b")
 _MEMBERS = re.compile(r"(?:code|functions)\s*(\{)")
 _SECTION = re.compile(r"section\s+(\w+)\s*(\{)")
-_WORD = re.compile(r"[^\W\d]\w*")
 _LINE_END = re.compile(r"\r?\n|\Z")
 _MARKUP_STEP = re.compile(r"[@<]")
 _LINE_MARKUP_STEP = re.compile(r"[@<\n]")
@@ -118,7 +126,7 @@ class RazorScan:
         if following == "{" or (_STATEMENTS.match(text, start) and not self._is_inside_word(at)):
             self._contexts.append(_Context(is_code=True, start=start))
             return start
-        if _WORD.match(text, start) is None or self._is_inside_word(at):
+        if WORD.match(text, start) is None or self._is_inside_word(at):
             return start + (following == "@")
         return self._named(at, start)
 
@@ -135,7 +143,7 @@ class RazorScan:
         if section is not None:
             self._contexts.append(_Context(is_code=True, start=section.start(2), is_section=True))
             return section.start(2)
-        word = _WORD.match(text, start)
+        word = WORD.match(text, start)
         if word is not None and word.group() in _DIRECTIVES and self._begins_line(at):
             line_end = _LINE_END.search(text, start)
             end = line_end.start() if line_end is not None else len(text)
@@ -157,11 +165,7 @@ class RazorScan:
                 self._value_expressions(start, end)
         has_helper = tag.name == "partial" or any(item.name.startswith("asp-") for item in tag.attributes)
         if tag.name[0].isupper() or has_helper:
-            attributes = tuple(
-                Attribute(item.name, text[item.value_start : item.value_end], self.lines[item.start])
-                for item in tag.attributes
-            )
-            self.components.append(ComponentTag(tag.name, self.lines[tag.start], attributes))
+            self.components.append(component_tag(text, tag, self.lines))
 
     def _value_expressions(self, start: int, end: int) -> None:
         position = self.text.find("@", start, end)

@@ -2,10 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from groundwire_ingest.tree.files.facts import Attribute, CodePart, ComponentFacts, ComponentTag
+from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
-from groundwire_ingest.tree.files.markup.elements import LineNumbers, element_parts, is_raw, raw_end, tags_of
+from groundwire_ingest.tree.files.markup.elements import (
+    LineNumbers,
+    component_tag,
+    element_parts,
+    is_raw,
+    raw_end,
+    tags_of,
+)
 from groundwire_ingest.tree.files.markup.links import links_of
 from groundwire_ingest.tree.files.markup.tags import Tag
 from groundwire_ingest.tree.files.parts import Part, write_parts
@@ -90,7 +98,7 @@ def read_component(file: SourceFile) -> FileReading:
     lines = LineNumbers(file.text)
     tags = list(tags_of(file.text))
     code = list(_scripts(file.text, tags, lines))
-    parts = [_owned(part) for part in element_parts(file.text, tags, lines)]
+    parts = [replace(part, is_own=part.path[0].startswith("script")) for part in element_parts(file.text, tags, lines)]
     front_matter = _FRONT_MATTER.match(file.text) if file.language == "astro" else None
     if front_matter is not None:
         last_line = lines[front_matter.end() - 1]
@@ -100,10 +108,6 @@ def read_component(file: SourceFile) -> FileReading:
     references = tuple(tag_references(file, tags, lines))
     links = tuple(links_of(file, tags, lines))
     return FileReading(write_parts(file, parts), references, facts=facts, requests=links)
-
-
-def _owned(part: Part) -> Part:
-    return Part(part.path, part.start_line, part.end_line, is_own=part.path[0].startswith("script"))
 
 
 def _scripts(text: str, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[CodePart]:
@@ -120,8 +124,4 @@ def _components(text: str, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[
     for tag in tags:
         is_component = tag.name[0].isupper() or "-" in tag.name or "." in tag.name
         if is_component and not tag.is_closing and tag.name.lower() not in _BUILT_IN:
-            attributes = tuple(
-                Attribute(item.name, text[item.value_start : item.value_end], lines[item.start])
-                for item in tag.attributes
-            )
-            yield ComponentTag(tag.name, lines[tag.start], attributes)
+            yield component_tag(text, tag, lines)

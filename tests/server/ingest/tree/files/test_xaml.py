@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from groundwire_ingest.tree.files.facts import Binding, XamlFacts
+from groundwire_ingest.tree.facts import CodeFacts
 from groundwire_ingest.tree.files.reading import FileReading
 
 Read = Callable[[str, str], FileReading]
@@ -37,18 +37,18 @@ VIEW = f"""\
 
 def test_what_a_view_says_of_code(read: Read) -> None:
     facts = read("Views/OrderView.xaml", VIEW).facts
-    assert isinstance(facts, XamlFacts)
-    assert facts.class_name == "Shop.Views.OrderView"
-    assert dict(facts.namespaces)["vm"] == "clr-namespace:Shop.ViewModels"
-    assert facts.data_types == (("vm:OrderViewModel", 1), ("vm:Line", 17))
-    assert facts.bindings == (
-        Binding("Order.Total", "vm:OrderViewModel", 15),
-        Binding("PayCommand", "vm:OrderViewModel", 15),
-        Binding("Name", "vm:Line", 18),
-        Binding("Id", "vm:Other", 19),
-    )
-    assert facts.handlers == (("OnPay", 15),)
-    assert facts.elements == (("v:Cart", 16),)
+    assert isinstance(facts, CodeFacts)
+    assert [item.symbol for item in facts.definitions] == ["", "Shop.Views.OrderView"]
+    assert [(item.name, item.line, item.role) for item in facts.references] == [
+        ("Shop.ViewModels.OrderViewModel", 1, "type"),
+        ("Shop.ViewModels.Line", 17, "type"),
+        ("Shop.Views.Cart", 16, "type"),
+        ("Shop.ViewModels.OrderViewModel.Order.Total", 15, "value"),
+        ("Shop.ViewModels.OrderViewModel.PayCommand", 15, "value"),
+        ("Shop.ViewModels.Line.Name", 18, "value"),
+        ("Shop.ViewModels.Other.Id", 19, "value"),
+        ("OnPay", 15, "value"),
+    ]
 
 
 def test_parts_are_named_by_their_keys(chunks: Chunks) -> None:
