@@ -112,10 +112,9 @@ class _ZipFiles:
         self._members = {name: member for name, member in inside.items() if layout.belongs(name.partition("/")[0])}
         self.names = frozenset(self._members)
         for name, member in self._members.items():
-            self._check_size(name, member)
+            _check_size(self.place(name), member.file_size, member.compress_size, MAX_MEMBER_BYTES, FREE_MEMBER_BYTES)
         unpacked = sum(member.file_size for member in self._members.values())
-        _check_unpacked(str(path), unpacked, MAX_UNPACKED_BYTES)
-        _check_ratio(str(path), unpacked, path.stat().st_size, FREE_BYTES)
+        _check_size(str(path), unpacked, path.stat().st_size, MAX_UNPACKED_BYTES, FREE_BYTES)
 
     def place(self, name: str) -> str:
         return f"{self._path}/{name}"
@@ -146,10 +145,6 @@ class _ZipFiles:
             raise zipfile.BadZipFile(f"it holds {len(content)} bytes and claims {member.file_size}")
         return bytes(content)
 
-    def _check_size(self, name: str, member: zipfile.ZipInfo) -> None:
-        _check_unpacked(self.place(name), member.file_size, MAX_MEMBER_BYTES)
-        _check_ratio(self.place(name), member.file_size, member.compress_size, FREE_MEMBER_BYTES)
-
 
 class _ZipStream(io.FileIO):
     """A zip's bytes, closed with the last reference to them.
@@ -169,15 +164,12 @@ class _ZipStream(io.FileIO):
         self.close()
 
 
-def _check_unpacked(place: str, unpacked: int, most: int) -> None:
+def _check_size(place: str, unpacked: int, packed: int, most: int, free: int) -> None:
     if unpacked > most:
         raise IngestError(
             f"{place}: unpacks to {unpacked} bytes; at most {most} are read from a zip, so unpack it and give the "
             "folder"
         )
-
-
-def _check_ratio(place: str, unpacked: int, packed: int, free: int) -> None:
     if unpacked > max(free, MAX_RATIO * packed):
         raise IngestError(
             f"{place}: unpacks from {packed} to {unpacked} bytes; beyond {free} bytes at most {MAX_RATIO} times the "

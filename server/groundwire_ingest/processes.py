@@ -101,7 +101,7 @@ class _Elsewhere:
     def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
         before = self._done.value
         try:
-            futures = [self._pool.submit(_run_job, job) for job in jobs]
+            futures = [self._pool.submit(job, _advance) for job in jobs]
             unfinished = set(futures)
             while unfinished:
                 finished, unfinished = wait(unfinished, _SECONDS_BETWEEN_REPORTS, FIRST_EXCEPTION)
@@ -128,10 +128,6 @@ def _end_with_starter(watched: Connection) -> None:
         watched.recv_bytes()
     except EOFError:
         os._exit(1)
-
-
-def _run_job(job: Job[Result]) -> Result:
-    return job(_advance)
 
 
 def _advance(more: int) -> None:

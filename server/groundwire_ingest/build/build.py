@@ -61,15 +61,6 @@ class BuildOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Vectors:
-    """The space of the vectors, None without any; how many distinct texts were embedded, and had been before."""
-
-    space: VectorSpace | None
-    embedded: int = 0
-    reused: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class BuildReport:
     """The result of a build: counts, edges by type, files left out, and the numbers of texts embedded and reused."""
 
@@ -101,7 +92,7 @@ def build_index(
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
             inputs = options.inputs()
-            vectors = _write_vectors(directory, collected, options, progress)
+            space, embedded, reused = _write_vectors(directory, collected, options, progress)
             lexical = _write_tables(directory, collected, options, scratch, progress)
         origin = Origin(
             scope=options.scope,
@@ -109,35 +100,29 @@ def build_index(
             source=source.description,
             token_counter=counter.name,
             token_counter_fingerprint=counter.fingerprint,
-            vector_space=vectors.space,
+            vector_space=space,
             tokenizers=TOKENIZERS,
             skipped=[(skipped.path, skipped.why) for skipped in collected.skipped],
             inputs=inputs,
         )
         seal_index(directory, origin, len(collected.nodes), collected.edges, lexical)
-        report = _report(directory, source, options, collected, vectors)
+        kinds = open_categories(directory, len(collected.nodes))["kind"]
+        report = BuildReport(
+            scope=options.scope,
+            source=source.description,
+            node_count=len(collected.nodes),
+            kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
+            edge_types=_counts(collected.edges.edge_types, collected.edges.types),
+            skipped=collected.skipped,
+            unused_patterns=collected.unused_patterns,
+            dropped_edges=collected.dropped_edges,
+            embedded=embedded,
+            reused=reused,
+            activated=options.activate,
+        )
     if options.activate:
         storage.activate(options.scope)
     return report
-
-
-def _report(
-    directory: Path, source: Source, options: BuildOptions, collected: Collected, vectors: _Vectors
-) -> BuildReport:
-    kinds = open_categories(directory, len(collected.nodes))["kind"]
-    return BuildReport(
-        scope=options.scope,
-        source=source.description,
-        node_count=len(collected.nodes),
-        kinds=_counts([kinds.values[code] for code in range(len(kinds.values))], kinds.codes),
-        edge_types=_counts(collected.edges.edge_types, collected.edges.types),
-        skipped=collected.skipped,
-        unused_patterns=collected.unused_patterns,
-        dropped_edges=collected.dropped_edges,
-        embedded=vectors.embedded,
-        reused=vectors.reused,
-        activated=options.activate,
-    )
 
 
 def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
@@ -155,10 +140,13 @@ def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]
     report(count, 0)
 
 
-def _write_vectors(directory: Path, collected: Collected, options: BuildOptions, progress: Progress) -> _Vectors:
+def _write_vectors(
+    directory: Path, collected: Collected, options: BuildOptions, progress: Progress
+) -> tuple[VectorSpace | None, int, int]:
+    """The space of the vectors, None without any; how many distinct texts were embedded, and had been before."""
     nodes, dimension, embedder = collected.nodes, collected.dimension, options.embedder
     if embedder is None:
-        return _Vectors(None if dimension is None else write_own_vectors(directory, nodes, dimension))
+        return None if dimension is None else write_own_vectors(directory, nodes, dimension), 0, 0
     if dimension is not None:
         raise own_vectors_refused(nodes)
     with progress.stage("Preparing model") as report:
@@ -166,7 +154,7 @@ def _write_vectors(directory: Path, collected: Collected, options: BuildOptions,
         report(1, 1)
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
-    return _Vectors(space, embedded, reused)
+    return space, embedded, reused
 
 
 def _write_tables(

@@ -29,7 +29,9 @@ def in_parts(node: SourceNode, most_bytes: int = MAX_TEXT_BYTES) -> tuple[Source
     """
     if text_bytes(node) <= most_bytes:
         return (node,)
-    repeated = _repeated_bytes(node)
+    texts = (getattr(node, name) for name in TEXT_FIELDS)
+    strings = (*texts, node.local_id, node.path, node.origin, json.dumps(dict(node.metadata)))
+    repeated = sum(map(_size, strings))
     if repeated > MAX_REPEATED_BYTES:
         raise IngestError(
             f"{node.origin}: node {node.key[:80]!r} has a text that must be cut to be returned, and {repeated} bytes "
@@ -70,12 +72,6 @@ def _character_start(text: bytes, position: int) -> int:
 
 def _line_count(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n"))
-
-
-def _repeated_bytes(node: SourceNode) -> int:
-    texts = (getattr(node, name) for name in TEXT_FIELDS)
-    strings = (*texts, node.local_id, node.path, node.origin, json.dumps(dict(node.metadata)))
-    return sum(map(_size, strings))
 
 
 def _size(string: str) -> int:

@@ -126,7 +126,7 @@ def _index_all(
 ) -> None:
     """Indexes one after the other; ends the command with an error once all were tried, if any of them failed."""
     from groundwire_ingest.commands.report import print_outcome
-    from groundwire_ingest.repositories.own_versions import version_name
+    from groundwire_ingest.repositories.indexing import version_name
 
     failed: list[str] = []
     for each in repositories:

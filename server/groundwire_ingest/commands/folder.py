@@ -17,8 +17,7 @@ from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.commands.watch import changes
-from groundwire_ingest.repositories.indexing import Indexer
-from groundwire_ingest.repositories.own_versions import own_version_name, remove_older
+from groundwire_ingest.repositories.indexing import Indexer, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 
 
@@ -26,8 +25,8 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
     """Builds and activates a version of the folder unless the active one is what a build would make.
 
     If there is no index yet, one without vectors is built first: embedding takes most of the time, and words can be
-    searched earlier. Older versions are deleted, as `own_versions` says. Processes that refresh the same scope wait for
-    one another. Raises OperatorError and OSError as a build does.
+    searched earlier. Older versions are deleted, see `remove_older`. Processes that refresh the same scope wait for one
+    another. Raises OperatorError and OSError as a build does.
     """
     store = IndexStore(data)
     indexer = Indexer(data, store, TerminalProgress())

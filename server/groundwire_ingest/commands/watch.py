@@ -13,8 +13,7 @@ from groundwire_index.errors import OperatorError
 from groundwire_index.storage import Storage
 from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.repositories.indexing import Indexer, Unchanged
-from groundwire_ingest.repositories.own_versions import own_version_name, remove_older
+from groundwire_ingest.repositories.indexing import Indexer, Unchanged, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
 
@@ -32,7 +31,7 @@ def watch_repositories(repositories: Sequence[Repository], indexer: Indexer, sto
     """Indexes the repositories, and those that change again, until Ctrl-C.
 
     A failure is reported, and the repository is tried again at the next change. Older versions that no operator has
-    built are removed, as `own_versions` says. `data` is the folder of the indexes, which is not watched.
+    built are removed, see `remove_older`. `data` is the folder of the indexes, which is not watched.
 
     Raises:
         IngestError: One of them is no folder.

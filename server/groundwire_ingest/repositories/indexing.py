@@ -1,6 +1,7 @@
 """Indexing repositories one after the other, each only if its active version is not what a build would make."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from groundwire_index.embedding.model_names import NO_EMBEDDER, PACKAGED_MODELS
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.errors import IndexDamagedError, VersionActiveError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.repositories.inputs import inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
@@ -17,6 +18,12 @@ from groundwire_ingest.repositories.repositories_file import Repository
 if TYPE_CHECKING:
     from groundwire_index.embedding.embedder import Embedder
     from groundwire_ingest.build.build import BuildReport
+
+
+VERSIONS_KEPT = 3
+"""How many own versions a branch has: the active one, and two for calls that have pinned one before."""
+
+_PREFIX = "auto-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +88,26 @@ class Indexer:
                 self._models[name] = load_embedder(name)
                 report(1, 1)
         return self._models[name]
+
+
+def version_name() -> str:
+    """The name of a version that is built on command and not named: the time in UTC, which orders by name."""
+    return f"{datetime.now(UTC):%Y-%m-%d_%H%M%S.%f}"
+
+
+def own_version_name() -> str:
+    """The name of a version that a program builds on its own: the same, with a distinguishing prefix."""
+    return f"{_PREFIX}{version_name()}"
+
+
+def remove_older(storage: Storage, scope: Scope) -> None:
+    """Deletes the own versions of a branch but the newest VERSIONS_KEPT, and but one that is active.
+
+    Raises OperatorError and OSError.
+    """
+    own = sorted(name for name in storage.versions(scope) if name.startswith(_PREFIX))
+    for version in own[:-VERSIONS_KEPT]:
+        try:
+            storage.delete(replace(scope, active_index=version))
+        except VersionActiveError:
+            continue  # an operator has gone back to it

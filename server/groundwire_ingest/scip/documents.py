@@ -26,6 +26,14 @@ MAX_RELATIONS = 100
 _METADATA, _DOCUMENT = 1, 2
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
+_UNITS = {
+    scip_pb2.PositionEncoding.UTF8CodeUnitOffsetFromLineStart: "utf-8",
+    scip_pb2.PositionEncoding.UTF32CodeUnitOffsetFromLineStart: "utf-32-le",
+}
+"""The codecs whose code units columns count.
+
+Indexers that do not say are older than the question; they run on Node or a JVM, whose strings are UTF-16.
+"""
 _MAX_VARINT_BYTES = 10
 _MAX_METADATA_BYTES = 1 << 20
 _LOCAL = "local "
@@ -144,33 +152,16 @@ def _document(message: scip_pb2.Document, path: Path) -> Document | SkippedFile:
         return SkippedFile(path.name, why)
     return Document(
         path=message.relative_path,
-        unit=_unit_of(message.position_encoding),
+        unit=_UNITS.get(message.position_encoding, "utf-16-le"),
         text=message.text,
         occurrences=tuple(_occurrences(message, path)),
         relations={information.symbol: tuple(_relations(information)) for information in message.symbols},
     )
 
 
-def _unit_of(encoding: scip_pb2.PositionEncoding.ValueType) -> str:
-    """The codec whose code units columns count.
-
-    Indexers that do not say are older than the question; they run on Node or a JVM, whose strings are UTF-16.
-    """
-    match encoding:
-        case scip_pb2.PositionEncoding.UTF8CodeUnitOffsetFromLineStart:
-            return "utf-8"
-        case scip_pb2.PositionEncoding.UTF32CodeUnitOffsetFromLineStart:
-            return "utf-32-le"
-        case _:
-            return "utf-16-le"
-
-
 def _is_inside(path: str) -> bool:
-    return bool(path) and "\0" not in path and not path.startswith("/") and _is_canonical(path)
-
-
-def _is_canonical(path: str) -> bool:
-    return str(PurePosixPath(path)) == path and ".." not in path.split("/") and path != "."
+    is_canonical = str(PurePosixPath(path)) == path and ".." not in path.split("/") and path != "."
+    return is_canonical and "\0" not in path and not path.startswith("/")
 
 
 def _occurrences(message: scip_pb2.Document, path: Path) -> Iterator[Occurrence]:

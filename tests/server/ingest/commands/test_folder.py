@@ -11,8 +11,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.folder import refresh
 from groundwire_ingest.commands.progress import TerminalProgress
-from groundwire_ingest.repositories.indexing import Indexer
-from groundwire_ingest.repositories.own_versions import VERSIONS_KEPT
+from groundwire_ingest.repositories.indexing import VERSIONS_KEPT, Indexer
 from groundwire_ingest.repositories.repositories_file import Repository
 
 SCOPE = Scope("shop", "12345678")
