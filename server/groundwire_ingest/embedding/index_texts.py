@@ -18,8 +18,6 @@ from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_ingest.embedding.convert import ConvertibleEmbedder, agreed_encoder
 from groundwire_ingest.embedding.packaged_model import PackagedModel
 
-_EmbedTexts = Callable[[Sequence[str]], NDArray[np.float32]]
-
 
 def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSpace, TextEmbedder]:
     """The vector space, with the encoder for servers' queries, and the embedder of the texts.
@@ -44,31 +42,25 @@ def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int)
     """
     # The encoder is only used if it gets the same input as the model would.
     prompt = embedder.text_prompt() if encoder is not None and isinstance(embedder, ConvertibleEmbedder) else None
-    if encoder is None or prompt is None:
-        return _fingerprinted(embedder.fingerprint, embedder.dimension, embedder.embed_texts)
-    embed = partial(encoder.embed_texts, prompt=prompt, threads=threads)
-    return _fingerprinted(encoder.record.fingerprint, embedder.dimension, embed)
+    source, embed = embedder.fingerprint, embedder.embed_texts
+    if encoder is not None and prompt is not None:
+        source, embed = encoder.record.fingerprint, partial(encoder.embed_texts, prompt=prompt, threads=threads)
+    # The vectors of fixed texts have enough numbers to show any other way of rounding. All of these texts together are
+    # one more, which is as long as the model takes.
+    vectors = embed([*TEXTS, "\n".join(TEXTS)])
+    fingerprint = hashlib.sha256(source.encode() + vectors.tobytes()).hexdigest()
+    return _Fingerprinted(fingerprint, embedder.dimension, embed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Fingerprinted:
     fingerprint: str
     dimension: int
-    embed: _EmbedTexts
+    embed: Callable[[Sequence[str]], NDArray[np.float32]]
 
     def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `TextEmbedder.embed_texts`."""
         return self.embed(texts)
-
-
-def _fingerprinted(source: str, dimension: int, embed: _EmbedTexts) -> TextEmbedder:
-    """With the vectors of fixed texts in its fingerprint: they have enough numbers to show any other way of rounding.
-
-    All of them together are one more text, which is as long as the model takes.
-    """
-    vectors = embed([*TEXTS, "\n".join(TEXTS)])
-    fingerprint = hashlib.sha256(source.encode() + vectors.tobytes()).hexdigest()
-    return _Fingerprinted(fingerprint, dimension, embed)
 
 
 def load_embedder(name: str) -> Embedder:

@@ -19,10 +19,10 @@ from groundwire_ingest.slack.slack_directory import (
     DIRECTORY_FILES,
     USERS_FILE,
     Conversation,
+    SlackNames,
     slack_directory,
 )
 from groundwire_ingest.slack.slack_messages import Message, day_messages
-from groundwire_ingest.slack.slack_text import SlackNames
 
 _DAY_FILE = re.compile(r"[^/]+/[0-9]{4}-[0-9]{2}-[0-9]{2}\.json")
 _LAYOUT = ArchiveLayout(

@@ -10,7 +10,6 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.jsonl.strict_json import decode_utf8, json_items
 from groundwire_ingest.records import StatedAccess
-from groundwire_ingest.slack.slack_text import SlackNames
 
 CHANNELS_FILE = "channels.json"
 USERS_FILE = "users.json"
@@ -33,6 +32,14 @@ class Conversation:
     def access(self) -> StatedAccess:
         """Everybody's, or that of callers with the tag `slack:<id>`: an export does not say who may read it."""
         return StatedAccess(acl_tags=() if self.is_public else (f"{_TAG_PREFIX}{self.id}",))
+
+
+@dataclass(frozen=True, slots=True)
+class SlackNames:
+    """Names by Slack's ids. Only conversations that are known to be public have one; no text calls others by name."""
+
+    users: Mapping[str, str]
+    channels: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The messages of a Slack export's day files, and why some of them are left out."""
+"""The messages of a Slack export's day files as people read them, and why some of them are left out."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.jsonl.json_fields import JsonFields
-from groundwire_ingest.slack.slack_directory import first_named, slack_list, slack_object
-from groundwire_ingest.slack.slack_text import SlackNames, readable
+from groundwire_ingest.slack.slack_directory import SlackNames, first_named, slack_list, slack_object
 
 WRITTEN_SUBTYPES = frozenset(
     {"", "bot_message", "file_comment", "file_share", "me_message", "reply_broadcast", "thread_broadcast"}
@@ -19,6 +18,11 @@ All others are about joining, topics, pins and the like.
 """
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Slack writes mentions, channels and links as `<...>`.
+_MARKUP = re.compile(r"<([^<>|][^<>]*)>|&(amp|lt|gt);")
+_ENTITY = re.compile(r"&(amp|lt|gt);")
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
+_SCHEME = re.compile(r"(?:mailto|tel):")
 _TS = re.compile(r"[0-9]{1,10}\.[0-9]{6}")
 
 
@@ -110,3 +114,35 @@ def _objects(fields: JsonFields, name: str) -> Iterator[JsonFields]:
         raise fields.refused(name, "be a list")
     for position, item in enumerate(items):
         yield slack_object(item, f"{fields.place}.{name}[{position}]")
+
+
+def readable(text: str, names: SlackNames) -> str:
+    """`text` with names for ids, `label (url)` for links and plain `<`, `>` and `&`.
+
+    An id without a name stays, after its `@` or `#`.
+    """
+
+    def plain(match: re.Match[str]) -> str:
+        markup, entity = match.groups()
+        return _ENTITIES[entity] if entity else _resolved(markup, names)
+
+    return _MARKUP.sub(plain, text)
+
+
+def _resolved(markup: str, names: SlackNames) -> str:
+    target, _, label = markup.partition("|")
+    label = _unescaped(label)
+    what, id_ = target[0], target[1:]
+    if what == "@":
+        return f"@{names.users.get(id_) or label or id_}"
+    if what == "#":
+        return f"#{names.channels.get(id_, id_)}"
+    if what == "!":
+        # <!here>, <!subteam^S012|@admins>, <!date^1392734382^{date}|Feb 18, 2014>
+        return label or f"@{id_.removeprefix('subteam^')}"
+    address = _SCHEME.sub("", _unescaped(target), count=1)
+    return address if label in address else f"{label} ({address})"
+
+
+def _unescaped(text: str) -> str:
+    return _ENTITY.sub(lambda match: _ENTITIES[match.group(1)], text)

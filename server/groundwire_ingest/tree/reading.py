@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.as_code.components import ComponentReader
+from groundwire_ingest.tree.as_code.components import read_components
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
 from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
@@ -136,8 +137,8 @@ class TreeReading:
 
         `may_read` says of a file which others its nodes may follow from.
         """
-        reader = ComponentReader(self._components.values(), self._root_namespaces, may_read)
-        for code in reader.read(lambda files: workers.map(read_code, files, lambda file: len(file.text))):
+        read = partial(workers.map, read_code, size=lambda file: len(file.text))
+        for code in read_components(self._components.values(), self._root_namespaces, may_read, read):
             if code.facts is not None:
                 self._keep_facts(code.facts)
             self._edges.add(code.edges)

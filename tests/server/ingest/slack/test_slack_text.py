@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_ingest.slack.slack_text import SlackNames, readable
+from groundwire_ingest.slack.slack_directory import SlackNames
+from groundwire_ingest.slack.slack_messages import readable
 
 NAMES = SlackNames({"U1": "Ada <3", "U2": ""}, {"C1": "general"})
 
