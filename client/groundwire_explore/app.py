@@ -15,13 +15,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from groundwire_client import AsyncGroundwireClient
+from groundwire_explore.describing import short_name
 from groundwire_explore.guard import Guard, holds_key
 from groundwire_explore.pages import FIELDS, Explorer, Page
 from groundwire_explore.problems import FAILURES, Problem, problem
 from groundwire_explore.results import Results
+from groundwire_explore.source_text import shown
 
 _STATIC = Path(__file__).parent / "static"
-_PATHS = ("/", "/compare", "/node", "/indexes", "/run")
+_PATHS = ("/", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
 
 _templates = Environment(
     loader=PackageLoader("groundwire_explore"),
@@ -31,6 +33,8 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.tests["problem"] = lambda value: isinstance(value, Problem)
+_templates.filters["short"] = short_name
+_templates.filters["shown"] = shown
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

@@ -1,5 +1,6 @@
 """Names, badges, reasons and facts of responses, in words."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from groundwire_client import (
@@ -35,10 +36,24 @@ _PARAMETERS = (
     "freshness_weight",
 )
 
+_SEPARATOR = re.compile(r"::|->|[.#/\\]")
+
 
 def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
     """The name of a node: its symbol, else the last part of its id, which is its name within its kind."""
     return shown(symbol or node_id.split("::", 3)[-1] or location.path)
+
+
+def short_name(name: str, path: str) -> str:
+    """The last part of a qualified name in a file: `Create` of `Shop.Invoice.Create(int)`, of headings the last one.
+
+    The name of the file itself is one part.
+    """
+    title = name.rpartition(" > ")[2]
+    if title != name or " " in title or title == path.rpartition("/")[2]:
+        return title
+    parts = [part for part in _SEPARATOR.split(title.partition("(")[0]) if part]
+    return parts[-1] if parts else title
 
 
 def name_of_match(match: QueryMatch) -> str:
@@ -52,10 +67,11 @@ def badges(*, is_test: bool, is_generated: bool) -> tuple[str, ...]:
 
 
 def match_badges(match: QueryMatch) -> tuple[str, ...]:
-    """The kind of a match, its corpus, and what sets it apart."""
+    """The language of a match, and what sets it apart."""
     neighbour = ("beside a match",) if match.meta.neighbor else ()
     deleted = ("deleted",) if match.meta.deleted else ()
-    told = tuple(shown(word) for word in (match.language or match.kind, match.corpus_type) if word)
+    language = match.language or match.kind
+    told = (shown(language),) if language else ()
     return (*told, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
 
 

@@ -8,13 +8,29 @@ from pathlib import Path
 
 from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
 from groundwire_client.cli import scope_name
+from groundwire_explore.describing import short_name
+from groundwire_explore.exports import markdown, mermaid_graph
+from groundwire_explore.graph_drawing import draw_graph
 from groundwire_explore.neighbourhood import around
-from groundwire_explore.parameters import MODES, Neighbourhood, Place, Question, Search, index_scope, read
+from groundwire_explore.overview import overview
+from groundwire_explore.parameters import (
+    MODES,
+    FolderPlace,
+    Neighbourhood,
+    Place,
+    Question,
+    Search,
+    Side,
+    Versions,
+    index_scope,
+    read,
+)
 from groundwire_explore.problems import Problem, attempted, problem
 from groundwire_explore.results import Match, Results
 from groundwire_explore.run_steps import read_run
 from groundwire_explore.searching import search
 from groundwire_explore.source_text import shown
+from groundwire_explore.versions import difference, version_before
 from groundwire_pipelines.errors import PipelineError
 
 Pairs = Sequence[tuple[str, str]]
@@ -66,28 +82,61 @@ class Explorer:
     @property
     def views(self) -> Mapping[str, Callable[[Pairs], Awaitable[Page]]]:
         """The makers of pages, by path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
-        found = {"/": self.ask, "/compare": self.compare, "/node": self.node, "/indexes": self.indexes}
+        found = {
+            "/": self.ask,
+            "/map": self.map,
+            "/compare": self.compare,
+            "/versions": self.versions,
+            "/node": self.node,
+            "/indexes": self.indexes,
+        }
         return {**found, "/run": self.run} if self.trace else found
 
     async def ask(self, pairs: Pairs) -> Page:
-        """A question, and its matches."""
+        """A question, and its matches; without a question, where to begin."""
         question, how = read(Question, pairs), read(Search, pairs)
-        values = await self._place(question)
-        answer = await self._answer(values, question, how) if question.q else None
-        status = _told(answer) if answer else "Ask a question or search."
-        title = f"{shown(question.q)[:60]} · Ask" if question.q else "Ask"
-        return Page("ask.html", title, status, {**values, "question": question, "how": how, "answer": answer})
+        values = {**await self._place(question), "question": question, "how": how, "answer": None}
+        scope = str(values["scope"])
+        if not question.q:
+            values["seen"] = await attempted(overview(self.client, index_scope(scope), "")) if scope else _NO_INDEX
+            return Page("ask.html", "Ask", "Ask a question.", values)
+        answer = await self._answer(scope, question, how)
+        exported = markdown(question.q, scope, answer) if isinstance(answer, Results) else ""
+        title = f"{shown(question.q)[:60]} · Ask"
+        return Page("ask.html", title, _told(answer), {**values, "answer": answer, "exported": exported})
+
+    async def map(self, pairs: Pairs) -> Page:
+        """A folder as a drawing of what is in it."""
+        asked = read(FolderPlace, pairs)
+        values = await self._place(asked)
+        scope = str(values["scope"])
+        seen = await attempted(overview(self.client, index_scope(scope), asked.folder)) if scope else _NO_INDEX
+        told = seen.title if isinstance(seen, Problem) else f"{len(seen.folder.parts)} folders and files."
+        return Page("map.html", f"{shown(asked.folder) or 'Whole repository'} · Map", told, {**values, "seen": seen})
+
+    async def versions(self, pairs: Pairs) -> Page:
+        """Two versions of an index."""
+        asked = read(Versions, pairs)
+        values = await self._place(asked)
+        scope = str(values["scope"])
+        old = asked.old or version_before(scope, await self._listed())
+        found = None
+        if old:
+            found = await attempted(difference(self.client, index_scope(old), index_scope(scope), asked.folder))
+        told = found.title if isinstance(found, Problem) else "Two versions." if found else "There is one version."
+        return Page("versions.html", "Versions", told, {**values, "old": old, "found": found, "folder": asked.folder})
 
     async def compare(self, pairs: Pairs) -> Page:
         """Two searches for one question, side by side."""
         question = read(Question, pairs)
-        sides = [read(Search, pairs, "a."), read(Search, pairs, "b.")]
+        sides = [read(Side, pairs, "a."), read(Side, pairs, "b.")]
         if not any(name.startswith("b.") for name, _ in pairs):
-            sides[1] = Search(mode="bm25")
+            sides[1] = Side(mode="bm25")
         values = await self._place(question)
         answers: list[Results | Problem] = []
         if question.q:
-            answers = list(await asyncio.gather(*(self._answer(values, question, side) for side in sides)))
+            asked = (self._answer(side.scope or str(values["scope"]), question, side) for side in sides)
+            answers = list(await asyncio.gather(*asked))
         found = [answer.matches if isinstance(answer, Results) else () for answer in answers]
         moves = [_moves(*found), _moves(*reversed(found))] if answers else []
         told = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
@@ -104,9 +153,16 @@ class Explorer:
         values = await self._place(asked)
         scope = values["scope"]
         found = await attempted(around(self.client, index_scope(str(scope)), asked))
-        name = found.node.name if not isinstance(found, Problem) and found.node else "Node"
+        node = None if isinstance(found, Problem) else found.node
+        name = short_name(node.name, node.location.path) if node else "Node"
         told = found.title if isinstance(found, Problem) else f"{name}: {len(found.nodes)} nodes in its graph."
-        return Page("node.html", f"{name} · Node", told, {**values, "asked": asked, "found": found})
+        drawn: Values = {"drawings": (), "exported": ""}
+        if not isinstance(found, Problem) and found.node:
+            drawn = {
+                "drawings": draw_graph(found.nodes, found.edges),
+                "exported": mermaid_graph(found.nodes, found.edges),
+            }
+        return Page("node.html", f"{name} · Node", told, {**values, **drawn, "asked": asked, "found": found})
 
     async def indexes(self, pairs: Pairs) -> Page:
         """The index versions that the caller may see."""
@@ -131,8 +187,7 @@ class Explorer:
         told = problem(error)
         return Page("problem.html", "Problem", told.title, {"options": (), "scope": "", "problem": told})
 
-    async def _answer(self, values: Values, question: Question, how: Search) -> Results | Problem:
-        scope = str(values["scope"])
+    async def _answer(self, scope: str, question: Question, how: Search) -> Results | Problem:
         return await attempted(search(self.client, index_scope(scope), question.q, how)) if scope else _NO_INDEX
 
     async def _listed(self) -> Sequence[IndexVersion]:
@@ -140,17 +195,18 @@ class Explorer:
 
     async def _place(self, place: Place) -> Values:
         """The indexes to choose from, and the chosen one: the first active one, unless the URL names one."""
-        options: list[tuple[str, str]] = []
+        active: dict[str, str] = {}
+        pinned: dict[str, str] = {}
         for index in await self._listed():
             name = f"{shown(index.repository)} · {shown(index.branch)}"
             if index.active:
-                options.append((scope_name(index.repository, index.branch), f"{name} · active version"))
-            options.append((scope_name(index.repository, index.branch, index.version), f"{name} · {index.version}"))
-        active = (value for value, label in options if label.endswith("active version"))
-        chosen = place.scope or next(active, next((value for value, _ in options), ""))
-        if chosen and chosen not in dict(options):
-            options.append((chosen, shown(chosen.replace("::", " · "))))
-        return {"options": options, "scope": chosen}
+                active[scope_name(index.repository, index.branch)] = name
+            pinned[scope_name(index.repository, index.branch, index.version)] = f"{name} · version {index.version}"
+        options = {**active, **pinned}
+        chosen = place.scope or next(iter(options), "")
+        if chosen:
+            options.setdefault(chosen, shown(chosen.replace("::", " · ")))
+        return {"options": tuple(options.items()), "scope": chosen}
 
 
 _NO_INDEX = Problem(

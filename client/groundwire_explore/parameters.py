@@ -95,8 +95,18 @@ class Search(BaseModel):
 
     @property
     def is_refined(self) -> bool:
-        """True if anything but the mode differs from the defaults, so that a page shows those fields."""
-        return self.model_copy(update={"mode": QUERY_MODE}) != Search()
+        """True if anything but the mode and the index differs from the defaults, so that a page shows those fields."""
+        return self.model_dump(exclude={"mode", "scope"}) != Search().model_dump(exclude={"mode"})
+
+
+class Side(Search):
+    """One of two searches.
+
+    Attributes:
+        scope: Its index, as in `Place`; empty for that of the page.
+    """
+
+    scope: Annotated[str, Field(max_length=1_000)] = ""
 
 
 class Question(Place):
@@ -107,6 +117,26 @@ class Question(Place):
     """
 
     q: Annotated[str, Field(max_length=100_000)] = ""
+
+
+class FolderPlace(Place):
+    """A folder of an index.
+
+    Attributes:
+        folder: Its path with a slash at its end; empty for the whole index.
+    """
+
+    folder: Annotated[str, Field(max_length=1_024)] = ""
+
+
+class Versions(FolderPlace):
+    """Two versions of an index, of which `scope` is the new one.
+
+    Attributes:
+        old: The old version, as in `scope`; empty for the one that was built before the new one.
+    """
+
+    old: Annotated[str, Field(max_length=1_000)] = ""
 
 
 class Neighbourhood(Place):
@@ -125,6 +155,11 @@ class Neighbourhood(Place):
     direction: Annotated[str, _named(EdgeDirection)] = "both"
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
     edge: Annotated[str, Field(max_length=256)] = ""
+
+    @property
+    def is_refined(self) -> bool:
+        """True if anything but the node differs from the defaults."""
+        return self != Neighbourhood(scope=self.scope, id=self.id)
 
 
 def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = "") -> _Model:

@@ -7,6 +7,8 @@ from groundwire_client import SourceLocation
 from groundwire_explore.problems import Problem
 from groundwire_explore.source_text import SourceText
 
+_EXCERPT = 3
+
 Stage = Literal["retriever", "fusion", "ranking", "rerank", "final"]
 
 
@@ -75,6 +77,7 @@ class Match:
         links: Edges to other matches.
         containers: The nodes that contain it.
         text: The text; None when it was left out.
+        best: The place of the line of the text that fits the query best.
         omission: Why the text was left out.
     """
 
@@ -90,7 +93,16 @@ class Match:
     links: tuple[Link, ...] = ()
     containers: tuple[Container, ...] = ()
     text: SourceText | None = None
+    best: int = 0
     omission: str = ""
+
+    @property
+    def excerpt(self) -> range:
+        """The places of the lines around the best one, at most three."""
+        if self.text is None:
+            return range(0)
+        first = max(min(self.best - 1, len(self.text.lines) - _EXCERPT), 0)
+        return range(first, min(first + _EXCERPT, len(self.text.lines)))
 
 
 @dataclass(frozen=True, slots=True)

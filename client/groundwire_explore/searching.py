@@ -1,6 +1,7 @@
 """A search as a page shows it: the call, and the calls that explain each match."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from groundwire_client import (
@@ -66,6 +67,7 @@ def _texts(answer: QueryResponse) -> Iterator[tuple[str, Packed]]:
             yield parent.id, Packed(name, f"contains match {match.rank}", parent.token_count, reason)
 
 
+_LEAST_LETTERS = 4
 _MOST_EXPLAINED = 100
 """Hits of the search that finds which tokens the matches of a query contain."""
 
@@ -94,6 +96,7 @@ async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, a
         attempted(_edges_between(client, snapshot, ids(answer))),
     )
     names = {match.id: (match.rank, describing.name_of_match(match)) for match in answer.matches}
+    words = _words(query)
     return Results(
         answer.index,
         tuple(
@@ -102,6 +105,7 @@ async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, a
                 answer,
                 () if isinstance(tokens, Problem) else tokens.get(match.id, ()),
                 _links(match.id, edges, names),
+                words,
             )
             for match in answer.matches
         ),
@@ -125,10 +129,13 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query:
     names = {hit.id: (hit.rank, describing.name_of(hit.symbol, hit.location, hit.id)) for hit in found.hits}
     known = {text.id: text for text in fetched.texts}
     skipped = describing.skip_reasons(fetched.skipped)
+    words = _words(query)
     return Results(
         found.index,
         tuple(
-            _match_of_search(hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names))
+            _match_of_search(
+                hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), words
+            )
             for hit in found.hits
         ),
         None if isinstance(texts, Problem) else packed_hits(texts, names, asked.budget),
@@ -136,6 +143,11 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query:
         describing.search_notices(found),
         tuple(part for part in (edges, texts) if isinstance(part, Problem)),
     )
+
+
+def _words(query: str) -> tuple[str, ...]:
+    """The words of a query that are long enough to say something."""
+    return tuple(word for word in re.findall(r"\w+", query.casefold()) if len(word) >= _LEAST_LETTERS)
 
 
 async def _texts_of(
@@ -196,8 +208,9 @@ def _links(
 
 
 def _match_of_query(
-    match: QueryMatch, answer: QueryResponse, matched: tuple[str, ...], links: tuple[Link, ...]
+    match: QueryMatch, answer: QueryResponse, matched: tuple[str, ...], links: tuple[Link, ...], words: tuple[str, ...]
 ) -> Match:
+    text = None if match.text_omitted else source_text(match.text, match.location)
     return Match(
         id=match.id,
         rank=match.rank,
@@ -213,14 +226,21 @@ def _match_of_query(
             Container(parent.id, describing.name_of(parent.symbol, parent.location, parent.id))
             for parent in match.meta.parents
         ),
-        text=None if match.text_omitted else source_text(match.text, match.location),
+        text=text,
+        best=text.best_line({*matched, *words}) if text else 0,
         omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
     )
 
 
 def _match_of_search(
-    hit: SearchHit, hits: Sequence[SearchHit], text: NodeText | None, omission: str, links: tuple[Link, ...]
+    hit: SearchHit,
+    hits: Sequence[SearchHit],
+    text: NodeText | None,
+    omission: str,
+    links: tuple[Link, ...],
+    words: tuple[str, ...],
 ) -> Match:
+    source = source_text(text.text, hit.location) if text else None
     return Match(
         id=hit.id,
         rank=hit.rank,
@@ -232,6 +252,7 @@ def _match_of_search(
         bars=hit_bars(hit, hits),
         matched=tuple(map(shown, hit.matched_tokens)),
         links=links,
-        text=source_text(text.text, hit.location) if text else None,
+        text=source,
+        best=source.best_line({*hit.matched_tokens, *words}) if source else 0,
         omission=omission,
     )

@@ -1,7 +1,7 @@
 """Source texts for a page: highlighted, line by line, with the numbers of the lines in their file."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -40,10 +40,24 @@ class SourceText:
     Attributes:
         lines: HTML of each line.
         first: The number of the first line in its file; 0 when the lines cannot be numbered.
+        text: The text itself, as it is shown.
     """
 
     lines: tuple[Markup, ...]
     first: int
+    text: str
+
+    def best_line(self, words: Iterable[str]) -> int:
+        """The place of the line that has most of some words, rare ones before frequent ones; of equal ones the first.
+
+        Without such a line it is the first one that is not blank.
+        """
+        lines = self.text.casefold().split("\n")
+        holders = {word: sum(word in line for line in lines) for word in words}
+        weights = [sum(1 / count for word, count in holders.items() if count and word in line) for line in lines]
+        if any(weights):
+            return weights.index(max(weights))
+        return next((place for place, line in enumerate(lines) if line.strip()), 0)
 
 
 def shown(text: str) -> str:
@@ -58,7 +72,7 @@ def source_text(text: str, location: SourceLocation) -> SourceText:
     """A text with the highlighting of its file's language and, where it is a whole range of lines, their numbers."""
     visible = shown(text).removesuffix("\n")
     numbered = location.start_line > 0 and location.end_line - location.start_line == visible.count("\n")
-    return SourceText(tuple(_lines(visible, location.path)), location.start_line if numbered else 0)
+    return SourceText(tuple(_lines(visible, location.path)), location.start_line if numbered else 0, visible)
 
 
 def _lines(text: str, path: str) -> list[Markup]:

@@ -30,6 +30,9 @@ function show(html) {
   document.title = `${main.dataset.title} · Groundwire`;
   status.textContent = main.dataset.status;
   for (const form of page.querySelectorAll("form")) form.addEventListener("submit", send);
+  for (const svg of page.querySelectorAll(".drawing svg")) {
+    for (const kind of ["pointerover", "focusin", "pointerleave", "focusout"]) svg.addEventListener(kind, point);
+  }
   if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
@@ -41,6 +44,41 @@ function send(event) {
     if (field.name && field.value === "") field.disabled = true;
   }
 }
+
+// Shows the lines and labels of the box, or the line, that the reader points at or has reached by keyboard.
+function point(event) {
+  const svg = event.currentTarget;
+  const leaves = event.type === "pointerleave" || event.type === "focusout";
+  const target = leaves ? document.activeElement : event.target;
+  const box = svg.contains(target) ? target.closest("[data-box]")?.dataset.box : undefined;
+  const line = leaves ? undefined : event.target.closest("[data-from]")?.dataset;
+  svg.classList.toggle("chosen", Boolean(box ?? line));
+  for (const part of svg.querySelectorAll("[data-from]")) {
+    const { from, to, at } = part.dataset;
+    const belongs = line ? from === line.from && to === line.to : from === box || to === box;
+    // A label has a place at each end of its line: it is shown at the end that the reader does not point at.
+    part.classList.toggle("near", belongs && (at === undefined || at !== (line ? line.from : box)));
+  }
+}
+
+page.addEventListener("click", async (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  const text = button.parentElement.querySelector("textarea")?.value;
+  if (button.dataset.download) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    link.download = button.dataset.download;
+    link.click();
+    URL.revokeObjectURL(link.href);
+    status.textContent = `${link.download} is downloaded.`;
+  } else if (button.dataset.copy || "copyText" in button.dataset) {
+    await navigator.clipboard.writeText(button.dataset.copy ?? text);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1500);
+    status.textContent = "Copied.";
+  }
+});
 
 async function load() {
   let response;
@@ -57,8 +95,6 @@ async function load() {
     return;
   }
   show(await response.text());
-  const drawing = document.getElementById("graph");
-  if (drawing) (await import("/static/graph.js")).draw(drawing);
 }
 
 // A page that comes back from the browser's memory has its fields as they were when it was left.

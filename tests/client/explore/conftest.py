@@ -24,7 +24,7 @@ SHOP = [
          path="src/invoice.py", start_line=10, end_line=11, symbol="Invoice.create", language="python"),
     node("Invoice.Total", "def total(invoice_lines):\n    return sum(invoice_lines)\n", None, kind="py",
          path="src/totals.py", start_line=3, end_line=4, symbol="total", language="python"),
-    node("Hostile", f"invoice {MARKUP}\n\u202einvoice\x1b[31m", None, kind="py", path=f"src/{MARKUP}.py",
+    node("Hostile", f"this invoice {MARKUP}\n\u202einvoice\x1b[31m", None, kind="py", path=f"src/{MARKUP}.py",
          start_line=1, end_line=2, symbol=MARKUP, language=f"{MARKUP}", source_uri="javascript:alert(1)"),
     node("Test.Invoice", "def test_create_invoice():\n    assert create_invoice(order)\n", None, kind="py",
          path="tests/test_invoice.py", start_line=1, end_line=2, symbol="test_create_invoice", is_test=True),
@@ -33,6 +33,14 @@ SHOP = [
     edge("py::Invoice.Create", "py::Invoice.Total", "Calls", confidence=0.9, line=11),
     edge("py::Test.Invoice", "py::Invoice.Create", "Calls", line=2),
     edge("py::Invoice.Create", "py::Hostile", MARKUP),
+]  # fmt: skip
+
+BEFORE = [
+    node("Invoice.Create", "def create_invoice(order):\n    return 0\n", None, kind="py",
+         path="src/invoice.py", start_line=10, end_line=11, symbol="Invoice.create", language="python"),
+    node("Invoice.Void", "def void_invoice(order):\n    return 0\n", None, kind="py",
+         path="src/invoice.py", start_line=13, end_line=14, symbol="Invoice.void", language="python"),
+    *(one for one in SHOP[1:5]),
 ]  # fmt: skip
 
 INLINE = ("a", "b", "code", "mark", "span")
@@ -74,9 +82,10 @@ class Content(HTMLParser):
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explore")
     source = write_jsonl(folder / "shop.jsonl", SHOP)
+    before = write_jsonl(folder / "before.jsonl", BEFORE)
     where = ("--repository", "shop", "--branch", "main", "--embedder", "none", "--data", folder / "data")
-    for version in ("v1", "v2"):
-        run_ok("index", source, "--version", version, *where)
+    for version, built_from in (("v1", before), ("v2", source)):
+        run_ok("index", built_from, "--version", version, *where)
     return folder / "data"
 
 

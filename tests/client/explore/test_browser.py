@@ -25,11 +25,17 @@ pytestmark = pytest.mark.slow
 Scheme: TypeAlias = Literal["light", "dark"]
 
 QUESTION = quote("select the texts that fit within the budget")
-WIDE, NARROW = (1280, 900), (360, 740)
+WIDE, NARROW = (1400, 900), (360, 740)
 PICTURES = ROOT / "docs" / "images"
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"], "resultTypes": ["violations"]}
 PATHS = [
     "/",
+    "/map?scope=groundwire::main",
+    "/map?folder=absent/",
+    "/versions",
+    "/versions?scope=groundwire::main",
+    "/compare",
+    "/?q=zzz&mode=bm25",
     f"/?q={QUESTION}&path=rendering",
     f"/?q={QUESTION}&mode=hybrid&budget=300",
     f"/compare?q={QUESTION}&b.mode=bm25",
@@ -41,9 +47,11 @@ PATHS = [
 
 
 @pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
-    """Besides the index whose texts try to be markup, one of a folder of this project, with vectors."""
-    source = ROOT / "pipelines" / "groundwire_pipelines" / "rendering"
+def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Besides the index whose texts try to be markup, one of some folders of this project, with vectors."""
+    source = tmp_path_factory.mktemp("source")
+    for folder in ("models", "parsing", "rendering"):
+        shutil.copytree(ROOT / "pipelines" / "groundwire_pipelines" / folder, source / folder)
     run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", data)
     with Server(data) as server:
         yield server
@@ -114,7 +122,7 @@ def reader(chromium: Browser, address: str, scheme: Scheme) -> Iterator[Reader]:
 
 def node_path(reader: Reader) -> str:
     """The page of the node that a search by its name finds first."""
-    page = reader.open("/?q=packing.pack&path=packing.py")
+    page = reader.open("/?q=packing.pack&path=rendering/packing.py&scope=groundwire::main")
     return page.locator(".match h3 a").first.get_attribute("href") or ""
 
 
@@ -150,7 +158,7 @@ def test_the_address_holds_the_state_and_back_leads_back(reader: Reader) -> None
     page = reader.open("/?q=pack&mode=bm25")
     assert page.locator("select[name=mode]").input_value() == "bm25"
     page.locator(".match h3 a").first.click()
-    page.wait_for_selector("#graph canvas")
+    page.wait_for_selector(".drawing.graph")
     page.go_back()
     page.wait_for_selector(".match")
     assert page.locator("input[name=q]").input_value() == "pack"
@@ -159,30 +167,83 @@ def test_the_address_holds_the_state_and_back_leads_back(reader: Reader) -> None
 
 def test_the_drawing_leads_from_node_to_node(reader: Reader) -> None:
     page = reader.open(node_path(reader))
-    canvas = page.locator("#graph canvas").last
-    canvas.wait_for()
     before = page.url
-    box = canvas.bounding_box()
-    assert box is not None
-    row = page.locator("#graph-nodes tr").nth(1)
-    side = -1 if (row.get_attribute("data-column") or "").startswith("-") else 1
-    rows = page.locator(f"#graph-nodes tr[data-column='{side}']").count()
-    # The node stands in a column beside the middle, the first of its rows.
-    zoom = min(1.0, (box["width"] - 40) / (2 * 290 + 210))
-    page.mouse.click(
-        box["x"] + box["width"] / 2 + side * 290 * zoom, box["y"] + box["height"] / 2 - (rows - 1) / 2 * 46 * zoom
-    )
+    other = page.locator(".drawing.wide a").nth(1)
+    label = page.locator(".drawing.wide .label").first
+    assert not label.is_visible()
+    other.focus()
+    page.wait_for_selector(".drawing.wide .label.near")
+    assert page.locator(".drawing.wide .chosen").count() == 1
+    other.click()
     page.wait_for_url(lambda url: url != before, timeout=10_000)
     assert "/node?" in page.url
+
+
+def test_names_of_a_drawing_lie_in_their_boxes_and_no_two_labels_overlap(reader: Reader) -> None:
+    page = reader.open(node_path(reader))
+    page.locator(".drawing.wide a").first.hover()
+    page.wait_for_selector(".drawing.wide .label.near")
+    overlapping = page.evaluate(
+        """() => {
+        const labels = [...document.querySelectorAll(".drawing.wide .label.near")];
+        const near = labels.map((label) => label.getBoundingClientRect());
+        const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+        return near.flatMap((one, place) => near.slice(place + 1).filter((two) => !apart(one, two))).length;
+        }"""
+    )
+    assert overlapping == 0
+    spilled = page.evaluate(
+        """() => {
+        const boxes = [...document.querySelectorAll(".drawing.wide a .box")].map((one) => one.getBoundingClientRect());
+        const names = document.querySelectorAll(".drawing.wide text.node, .drawing.wide text.centre");
+        return [...names].filter((name) => {
+            const own = name.getBoundingClientRect();
+            return !boxes.some((box) => box.left <= own.left && own.right <= box.right && box.top <= own.top);
+        }).length;
+        }"""
+    )
+    assert spilled == 0
+
+
+def test_three_matches_are_on_the_first_screen(reader: Reader) -> None:
+    page = reader.open(f"/?q={QUESTION}&scope=groundwire::main")
+    third = page.locator(".match").nth(2).bounding_box()
+    assert third is not None
+    assert third["y"] + third["height"] <= WIDE[1]
+
+
+def test_an_answer_is_copied_and_downloaded(reader: Reader) -> None:
+    page = reader.open(f"/?q={QUESTION}&scope=groundwire::main")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("[data-copy]").first.click()
+    page.wait_for_selector(".copy.done")
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("[data-copy]").first.get_attribute(
+        "data-copy"
+    )
+    page.locator("[data-copy-text]").click()
+    page.wait_for_selector("[data-copy-text].done")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# select the texts that fit")
+    with page.expect_download() as download:
+        page.locator("[data-download]").click()
+    assert download.value.suggested_filename == "answer.md"
+    assert download.value.path().read_text().startswith("# select the texts that fit")
+
+
+def test_a_map_leads_into_a_folder_and_back(reader: Reader) -> None:
+    page = reader.open("/map?scope=shop::main")
+    page.locator(".drawing.wide a", has_text="src/").click()
+    page.wait_for_selector("h2:has-text('src')")
+    page.get_by_role("link", name="shop", exact=True).click()
+    page.wait_for_selector(".drawing.wide a:has-text('tests/')")
 
 
 def test_markup_of_an_index_is_shown_and_does_nothing(reader: Reader) -> None:
     page = reader.open("/?q=invoice&mode=bm25&scope=shop::main")
     page.wait_for_selector(".match")
     assert MARKUP in (page.locator("main").text_content() or "")
-    page.locator(".match h3 a", has_text=MARKUP).click()
-    page.wait_for_selector("#graph canvas")
-    assert page.locator("h1").text_content() == MARKUP
+    page.locator(".match", has_text=MARKUP).locator("h3 a").first.click()
+    page.wait_for_selector(".drawing.graph")
+    assert MARKUP in (page.locator("main").text_content() or "")
     assert page.locator("img").count() == 0
 
 
@@ -197,10 +258,11 @@ def test_without_the_key_a_page_is_locked(chromium: Browser, address: str) -> No
 @pytest.mark.parametrize(
     ("name", "path", "scheme", "size"),
     [
-        ("explore-ask", f"/?q={QUESTION}", "light", (1100, 760)),
-        ("explore-node", "", "dark", (1100, 720)),
-        ("explore-compare", f"/compare?q={QUESTION}&b.mode=bm25", "light", (1100, 600)),
-        ("explore-narrow", f"/?q={QUESTION}&mode=hybrid", "dark", (360, 760)),
+        ("explore-start", "/?scope=groundwire::main", "light", (1280, 960)),
+        ("explore-ask", f"/?q={QUESTION}&scope=groundwire::main", "light", (1280, 840)),
+        ("explore-node", "", "dark", (1280, 640)),
+        ("explore-compare", f"/compare?q={QUESTION}&b.mode=bm25&scope=groundwire::main", "light", (1280, 760)),
+        ("explore-narrow", "/map?scope=groundwire::main", "dark", (390, 760)),
     ],
 )
 def test_a_picture_shows_the_page(
@@ -211,8 +273,6 @@ def test_a_picture_shows_the_page(
     with chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height}) as context:
         reader = Reader(context, address)
         page = reader.open(path or node_path(reader) + "&depth=2")
-        if not path:
-            page.wait_for_selector("#graph canvas")
         folder = PICTURES if os.environ.get("GROUNDWIRE_PICTURES") else tmp_path
         page.screenshot(path=folder / f"{name}.png")
         assert not reader.complaints

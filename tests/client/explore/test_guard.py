@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from client.explore.conftest import HOST, KEY, MARKUP, Get
 from groundwire_explore.guard import KEY_HEADER, new_key
 
-PAGES = ("/", "/compare", "/node", "/indexes")
+PAGES = ("/", "/map", "/compare", "/versions", "/node", "/indexes")
 HOSTILE = quote("shop::main::py::Hostile")
 
 
@@ -82,6 +82,9 @@ def test_keys_cannot_be_guessed() -> None:
         f"/?q={quote(MARKUP)}&path={quote(MARKUP)}",
         f"/?q=x&scope={quote(MARKUP)}::main",
         f"/node?id={quote(MARKUP)}",
+        "/map?folder=src/",
+        f"/map?folder={quote(MARKUP)}",
+        f"/versions?folder={quote(MARKUP)}/",
     ],
 )
 def test_hostile_content_stays_text(get: Get, address: str) -> None:

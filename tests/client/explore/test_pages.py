@@ -21,7 +21,7 @@ def pairs(content: Content, tag: str, name: str) -> list[str | None]:
 def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
     shown = get("/?q=create+invoice")
     assert shown.status == 200
-    assert "Invoice.create src/invoice.py:10-11" in shown.text
+    assert "create python src/invoice.py:10-11 Invoice.create" in shown.text
     assert all(stage in shown.text for stage in ("bm25_code", "bm25_prose", "trigram", "fused", "final"))
     assert "Tokens of the query in it creat invoic" in shown.text
     assert "Calls → " in shown.text
@@ -33,7 +33,7 @@ def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
 
 def test_a_search_shows_the_place_in_each_retrievers_list(get: Get) -> None:
     shown = get("/?q=create+invoice&mode=bm25&k=2")
-    assert "2 matches in index v2" in shown.text
+    assert "2 matches in version v2" in shown.text
     assert "bm25_code: #1" in shown.text
     assert "query tokens creat invoic" in shown.text
 
@@ -48,15 +48,17 @@ def test_the_budget_says_what_was_skipped_and_why(get: Get) -> None:
 
 def test_a_filter_narrows_and_stays_in_the_form(get: Get) -> None:
     shown = get("/?q=invoice&path=tests/&tests=only")
-    assert "1 match in index v2" in shown.text
+    assert "1 match in version v2" in shown.text
     assert "tests/" in pairs(shown, "input", "value")
     assert "open" in next(attributes for tag, attributes in shown.elements if tag == "details")
 
 
 def test_a_page_without_a_question_asks_for_one(get: Get) -> None:
     shown = get("/")
-    assert "See what the server finds, and why" in shown.text
-    assert "shop · main · active version" in shown.text
+    assert "Ask about shop" in shown.text
+    assert "shop · main shop · main · version v1" in shown.text
+    assert "The repository at a glance 4 nodes" in shown.text
+    assert "retriever" not in shown.text.partition("Options")[0]
 
 
 def test_two_searches_stand_side_by_side(get: Get) -> None:
@@ -90,7 +92,7 @@ def test_a_graph_follows_what_was_asked(get: Get) -> None:
 
 
 def test_a_pinned_version_is_read(get: Get) -> None:
-    assert "in index v1" in get("/?q=create+invoice&scope=shop::main::v1").text
+    assert "in version v1" in get("/?q=create+invoice&scope=shop::main::v1").text
 
 
 def test_an_unknown_node_is_said_to_be_unknown(get: Get) -> None:
@@ -177,3 +179,83 @@ def test_a_run_is_shown_step_by_step(server: Server, tmp_path: Path) -> None:
 def test_without_a_trace_there_is_no_page_of_a_run(get: Get) -> None:
     assert get("/run").status == 404
     assert "/run" not in "".join(get("/").links)
+
+
+def test_the_first_page_asks_questions_about_what_is_in_the_index(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    methods = "".join(f"    def step_{number}(self):\n        return {number}\n\n" for number in range(4))
+    (source / "basket.py").write_text(f"import os\n\n\nclass Basket:\n{methods}")
+    (source / "guide.md").write_text("# Guide\n\nHow it works.\n\n## Install it\n\nThe test.\n\n## Run it\n\nThis is it.\n")
+    run_ok("index", source, "-r", "small", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
+    with Server(tmp_path / "data", "--embedder", "none") as server, exploring(server.address) as browser:
+        shown = content_of(browser, "/")
+        asked = next(link for link in shown.links if "Basket" in link)
+        assert "Basket" in content_of(browser, asked.replace("&amp;", "&")).text
+    assert "How does Basket work? What is said about “Guide”?" in shown.text
+
+
+def test_a_match_shows_its_place_to_copy_and_the_line_that_fits_best(get: Get) -> None:
+    shown = get("/?q=sum+of+invoice_lines&mode=bm25")
+    assert "src/totals.py:3-4" in pairs(shown, "button", "data-copy")
+    best = shown.html.partition("line best")[2]
+    assert best.startswith('" data-line="4"')
+    assert "<details><summary>Why it is here" in shown.html
+
+
+def test_an_answer_can_be_exported(get: Get) -> None:
+    shown = get("/?q=create+invoice")
+    assert "answer.md" in pairs(shown, "button", "data-download")
+    assert "`src/invoice.py:10-11`" in shown.text
+    assert "# create invoice" in shown.text
+
+
+def test_a_map_shows_folders_with_counts_and_edges_between_them(get: Get) -> None:
+    shown = get("/map")
+    assert {"src/: 3 nodes", "tests/: 1 node"} <= set(pairs(shown, "a", "aria-label"))
+    assert "tests/ src/ 1" in shown.text
+    narrowed = next(link for link in shown.links if link.endswith("folder=src%2F"))
+    inside = get(narrowed.replace("&amp;", "&"))
+    assert "src/invoice.py: 1 node" in pairs(inside, "a", "aria-label")
+    assert f"/node?scope={quote('shop::main::v2', safe='')}&id={CREATE.replace('/', '%2F')}" in "".join(
+        inside.links
+    ).replace("&amp;", "&")
+
+
+def test_a_map_has_what_the_caller_may_see(get: Get, server: Server) -> None:
+    assert "margin.py" not in get("/map?folder=src/").html
+    with exploring(server.address, AccessContext(acl_tags_any=["finance"])) as browser:
+        shown = content_of(browser, "/map?folder=src/")
+    assert "src/margin.py: 1 node" in pairs(shown, "a", "aria-label")
+    assert "4 nodes" in shown.text
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_empty(get: Get) -> None:
+    assert "There is no such folder" in get("/map?folder=absent/").text
+
+
+def test_two_versions_are_compared_node_by_node(get: Get) -> None:
+    shown = get("/versions?folder=src/&old=shop::main::v1")
+    assert "v1 → v2" in shown.text
+    assert "src/invoice.py 2 1 \N{MINUS SIGN}1" in shown.text
+    assert "Added 0 None." in shown.text
+    assert "Removed 1 void Invoice.void src/invoice.py:13-14" in shown.text
+    assert "Changed 1 create Invoice.create src/invoice.py:10-11" in shown.text
+
+
+def test_a_version_is_compared_with_the_one_before(get: Get) -> None:
+    shown = get("/versions?scope=shop::main::v2")
+    assert "v1 → v2 4 nodes \N{MINUS SIGN}1" in shown.text
+    assert "tests/ 1 1 ±0" in shown.text
+
+
+def test_the_same_question_is_asked_of_two_versions(get: Get) -> None:
+    shown = get("/compare?q=void+invoice&a.scope=shop::main::v1&a.mode=bm25&b.mode=bm25")
+    assert "A: bm25 5 in index v1" in shown.text
+    assert "B: bm25 4 in index v2" in shown.text
+
+
+def test_a_graph_can_be_exported(get: Get) -> None:
+    shown = get(f"/node?id={CREATE}&scope=shop::main")
+    assert "graph.mmd" in pairs(shown, "button", "data-download")
+    assert 'n0["create"]' in shown.text

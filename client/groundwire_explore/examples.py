@@ -1,0 +1,53 @@
+"""Questions to begin with, made of the names of an index: its largest types and documents among the nodes read."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from groundwire_client import SearchHit
+from groundwire_explore.describing import short_name
+from groundwire_explore.source_text import shown
+
+_DOCUMENTS = (".md", ".mdx", ".rst", ".adoc", ".txt")
+_LEAST_PARTS = 3
+_LONGEST = 40
+
+
+def example_questions(hits: Iterable[SearchHit]) -> tuple[str, ...]:
+    """At most five questions about what the nodes are named."""
+    by_path: Mapping[str, list[SearchHit]] = defaultdict(list)
+    for hit in hits:
+        if not hit.is_test and not hit.is_generated:
+            by_path[hit.location.path].append(hit)
+    types, documents = _types(by_path), _documents(by_path)
+    made = [
+        *(f"How does {name} work?" for name in types[:2]),
+        *(f"What is said about “{title}”?" for title in documents[:2]),
+        *(f"What uses {name}?" for name in types[2:3]),
+    ]
+    return tuple(map(shown, made))
+
+
+def _types(by_path: Mapping[str, Sequence[SearchHit]]) -> list[str]:
+    """The short names of symbols that others of their file are parts of, by the number of these."""
+    members: Counter[str] = Counter()
+    for path, hits in by_path.items():
+        symbols = {hit.symbol for hit in hits}
+        outer = Counter(hit.symbol.partition("(")[0].rpartition(".")[0] for hit in hits)
+        if not path.endswith(_DOCUMENTS):
+            members |= Counter({short_name(symbol, path): outer[symbol] for symbol in symbols if symbol})
+    return _largest(members)
+
+
+def _documents(by_path: Mapping[str, Sequence[SearchHit]]) -> list[str]:
+    """The titles of documents whose sections are all below one title, by the number of sections."""
+    sections: Counter[str] = Counter()
+    for path, hits in by_path.items():
+        titles = {hit.symbol.partition(" > ")[0] for hit in hits}
+        if path.endswith(_DOCUMENTS) and len(titles) == 1:
+            sections[titles.pop()] += len(hits)
+    return _largest(sections)
+
+
+def _largest(counts: Counter[str]) -> list[str]:
+    kept = [name for name, parts in counts.items() if parts >= _LEAST_PARTS and 0 < len(name) <= _LONGEST]
+    return sorted(kept, key=lambda name: (-counts[name], name))

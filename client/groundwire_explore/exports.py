@@ -1,0 +1,67 @@
+"""What a page shows as text to paste elsewhere: Markdown with citations, and Mermaid for drawings."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from groundwire_client.cli import place
+from groundwire_explore.describing import short_name
+from groundwire_explore.folders import Part
+from groundwire_explore.neighbourhood import Edge, Placed
+from groundwire_explore.results import Match, Results
+from groundwire_explore.source_text import shown
+
+_MERMAID = str.maketrans({sign: f"#{ord(sign)};" for sign in '"#<>&`\\[](){}|'})
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#|!~])")
+
+
+def markdown(question: str, scope: str, answer: Results) -> str:
+    """An answer: the question, the index, and each match with its citation and text."""
+    head = (
+        f"# {_plain(question)}\n\nFrom index {_plain(answer.index)} of {_plain(' · '.join(scope.split('::')[:2]))}.\n"
+    )
+    return "\n".join([head, *(_match(match) for match in answer.matches)])
+
+
+def _match(match: Match) -> str:
+    title = f"## {match.rank or '·'}. {_plain(match.name)}\n\n{_code(shown(place(match.location, match.id)))}\n"
+    if match.text is None:
+        return f"{title}\nText left out: {_plain(match.omission)}\n" if match.omission else title
+    text = match.text.text
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    suffix = match.location.path.rpartition(".")[2]
+    return f"{title}\n{fence}{suffix if suffix.isalnum() else ''}\n{text}\n{fence}\n"
+
+
+def mermaid_graph(nodes: Sequence[Placed], edges: Iterable[Edge]) -> str:
+    """The graph around a node as a flowchart."""
+    numbers = {node.id: number for number, node in enumerate(nodes)}
+    links = {(numbers[edge.source.id], numbers[edge.target.id], edge.edge_type): None for edge in edges}
+    return _flowchart(
+        [short_name(node.name, node.location.path) for node in nodes],
+        (f'n{start} -->|"{edge_type.translate(_MERMAID)}"| n{end}' for start, end, edge_type in links),
+    )
+
+
+def mermaid_map(parts: Sequence[Part], edges: Mapping[tuple[str, str], int]) -> str:
+    """The parts of a folder and the edges between them as a flowchart."""
+    numbers = {part.path: number for number, part in enumerate(parts)}
+    links = sorted((-count, numbers[start], numbers[end]) for (start, end), count in edges.items() if end in numbers)
+    names = [f"{shown(part.path)} {part.nodes:,}" for part in parts]
+    return _flowchart(names, (f'n{start} -->|"{-count:,}"| n{end}' for count, start, end in links))
+
+
+def _flowchart(names: Iterable[str], links: Iterable[str]) -> str:
+    boxes = (f'n{number}["{name.translate(_MERMAID)}"]' for number, name in enumerate(names))
+    return "\n  ".join(["flowchart LR", *boxes, *links]) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A text on one line in which no sign is markup."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(shown(text).split()))
+
+
+def _code(text: str) -> str:
+    """A text on one line as code."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"

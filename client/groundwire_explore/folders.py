@@ -1,0 +1,159 @@
+"""A folder of an index: how many nodes it has, in which folders and files they are, and how these depend on each other.
+
+The contract lists no nodes, but a search counts all that pass its filter, and its hits say where they are. Where an
+index has vectors, every node is a hit, so a folder of up to 1,000 nodes is read whole by one search. A larger one is
+searched part by part, for about 4,000 nodes in all. The counts are exact all the same.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from groundwire_client import AsyncGroundwireClient, IndexScope, NodeFilter, SearchHit, SearchNodesResponse, pinned
+
+_MOST_HITS = 1_000
+"""Hits of a search: the server's largest list, unless its operator set another one. Also seeds of a walk."""
+_MOST_READ = 4_000
+"""Nodes that a page reads of a folder that one search does not read whole."""
+_LEAST_HITS = 20
+_MOST_PARTS = 40
+_WORDS = "class def function return public static void string import test the and of to what this is and how it works"
+"""Words that most texts have some of, for indexes without vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folder or file directly in another folder.
+
+    Attributes:
+        path: Its path; that of a folder ends with a slash.
+        nodes: How many nodes it has that the caller may see.
+    """
+
+    path: str
+    nodes: int
+
+    @property
+    def is_folder(self) -> bool:
+        """True for a folder."""
+        return self.path.endswith("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder.
+
+    Attributes:
+        index: The index version that answered.
+        path: Its path with a slash at its end; empty for the whole index.
+        nodes: How many nodes it has that the caller may see.
+        hits: The nodes that were read.
+        parts: What is directly in it, the largest first.
+    """
+
+    index: str
+    path: str
+    nodes: int
+    hits: tuple[SearchHit, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """True if every node was read."""
+        return len(self.hits) == self.nodes
+
+    @property
+    def unplaced(self) -> int:
+        """Nodes that are in none of `parts`: those without a path, or in parts that no hit led to."""
+        return self.nodes - sum(part.nodes for part in self.parts)
+
+    def part_of(self, path: str) -> str:
+        """The part that a path is in; empty for a path outside of the folder."""
+        if not path.startswith(self.path):
+            return ""
+        name, slash, _ = path.removeprefix(self.path).partition("/")
+        return f"{self.path}{name}{slash}" if name else ""
+
+    def innermost(self) -> "Folder":
+        """The folder itself, or the one inside that has all of its nodes, where every node was read."""
+        folder = self
+        while folder.is_whole and len(folder.parts) == 1 and folder.parts[0].is_folder and not folder.unplaced:
+            folder = replace(folder, path=folder.parts[0].path)
+            folder = replace(folder, parts=_parts(folder.read_of(folder.hits)))
+        return folder
+
+    def read_of(self, hits: Iterable[SearchHit]) -> Counter[str]:
+        """How many of some nodes are in each part."""
+        return Counter(part for hit in hits if (part := self.part_of(hit.location.path)))
+
+    def inside(self, part: Part) -> list[Part]:
+        """What is directly in a part, as far as it was read, the largest first, with the nodes that were read."""
+        return list(_parts(replace(self, path=part.path).read_of(self.hits))) if part.is_folder else []
+
+
+async def read_folder(client: AsyncGroundwireClient, scope: IndexScope, path: str) -> Folder:
+    """Reads a folder. Raises one of `problems.FAILURES`."""
+    found = await _search(client, scope, path, _MOST_HITS)
+    folder = Folder(found.index, path, found.debug.visible_count, tuple(found.hits), ())
+    listed = folder.read_of(found.hits)
+    if folder.is_whole:
+        return replace(folder, parts=_parts(listed))
+    snapshot = pinned(scope, found.index)
+    shares = {
+        name: min(_MOST_READ * hits // listed.total() + _LEAST_HITS, _MOST_HITS)
+        for name, hits in listed.most_common(_MOST_PARTS)
+    }
+    answers = await asyncio.gather(*(_search(client, snapshot, name, most) for name, most in shares.items()))
+    hits = {hit.id: hit for answer in (found, *answers) for hit in answer.hits}
+    counted = {name: answer.debug.visible_count for name, answer in zip(shares, answers, strict=True)}
+    return replace(folder, hits=tuple(hits.values()), parts=_parts(_without_longer(counted)))
+
+
+async def read_edges(client: AsyncGroundwireClient, scope: IndexScope, folder: Folder) -> list[tuple[str, str]]:
+    """The edges from the nodes of a folder that were read to others in it: for each the paths of both ends.
+
+    Raises one of `problems.FAILURES`.
+    """
+    seeds = [hit.id for hit in folder.hits]
+    walks = await asyncio.gather(
+        *(
+            client.expand(
+                pinned(scope, folder.index),
+                seeds[first : first + _MOST_HITS],
+                max_depth=1,
+                max_nodes=2 * _MOST_HITS,
+                edge_allowlist=["*"],
+                filter=_within(folder.path),
+            )
+            for first in range(0, len(seeds), _MOST_HITS)
+        )
+    )
+    paths = {node.id: node.location.path for walk in walks for node in walk.nodes}
+    return [(paths[edge.from_id], paths[edge.to_id]) for walk in walks for edge in walk.edges]
+
+
+def part_edges(folder: Folder, edges: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    """How many edges lead from one part of a folder to another one."""
+    pairs = ((folder.part_of(start), folder.part_of(end)) for start, end in edges)
+    return Counter((start, end) for start, end in pairs if start and end and start != end)
+
+
+async def _search(client: AsyncGroundwireClient, scope: IndexScope, path: str, most: int) -> SearchNodesResponse:
+    return await client.search(scope, _WORDS, top_k=most, filter=_within(path), explain=True)
+
+
+def _within(path: str) -> NodeFilter:
+    return NodeFilter(path_prefixes=[path] if path else [])
+
+
+def _parts(counts: Mapping[str, int]) -> tuple[Part, ...]:
+    return tuple(Part(path, counts[path]) for path in sorted(counts, key=lambda path: (-counts[path], path)))
+
+
+def _without_longer(counted: Mapping[str, int]) -> dict[str, int]:
+    """Counts by path of counts by prefix: that of `tsconfig.js` has the nodes of `tsconfig.json` too."""
+    own: dict[str, int] = {}
+    for path in sorted(counted, key=len, reverse=True):
+        own[path] = counted[path] - sum(nodes for longer, nodes in own.items() if longer.startswith(path))
+    return own

@@ -1,0 +1,112 @@
+"""Two versions of an index: what differs between them in a folder.
+
+The counts are exact. Which nodes were added, removed or changed is known where both versions were read whole.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from groundwire_client import AsyncGroundwireClient, GetIndexResponse, IndexScope, IndexVersion, SearchHit
+from groundwire_client.cli import scope_name
+from groundwire_explore.folders import Folder, read_edges, read_folder
+from groundwire_explore.parameters import index_scope
+from groundwire_explore.source_text import shown
+
+_NAMES = {"kinds": "Kinds of nodes", "languages": "Languages", "edge_types": "Types of edges"}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often something is in the old version and in the new one."""
+
+    name: str
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs.
+
+    Attributes:
+        old: The old version.
+        new: The new version.
+        folder: The folder that was compared; empty for the whole index.
+        totals: The nodes of the folder, and the edges inside it where both versions were read whole.
+        parts: The nodes of each part of the folder; those that differ come first.
+        names: What only one version has: its kind, such as `edge types`, the version, and the names.
+        is_whole: True if `added`, `removed` and `changed` are known.
+        added: Nodes that only the new version has.
+        removed: Nodes that only the old version has.
+        changed: Nodes of both versions whose texts differ, as the new version has them.
+    """
+
+    old: IndexVersion
+    new: IndexVersion
+    folder: str
+    totals: tuple[Counts, ...]
+    parts: tuple[Counts, ...]
+    names: tuple[tuple[str, str, tuple[str, ...]], ...]
+    is_whole: bool
+    added: tuple[SearchHit, ...] = ()
+    removed: tuple[SearchHit, ...] = ()
+    changed: tuple[SearchHit, ...] = ()
+
+
+async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexScope, path: str) -> Difference:
+    """Compares two versions in a folder. Raises one of `problems.FAILURES`."""
+    sides = old, new
+    described = await asyncio.gather(*(client.get_index(side) for side in sides))
+    folders = await asyncio.gather(*(read_folder(client, side, path) for side in sides))
+    parts = [{part.path: part.nodes for part in folder.parts} for folder in folders]
+    is_whole = all(folder.is_whole for folder in folders)
+    totals = [Counts("nodes", folders[0].nodes, folders[1].nodes)]
+    if is_whole:
+        walks = await asyncio.gather(*(read_edges(client, side, one) for side, one in zip(sides, folders, strict=True)))
+        totals.append(Counts("edges", *map(len, walks)))
+    compared = Difference(
+        described[0].index, described[1].index, path, tuple(totals), _counts(*parts), _names(*described), is_whole
+    )
+    return _with_changes(compared, *folders) if is_whole else compared
+
+
+def _with_changes(compared: Difference, old: Folder, new: Folder) -> Difference:
+    olds, news = ({hit.id: hit for hit in folder.hits} for folder in (old, new))
+    hashes = {node: hit.location.content_hash for node, hit in olds.items()}
+    return replace(
+        compared,
+        added=_in_order(hit for node, hit in news.items() if node not in olds),
+        removed=_in_order(hit for node, hit in olds.items() if node not in news),
+        changed=_in_order(h for node, h in news.items() if node in olds and h.location.content_hash != hashes[node]),
+    )
+
+
+def _in_order(hits: Iterable[SearchHit]) -> tuple[SearchHit, ...]:
+    return tuple(sorted(hits, key=lambda hit: (hit.location.path, hit.location.start_line, hit.id)))
+
+
+def _counts(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[Counts, ...]:
+    counts = (Counts(path, old.get(path, 0), new.get(path, 0)) for path in {*old, *new})
+    return tuple(sorted(counts, key=lambda one: (-abs(one.new - one.old), one.name)))
+
+
+def _names(old: GetIndexResponse, new: GetIndexResponse) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    for field, title in _NAMES.items():
+        olds, news = frozenset(getattr(old, field)), frozenset(getattr(new, field))
+        for only, version in ((olds - news, old), (news - olds, new)):
+            if only:
+                found.append((title, version.index.version, tuple(map(shown, sorted(only)))))
+    return tuple(found)
+
+
+def version_before(scope: str, listed: Sequence[IndexVersion]) -> str:
+    """The version that was built before the one of a scope; empty where there is none."""
+    asked = index_scope(scope) if scope else IndexScope()
+    own = [one for one in listed if (one.repository, one.branch) == (asked.repository, asked.branch)]
+    own.sort(key=lambda one: (one.create_time.ToNanoseconds(), one.version))
+    chosen = [one.version == asked.active_index if asked.active_index else one.active for one in own]
+    place = chosen.index(True) if True in chosen else 0
+    others = own[:place][-1:] or own[place + 1 :][:1]
+    return scope_name(asked.repository, asked.branch, others[0].version) if others else ""
