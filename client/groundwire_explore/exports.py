@@ -45,7 +45,8 @@ def mermaid_graph(nodes: Sequence[Placed], edges: Iterable[Edge]) -> str:
 def mermaid_map(parts: Sequence[Part], edges: Mapping[tuple[str, str], int]) -> str:
     """The parts of a folder and the edges between them as a flowchart."""
     numbers = {part.path: number for number, part in enumerate(parts)}
-    links = sorted((-count, numbers[start], numbers[end]) for (start, end), count in edges.items() if end in numbers)
+    drawn = {pair: count for pair, count in edges.items() if {*pair} <= numbers.keys()}
+    links = sorted((-count, numbers[start], numbers[end]) for (start, end), count in drawn.items())
     names = [f"{shown(part.path)} {part.nodes:,}" for part in parts]
     return _flowchart(names, (f'n{start} -->|"{-count:,}"| n{end}' for count, start, end in links))
 

@@ -9,11 +9,14 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from groundwire_client import AsyncGroundwireClient, IndexScope, NodeFilter, SearchHit, SearchNodesResponse, pinned
 
 _MOST_HITS = 1_000
-"""Hits of a search: the server's largest list, unless its operator set another one. Also seeds of a walk."""
+"""Hits of a search: the server's largest list, unless its operator set another one."""
+_MOST_SEEDS, _MOST_REACHED = 500, 2_000
+"""Nodes where a walk begins, and that it reaches."""
 _MOST_READ = 4_000
 """Nodes that a page reads of a folder that one search does not read whole."""
 _LEAST_HITS = 20
@@ -92,6 +95,20 @@ class Folder:
         return list(_parts(replace(self, path=part.path).read_of(self.hits))) if part.is_folder else []
 
 
+class Edges(NamedTuple):
+    """The edges inside a folder.
+
+    Attributes:
+        total: How many there are.
+        between: How many of them lead from one part to another one.
+        is_whole: True if no limit of a walk left some out.
+    """
+
+    total: int
+    between: Counter[tuple[str, str]]
+    is_whole: bool
+
+
 async def read_folder(client: AsyncGroundwireClient, scope: IndexScope, path: str) -> Folder:
     """Reads a folder. Raises one of `problems.FAILURES`."""
     found = await _search(client, scope, path, _MOST_HITS)
@@ -110,33 +127,26 @@ async def read_folder(client: AsyncGroundwireClient, scope: IndexScope, path: st
     return replace(folder, hits=tuple(hits.values()), parts=_parts(_without_longer(counted)))
 
 
-async def read_edges(client: AsyncGroundwireClient, scope: IndexScope, folder: Folder) -> list[tuple[str, str]]:
-    """The edges from the nodes of a folder that were read to others in it: for each the paths of both ends.
-
-    Raises one of `problems.FAILURES`.
-    """
+async def read_edges(client: AsyncGroundwireClient, scope: IndexScope, folder: Folder) -> Edges:
+    """The edges from the nodes of a folder that were read to others in it. Raises one of `problems.FAILURES`."""
     seeds = [hit.id for hit in folder.hits]
     walks = await asyncio.gather(
         *(
             client.expand(
                 pinned(scope, folder.index),
-                seeds[first : first + _MOST_HITS],
+                seeds[first : first + _MOST_SEEDS],
                 max_depth=1,
-                max_nodes=2 * _MOST_HITS,
+                max_nodes=_MOST_REACHED,
                 edge_allowlist=["*"],
                 filter=_within(folder.path),
             )
-            for first in range(0, len(seeds), _MOST_HITS)
+            for first in range(0, len(seeds), _MOST_SEEDS)
         )
     )
-    paths = {node.id: node.location.path for walk in walks for node in walk.nodes}
-    return [(paths[edge.from_id], paths[edge.to_id]) for walk in walks for edge in walk.edges]
-
-
-def part_edges(folder: Folder, edges: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """How many edges lead from one part of a folder to another one."""
-    pairs = ((folder.part_of(start), folder.part_of(end)) for start, end in edges)
-    return Counter((start, end) for start, end in pairs if start and end and start != end)
+    parts = {node.id: folder.part_of(node.location.path) for walk in walks for node in walk.nodes}
+    ends = Counter((parts[edge.from_id], parts[edge.to_id]) for walk in walks for edge in walk.edges)
+    between = {(start, end): count for (start, end), count in ends.items() if start and end and start != end}
+    return Edges(ends.total(), Counter(between), not any(walk.debug.truncated for walk in walks))
 
 
 async def _search(client: AsyncGroundwireClient, scope: IndexScope, path: str, most: int) -> SearchNodesResponse:

@@ -52,7 +52,7 @@ def _layered(nodes: Sequence[Placed], layers: Layers, labels: Mapping[Link, str]
 def _rows(nodes: Sequence[Placed], layers: Layers, labels: Mapping[Link, str]) -> Drawing:
     order = [number for layer in layers for number in layer]
     places = {
-        number: Rectangle(_GUTTER, row * _ROW + (_ROW - _BOX) / 2, NARROW - _GUTTER, _BOX)
+        number: Rectangle(_GUTTER, row * _ROW + (_ROW - _BOX) / 2, NARROW - _GUTTER - 1, _BOX)
         for row, number in enumerate(order)
     }
     curves = []

@@ -1,6 +1,5 @@
 """A folder of an index as a page shows it: drawn, as Mermaid, and with questions to begin with."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ from groundwire_client import AsyncGroundwireClient, IndexScope
 from groundwire_explore.drawing import Drawing
 from groundwire_explore.examples import example_questions
 from groundwire_explore.exports import mermaid_map
-from groundwire_explore.folders import Folder, part_edges, read_edges, read_folder
+from groundwire_explore.folders import Edges, Folder, read_edges, read_folder
 from groundwire_explore.map_drawing import draw_parts
 
 
@@ -18,7 +17,7 @@ class Overview:
 
     Attributes:
         folder: The folder.
-        edges: The number of edges from one part to another one.
+        edges: The edges between its parts.
         drawings: Its parts and their edges.
         exported: The same as Mermaid.
         questions: Questions about its nodes, to begin with.
@@ -26,7 +25,7 @@ class Overview:
     """
 
     folder: Folder
-    edges: Counter[tuple[str, str]]
+    edges: Edges
     drawings: tuple[Drawing, ...]
     exported: str
     questions: tuple[str, ...]
@@ -36,13 +35,13 @@ class Overview:
 async def overview(client: AsyncGroundwireClient, scope: IndexScope, path: str) -> Overview:
     """Reads a folder. Raises one of `problems.FAILURES`."""
     folder = (await read_folder(client, scope, path)).innermost()
-    edges = part_edges(folder, await read_edges(client, scope, folder))
+    edges = await read_edges(client, scope, folder)
     by_size = sorted(folder.hits, key=lambda hit: (-hit.location.start_line, hit.location.end_line))
     return Overview(
         folder,
         edges,
-        draw_parts(folder, edges),
-        mermaid_map(folder.parts, edges),
+        draw_parts(folder, edges.between),
+        mermaid_map(folder.parts, edges.between),
         example_questions(folder.hits),
         {hit.location.path: hit.id for hit in by_size},
     )

@@ -7,13 +7,13 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_client import AsyncGroundwireClient, GetIndexResponse, IndexScope, IndexVersion, SearchHit
-from groundwire_client.cli import scope_name
+from groundwire_client import AsyncGroundwireClient, GetIndexResponse, IndexScope, IndexVersion, SearchHit, pinned
+from groundwire_client.cli import SEPARATOR, scope_name
 from groundwire_explore.folders import Folder, read_edges, read_folder
 from groundwire_explore.parameters import index_scope
 from groundwire_explore.source_text import shown
 
-_NAMES = {"kinds": "Kinds of nodes", "languages": "Languages", "edge_types": "Types of edges"}
+_NAMES = {"kinds": "Kinds of nodes", "edge_types": "Types of edges"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ class Difference:
 
 async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexScope, path: str) -> Difference:
     """Compares two versions in a folder. Raises one of `problems.FAILURES`."""
-    sides = old, new
-    described = await asyncio.gather(*(client.get_index(side) for side in sides))
+    described = await asyncio.gather(*(client.get_index(side) for side in (old, new)))
+    sides = [pinned(side, one.index.version) for side, one in zip((old, new), described, strict=True)]
     folders = await asyncio.gather(*(read_folder(client, side, path) for side in sides))
     parts = [{part.path: part.nodes for part in folder.parts} for folder in folders]
     is_whole = all(folder.is_whole for folder in folders)
     totals = [Counts("nodes", folders[0].nodes, folders[1].nodes)]
     if is_whole:
         walks = await asyncio.gather(*(read_edges(client, side, one) for side, one in zip(sides, folders, strict=True)))
-        totals.append(Counts("edges", *map(len, walks)))
+        totals.append(Counts("edges", walks[0].total, walks[1].total))
     compared = Difference(
         described[0].index, described[1].index, path, tuple(totals), _counts(*parts), _names(*described), is_whole
     )
@@ -72,14 +72,21 @@ async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexS
 
 
 def _with_changes(compared: Difference, old: Folder, new: Folder) -> Difference:
-    olds, news = ({hit.id: hit for hit in folder.hits} for folder in (old, new))
-    hashes = {node: hit.location.content_hash for node, hit in olds.items()}
+    olds, news = ({_own_id(hit): hit for hit in folder.hits} for folder in (old, new))
+    common = olds.keys() & news.keys()
     return replace(
         compared,
-        added=_in_order(hit for node, hit in news.items() if node not in olds),
-        removed=_in_order(hit for node, hit in olds.items() if node not in news),
-        changed=_in_order(h for node, h in news.items() if node in olds and h.location.content_hash != hashes[node]),
+        added=_in_order(hit for node, hit in news.items() if node not in common),
+        removed=_in_order(hit for node, hit in olds.items() if node not in common),
+        changed=_in_order(
+            news[node] for node in common if olds[node].location.content_hash != news[node].location.content_hash
+        ),
     )
+
+
+def _own_id(hit: SearchHit) -> str:
+    """The id without repository and branch, so that two branches can be compared."""
+    return hit.id.split(SEPARATOR, 2)[-1]
 
 
 def _in_order(hits: Iterable[SearchHit]) -> tuple[SearchHit, ...]:

@@ -24,7 +24,7 @@ SHOP = [
          path="src/invoice.py", start_line=10, end_line=11, symbol="Invoice.create", language="python"),
     node("Invoice.Total", "def total(invoice_lines):\n    return sum(invoice_lines)\n", None, kind="py",
          path="src/totals.py", start_line=3, end_line=4, symbol="total", language="python"),
-    node("Hostile", f"this invoice {MARKUP}\n\u202einvoice\x1b[31m", None, kind="py", path=f"src/{MARKUP}.py",
+    node("Hostile", f"return invoice {MARKUP}\n\u202einvoice\x1b[31m", None, kind="py", path=f"src/{MARKUP}.py",
          start_line=1, end_line=2, symbol=MARKUP, language=f"{MARKUP}", source_uri="javascript:alert(1)"),
     node("Test.Invoice", "def test_create_invoice():\n    assert create_invoice(order)\n", None, kind="py",
          path="tests/test_invoice.py", start_line=1, end_line=2, symbol="test_create_invoice", is_test=True),

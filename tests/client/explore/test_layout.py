@@ -87,17 +87,25 @@ def test_a_graph_has_layers_from_left_to_right_and_fits_a_narrow_screen(depth: i
     by_column = {node.column: wide.boxes[number].place.x for number, node in enumerate(nodes)}
     assert sorted(by_column, key=lambda column: by_column[column]) == list(range(-depth, depth + 1))
     assert [box.name for box in wide.boxes][:2] == ["centre", f"n{-depth}_0"]
-    assert len(wide.curves) == len(edges) - 1
+    assert len(wide.curves) == len(edges) - 1  # two edges lead from the centre to the first node
     assert {curve.label for curve in wide.curves} == {"Calls", "Inherits"}
 
 
 def test_a_map_names_its_areas_and_says_how_many_edges_lead_from_one_to_another() -> None:
-    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100), Part("src/a_file_with_a_long_name.py", 12)))
-    wide, narrow = draw_parts(folder, {("src/big/", "src/a_file_with_a_long_name.py"): 1_234})
+    folder = Folder(
+        "v1",
+        "src/",
+        112,
+        (),
+        (Part("src/big/", 100), Part("src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py", 12)),
+    )
+    wide, narrow = draw_parts(
+        folder, {("src/big/", "src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py"): 1_234}
+    )
     for drawing in (wide, narrow):
         assert boxes_lie_apart(drawing)
         assert drawing.boxes[0].name == "big/"
         assert drawing.boxes[0].remark == "100 nodes"
-        assert drawing.boxes[1].title == "src/a_file_with_a_long_name.py: 12 nodes"
+        assert drawing.boxes[1].title == "src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py: 12 nodes"
         assert [curve.label for curve in drawing.curves] == ["1,234"]
     assert narrow.boxes[1].name.endswith("…")

@@ -181,20 +181,6 @@ def test_without_a_trace_there_is_no_page_of_a_run(get: Get) -> None:
     assert "/run" not in "".join(get("/").links)
 
 
-def test_the_first_page_asks_questions_about_what_is_in_the_index(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    methods = "".join(f"    def step_{number}(self):\n        return {number}\n\n" for number in range(4))
-    (source / "basket.py").write_text(f"import os\n\n\nclass Basket:\n{methods}")
-    (source / "guide.md").write_text("# Guide\n\nHow it works.\n\n## Install it\n\nThe test.\n\n## Run it\n\nThis is it.\n")
-    run_ok("index", source, "-r", "small", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
-    with Server(tmp_path / "data", "--embedder", "none") as server, exploring(server.address) as browser:
-        shown = content_of(browser, "/")
-        asked = next(link for link in shown.links if "Basket" in link)
-        assert "Basket" in content_of(browser, asked.replace("&amp;", "&")).text
-    assert "How does Basket work? What is said about “Guide”?" in shown.text
-
-
 def test_a_match_shows_its_place_to_copy_and_the_line_that_fits_best(get: Get) -> None:
     shown = get("/?q=sum+of+invoice_lines&mode=bm25")
     assert "src/totals.py:3-4" in pairs(shown, "button", "data-copy")
