@@ -205,6 +205,15 @@ def test_names_of_a_drawing_lie_in_their_boxes_and_no_two_labels_overlap(reader:
     assert spilled == 0
 
 
+def test_one_click_asks_an_example(reader: Reader) -> None:
+    page = reader.open("/?scope=groundwire::main")
+    example = page.locator(".examples a").first
+    asked = example.text_content()
+    example.click()
+    page.wait_for_selector(".match")
+    assert page.locator("input[name=q]").input_value() == asked
+
+
 def test_three_matches_are_on_the_first_screen(reader: Reader) -> None:
     page = reader.open(f"/?q={QUESTION}&scope=groundwire::main")
     third = page.locator(".match").nth(2).bounding_box()

@@ -92,20 +92,12 @@ def test_a_graph_has_layers_from_left_to_right_and_fits_a_narrow_screen(depth: i
 
 
 def test_a_map_names_its_areas_and_says_how_many_edges_lead_from_one_to_another() -> None:
-    folder = Folder(
-        "v1",
-        "src/",
-        112,
-        (),
-        (Part("src/big/", 100), Part("src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py", 12)),
-    )
-    wide, narrow = draw_parts(
-        folder, {("src/big/", "src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py"): 1_234}
-    )
+    long = f"src/{'long_' * 12}name.py"
+    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100), Part(long, 12)))
+    wide, narrow = draw_parts(folder, {("src/big/", long): 1_234})
     for drawing in (wide, narrow):
         assert boxes_lie_apart(drawing)
         assert drawing.boxes[0].name == "big/"
         assert drawing.boxes[0].remark == "100 nodes"
-        assert drawing.boxes[1].title == "src/a_file_with_a_name_that_is_longer_than_a_narrow_screen.py: 12 nodes"
-        assert [curve.label for curve in drawing.curves] == ["1,234"]
+        assert drawing.boxes[1].title == f"{long}: 12 nodes"assert [curve.label for curve in drawing.curves] == ["1,234"]
     assert narrow.boxes[1].name.endswith("…")
