@@ -99,5 +99,6 @@ def test_a_map_names_its_areas_and_says_how_many_edges_lead_from_one_to_another(
         assert boxes_lie_apart(drawing)
         assert drawing.boxes[0].name == "big/"
         assert drawing.boxes[0].remark == "100 nodes"
-        assert drawing.boxes[1].title == f"{long}: 12 nodes"assert [curve.label for curve in drawing.curves] == ["1,234"]
+        assert drawing.boxes[1].title == f"{long}: 12 nodes"
+        assert [curve.label for curve in drawing.curves] == ["1,234"]
     assert narrow.boxes[1].name.endswith("…")
