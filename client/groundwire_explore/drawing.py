@@ -18,13 +18,13 @@ class Box:
     """A box.
 
     Attributes:
-        number: Which one it is; curves name it so.
-        place: Where it is.
-        name: What it shows, as long as there is room.
-        remark: What it shows below; empty for none.
-        title: The whole name, with what else there is to know.
-        kind: What it is, for the style sheet: `folder`, `file`, `node` or `centre`.
-        inner: What is in it, to look at: rectangles and names.
+        number: The number that curves refer to.
+        place: Its rectangle.
+        name: Its name, as far as there is room.
+        remark: A second line; empty for none.
+        title: The whole name and further facts.
+        kind: Its class in the style sheet: `folder`, `file`, `node` or `centre`.
+        inner: Rectangles with names inside of it, only to look at.
     """
 
     number: int
@@ -57,8 +57,8 @@ class Curve:
         start: The number of the first box.
         end: The number of the second box.
         path: The line, as an SVG path.
-        label: What is shown on demand.
-        spots: Where the label is shown: at each end, as the page shows it where the pointer is not, or in the middle.
+        label: A text that is shown on demand.
+        spots: Where the label is: either at both ends, or in the middle.
         width: The width of the line.
         is_strong: True if it is shown from the beginning.
     """

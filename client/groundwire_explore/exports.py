@@ -1,4 +1,4 @@
-"""What a page shows as text to paste elsewhere: Markdown with citations, and Mermaid for drawings."""
+"""Text to paste elsewhere of what a page shows: Markdown with citations, and Mermaid for drawings."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -52,7 +52,7 @@ class Folder:
         path: Its path with a slash at its end; empty for the whole index.
         nodes: How many nodes it has that the caller may see.
         hits: The nodes that were read.
-        parts: What is directly in it, the largest first.
+        parts: The folders and files directly in it, the largest first.
     """
 
     index: str
@@ -91,7 +91,7 @@ class Folder:
         return Counter(part for hit in hits if (part := self.part_of(hit.location.path)))
 
     def inside(self, part: Part) -> list[Part]:
-        """What is directly in a part, as far as it was read, the largest first, with the nodes that were read."""
+        """The folders and files directly in a part, with the nodes that were read of each, the largest first."""
         return list(_parts(replace(self, path=part.path).read_of(self.hits))) if part.is_folder else []
 
 

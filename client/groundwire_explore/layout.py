@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import NamedTuple
 
 Link = tuple[int, int]
@@ -42,18 +42,20 @@ def treemap(sizes: Sequence[float], whole: Rectangle) -> list[Rectangle]:
 
 def _row(sizes: Sequence[float], total: float, whole: Rectangle) -> tuple[list[Rectangle], Rectangle]:
     """The rectangles along the shorter side, and what is left."""
+    if whole.width < whole.height:
+        row, left = _row(sizes, total, _turned(whole))
+        return [_turned(one) for one in row], _turned(left)
     x, y, width, height = whole
-    share = sum(sizes) / total
-    row: list[Rectangle] = []
-    if width >= height:
-        for size in sizes:
-            row.append(Rectangle(x, y, width * share, height * size / sum(sizes)))
-            y += row[-1].height
-        return row, Rectangle(x + width * share, whole.y, width * (1 - share), height)
-    for size in sizes:
-        row.append(Rectangle(x, y, width * size / sum(sizes), height * share))
-        x += row[-1].width
-    return row, Rectangle(whole.x, y + height * share, width, height * (1 - share))
+    thickness = width * sum(sizes) / total
+    lengths = [height * size / sum(sizes) for size in sizes]
+    starts = accumulate(lengths, initial=y)
+    row = [Rectangle(x, start, thickness, length) for start, length in zip(starts, lengths, strict=False)]
+    return row, Rectangle(x + thickness, y, width - thickness, height)
+
+
+def _turned(one: Rectangle) -> Rectangle:
+    """The rectangle with x and y exchanged."""
+    return Rectangle(one.y, one.x, one.height, one.width)
 
 
 def _worst(sizes: Sequence[float], total: float, whole: Rectangle) -> float:

@@ -21,7 +21,7 @@ class Overview:
         drawings: Its parts and their edges.
         exported: The same as Mermaid.
         questions: Questions about its nodes, to begin with.
-        outlines: For each file that was read the node that begins first and is largest.
+        outlines: The id of each file's first node, the largest one of those that begin there.
     """
 
     folder: Folder

@@ -1,19 +1,16 @@
 """Two versions of an index: what differs between them in a folder.
 
-The counts are exact. Which nodes were added, removed or changed is known where both versions were read whole.
+The counts are exact. A folder that was read whole in both versions also has its added, removed and changed nodes.
 """
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_client import AsyncGroundwireClient, GetIndexResponse, IndexScope, IndexVersion, SearchHit, pinned
+from groundwire_client import AsyncGroundwireClient, IndexScope, IndexVersion, SearchHit, pinned
 from groundwire_client.cli import SEPARATOR, scope_name
 from groundwire_explore.folders import Folder, read_edges, read_folder
 from groundwire_explore.parameters import index_scope
-from groundwire_explore.source_text import shown
-
-_NAMES = {"kinds": "Kinds of nodes", "edge_types": "Types of edges"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,6 @@ class Difference:
         folder: The folder that was compared; empty for the whole index.
         totals: The nodes of the folder, and the edges inside it where both versions were read whole.
         parts: The nodes of each part of the folder; those that differ come first.
-        names: What only one version has: its kind, such as `edge types`, the version, and the names.
         is_whole: True if `added`, `removed` and `changed` are known.
         added: Nodes that only the new version has.
         removed: Nodes that only the old version has.
@@ -47,7 +43,6 @@ class Difference:
     folder: str
     totals: tuple[Counts, ...]
     parts: tuple[Counts, ...]
-    names: tuple[tuple[str, str, tuple[str, ...]], ...]
     is_whole: bool
     added: tuple[SearchHit, ...] = ()
     removed: tuple[SearchHit, ...] = ()
@@ -65,9 +60,7 @@ async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexS
     if is_whole:
         walks = await asyncio.gather(*(read_edges(client, side, one) for side, one in zip(sides, folders, strict=True)))
         totals.append(Counts("edges", walks[0].total, walks[1].total))
-    compared = Difference(
-        described[0].index, described[1].index, path, tuple(totals), _counts(*parts), _names(*described), is_whole
-    )
+    compared = Difference(described[0].index, described[1].index, path, tuple(totals), _counts(*parts), is_whole)
     return _with_changes(compared, *folders) if is_whole else compared
 
 
@@ -96,16 +89,6 @@ def _in_order(hits: Iterable[SearchHit]) -> tuple[SearchHit, ...]:
 def _counts(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[Counts, ...]:
     counts = (Counts(path, old.get(path, 0), new.get(path, 0)) for path in {*old, *new})
     return tuple(sorted(counts, key=lambda one: (-abs(one.new - one.old), one.name)))
-
-
-def _names(old: GetIndexResponse, new: GetIndexResponse) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    found: list[tuple[str, str, tuple[str, ...]]] = []
-    for field, title in _NAMES.items():
-        olds, news = frozenset(getattr(old, field)), frozenset(getattr(new, field))
-        for only, version in ((olds - news, old), (news - olds, new)):
-            if only:
-                found.append((title, version.index.version, tuple(map(shown, sorted(only)))))
-    return tuple(found)
 
 
 def version_before(scope: str, listed: Sequence[IndexVersion]) -> str:

@@ -1,4 +1,4 @@
-"""What is exported is Markdown and Mermaid in which no text of an index is markup."""
+"""Exports are Markdown and Mermaid in which no text of an index is markup."""
 
 import re
 
