@@ -23,7 +23,8 @@ const (
 	maxBackoff   = 2 * time.Second
 )
 
-// client calls RetrievalService and QueryService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
+// client calls RetrievalService and QueryService: mutual TLS or plaintext, a deadline for each call, retries that wait
+// as long as the server asks.
 type client struct {
 	connection *grpc.ClientConn
 	retrieval  groundwirev1.RetrievalServiceClient
@@ -33,6 +34,25 @@ type client struct {
 }
 
 func connect(settings options) (*client, error) {
+	// Dial and WithInsecure, because what replaces them is not in the versions that stable distributions package.
+	security := grpc.WithInsecure()
+	if settings.secured {
+		mutual, err := mutualTLS(settings)
+		if err != nil {
+			return nil, err
+		}
+		security = grpc.WithTransportCredentials(mutual)
+	}
+	connection, err := grpc.Dial(settings.server, security)
+	if err != nil {
+		return nil, fmt.Errorf("-server: %w", err)
+	}
+	retrieval := groundwirev1.NewRetrievalServiceClient(connection)
+	queries := groundwirev1.NewQueryServiceClient(connection)
+	return &client{connection, retrieval, queries, settings.deadline, settings.tokenFile}, nil
+}
+
+func mutualTLS(settings options) (credentials.TransportCredentials, error) {
 	identity, err := tls.LoadX509KeyPair(settings.cert, settings.key)
 	if err != nil {
 		return nil, fmt.Errorf("-cert, -key: %w", err)
@@ -45,15 +65,7 @@ func connect(settings options) (*client, error) {
 	if !trusted.AppendCertsFromPEM(authorities) {
 		return nil, fmt.Errorf("-ca: %s: holds no certificate", settings.ca)
 	}
-	secured := credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{identity}, RootCAs: trusted})
-	// Dial, because grpc.NewClient is not in the versions that stable distributions package.
-	connection, err := grpc.Dial(settings.server, grpc.WithTransportCredentials(secured))
-	if err != nil {
-		return nil, fmt.Errorf("-server: %w", err)
-	}
-	retrieval := groundwirev1.NewRetrievalServiceClient(connection)
-	queries := groundwirev1.NewQueryServiceClient(connection)
-	return &client{connection, retrieval, queries, settings.deadline, settings.tokenFile}, nil
+	return credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{identity}, RootCAs: trusted}), nil
 }
 
 func (client *client) close() {

@@ -20,38 +20,42 @@ type options struct {
 	searchType                             groundwirev1.SearchType
 	topK, maxDepth, maxNodes, budgetTokens int32
 	deadline                               time.Duration
+	secured                                bool
 }
 
 // parseOptions ends the program with exit code 2 for options that cannot be used; whether a number is in range is the
 // server's say.
 func parseOptions() options {
 	settings := options{
-		call:       "actions",
-		searchType: groundwirev1.SearchType_SEARCH_TYPE_HYBRID,
-		topK:       5, maxDepth: 1, maxNodes: 50, budgetTokens: 2000,
+		call: "actions",
+		topK: 5, maxDepth: 1, maxNodes: 50, budgetTokens: 2000,
 		deadline: 10 * time.Second,
 	}
-	flag.StringVar(&settings.server, "server", "", "`HOST:PORT` of the server (required)")
-	flag.StringVar(&settings.ca, "ca", "", "PEM `file` of the authority that signed the server's certificate (required)")
-	flag.StringVar(&settings.cert, "cert", "", "PEM `file` of the client's certificate chain (required)")
-	flag.StringVar(&settings.key, "key", "", "PEM `file` of the certificate's key (required)")
+	flag.StringVar(&settings.server, "server", "localhost:50051", "`HOST:PORT` of the server")
+	flag.StringVar(&settings.ca, "ca", "", "PEM `file` of the authority that signed the server's certificate; plaintext without -ca, -cert and -key")
+	flag.StringVar(&settings.cert, "cert", "", "PEM `file` of the client's certificate chain")
+	flag.StringVar(&settings.key, "key", "", "PEM `file` of the certificate's key")
 	flag.StringVar(&settings.repository, "repository", "", "where to search (required)")
 	flag.StringVar(&settings.branch, "branch", "", "where to search (required)")
 	flag.StringVar(&settings.query, "query", "", "what to look for (required)")
 	flag.Func("call", "actions (search, expand, fetch; the default) or query", settings.setCall)
 	flag.Func("acl-tags", "what the caller may see besides public nodes, such as billing,legal", settings.setAccess)
 	flag.Func("languages", "texts of these languages alone, such as csharp,sql", settings.setFilter)
-	flag.Func("search-type", "hybrid, semantic or bm25 (default hybrid)", settings.setSearchType)
+	flag.Func("search-type", "hybrid, semantic or bm25 (default: what the index has data for)", settings.setSearchType)
 	flag.Func("top-k", "most hits (default 5)", number(&settings.topK))
 	flag.Func("max-depth", "edges from a hit (default 1)", number(&settings.maxDepth))
 	flag.Func("max-nodes", "most nodes of the walk (default 50)", number(&settings.maxNodes))
 	flag.Func("budget-tokens", "most tokens of text (default 2000)", number(&settings.budgetTokens))
 	flag.Func("deadline", "`seconds` for each call, its retries included (default 10)", settings.setDeadline)
-	flag.StringVar(&settings.tokenFile, "token-file", "", "`file` of a bearer token, read anew for each attempt")
+	flag.StringVar(&settings.tokenFile, "token-file", "", "`file` of a bearer token, read anew for each attempt; only over TLS")
 	flag.Parse()
 	given := map[string]bool{}
 	flag.Visit(func(visited *flag.Flag) { given[visited.Name] = true })
-	for _, name := range []string{"server", "ca", "cert", "key", "repository", "branch", "query"} {
+	required := []string{"repository", "branch", "query"}
+	if settings.secured = given["ca"] || given["cert"] || given["key"] || given["token-file"]; settings.secured {
+		required = append([]string{"ca", "cert", "key"}, required...)
+	}
+	for _, name := range required {
 		if !given[name] {
 			fmt.Fprintf(flag.CommandLine.Output(), "-%s is required\n\n", name)
 			flag.Usage()

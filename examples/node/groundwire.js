@@ -1,4 +1,4 @@
-// A client of RetrievalService and QueryService: mutual TLS, a deadline for each call, retries that wait as long as the server asks.
+// A client of RetrievalService and QueryService: mutual TLS or plaintext, a deadline for each call, retries that wait as long as the server asks.
 
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,9 +27,9 @@ export class GroundwireClient {
   #deadline;
   #readToken;
 
-  /** `ca`, `cert`, `key`: PEM bytes; `deadline`: seconds for each call; `readToken` gives a bearer token or nothing. */
+  /** `ca`, `cert`, `key`: PEM bytes, absent for plaintext; `deadline`: seconds for each call; `readToken` gives a bearer token or nothing. */
   constructor(server, { ca, cert, key, deadline, readToken }) {
-    const credentials = grpc.credentials.createSsl(ca, key, cert);
+    const credentials = ca ? grpc.credentials.createSsl(ca, key, cert) : grpc.credentials.createInsecure();
     const retrieval = new groundwire.v1.RetrievalService(server, credentials);
     // Both use one connection.
     const queries = new groundwire.v1.QueryService(server, credentials, { channelOverride: retrieval.getChannel() });

@@ -29,7 +29,7 @@ async function printActions(client, options) {
   const found = await client.call("SearchNodes", {
     scope,
     ...limits(options),
-    search_type: `SEARCH_TYPE_${options["search-type"].toUpperCase()}`,
+    search_type: `SEARCH_TYPE_${(options["search-type"] ?? "unspecified").toUpperCase()}`,
     query: options.query,
     top_k: options["top-k"],
   });
@@ -82,8 +82,9 @@ function print(line) {
 }
 
 function connect(options) {
-  const [ca, cert, key] = ["ca", "cert", "key"].map((name) => readOptionFile(options, name));
-  const readToken = () => options["token-file"] && readOptionFile(options, "token-file").toString("utf8").trim();
+  const read = (name) => (options[name] === undefined ? undefined : readOptionFile(options, name));
+  const [ca, cert, key] = ["ca", "cert", "key"].map(read);
+  const readToken = () => read("token-file")?.toString("utf8").trim();
   return new GroundwireClient(options.server, { ca, cert, key, deadline: options.deadline, readToken });
 }
 

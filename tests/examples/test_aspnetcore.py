@@ -100,8 +100,9 @@ def test_the_service_answers_with_evidence_and_problems(command: list[str], serv
 
 
 def test_the_service_tells_of_a_server_without_the_index(command: list[str], server: Server, tmp_path: Path) -> None:
-    settings = {"Address": f"http://{server.address}", "Repository": "absent", "Branch": "main"}
-    with service(command, tmp_path, **settings) as address:
+    settings = {"Address": f"http://{server.address}", "Repository": "shop", "Branch": "main"}
+    # An argument wins over the configuration.
+    with service([*command, "--Groundwire:Repository=absent"], tmp_path, **settings) as address:
         status, body = get(f"{address}/evidence", question="invoice")
         assert (status, json.loads(body)["title"]) == (404, "ERROR_REASON_SCOPE_NOT_FOUND")
         assert get(f"{address}/healthz/ready") == (503, "Unhealthy")

@@ -1,15 +1,20 @@
 """How each example client calls: deadline, retries, token, and what it trusts."""
 
+import json
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import grpc
 import pytest
 
+from groundwire_ingest.records import StatedAccess
+from support.builds import V1, build, node
 from support.busy_server import MESSAGE, BusyServer, refusal
 from support.certificates import Authority
 from support.example_clients import ExampleClient
 from support.mesh import Identities
+from support.program import Server
 
 pytestmark = pytest.mark.slow
 
@@ -18,6 +23,15 @@ ACTIONS = ["SearchNodes", "ExpandDependencyTree", "FetchNodeTexts"]
 MAX_ATTEMPTS = 4
 # To .NET's gRPC, only a failure of the network is UNAVAILABLE.
 TLS_FAILURES = [(1, "UNAVAILABLE"), (1, "INTERNAL")]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`groundwire serve` before an index without vectors."""
+    data = tmp_path_factory.mktemp("plain")
+    build(data, [node("Invoice", "class Invoice", access=StatedAccess(acl_tags=()))], V1)
+    with Server(data, "--embedder", "none") as server:
+        yield server
 
 
 def methods(busy: BusyServer) -> list[str]:
@@ -147,4 +161,23 @@ def test_options_that_cannot_be_used_end_with_2(
 def test_required_options_are_named(client: ExampleClient) -> None:
     done = client.run_with("--server", "localhost:1")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "-ca is required" in done.stderr
+    assert "-repository is required" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--ca", "--cert", "--key", "--token-file"])
+def test_without_all_files_of_tls_nothing_is_called(client: ExampleClient, option: str) -> None:
+    """An empty name, as of a variable that is not set, is no name of a file either."""
+    asked = ("--repository", "shop", "--branch", "main", "--query", "invoice")
+    done = client.run_with(*asked, option, "")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"-{'cert' if option == '--ca' else 'ca'} is required" in done.stderr
+
+
+@pytest.mark.parametrize("call", ["actions", "query"])
+def test_a_server_as_it_starts_by_default_needs_no_options(client: ExampleClient, plain: Server, call: str) -> None:
+    """No TLS, no token, and the search that the index has data for."""
+    asked = ("--server", plain.address, "--repository", "shop", "--branch", "main", "--query", "invoice")
+    done = client.run_with(*asked, "--call", call)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "shop::main::cs::Invoice" in [line["id"] for line in found if line["type"] == "text"]

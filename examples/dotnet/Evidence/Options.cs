@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.IO;
+using System.Linq;
 using Groundwire.V1;
 
 namespace Groundwire.Evidence;
@@ -9,19 +10,20 @@ namespace Groundwire.Evidence;
 /// <summary>The command line.</summary>
 public sealed class Options
 {
-    public const string Usage = @"usage: dotnet run --project Evidence --
-    --server HOST:PORT --ca FILE --cert FILE --key FILE --repository NAME --branch NAME --query TEXT [options]
+    public const string Usage = @"usage: dotnet run --project Evidence -- --repository NAME --branch NAME --query TEXT [options]
 
+  --server HOST:PORT    the server (default localhost:50051)
+  --ca, --cert, --key   PEM files for mutual TLS, all three; plaintext without them
   --call NAME           actions (search, expand, fetch; the default) or query
   --acl-tags TAGS       what the caller may see besides public nodes, such as billing,legal
   --languages NAMES     texts of these languages alone, such as csharp,sql
-  --search-type TYPE    hybrid, semantic or bm25 (default hybrid)
+  --search-type TYPE    hybrid, semantic or bm25 (default: what the index has data for)
   --top-k N             most hits (default 5)
   --max-depth N         edges from a hit (default 1)
   --max-nodes N         most nodes of the walk (default 50)
   --budget-tokens N     most tokens of text (default 2000)
   --deadline SECONDS    for each call, its retries included (default 10)
-  --token-file FILE     bearer token, read anew for each attempt";
+  --token-file FILE     bearer token, read anew for each attempt; only over TLS";
 
     private static readonly HashSet<string> Names = new()
     {
@@ -49,10 +51,11 @@ public sealed class Options
             }
             values[argument[2..]] = arguments[index + 1];
         }
-        Server = Required("server");
-        Ca = Required("ca");
-        Cert = Required("cert");
-        Key = Required("key");
+        Server = values.GetValueOrDefault("server", "localhost:50051");
+        IsSecured = new[] { "ca", "cert", "key", "token-file" }.Any(values.ContainsKey);
+        Ca = IsSecured ? Required("ca") : "";
+        Cert = IsSecured ? Required("cert") : "";
+        Key = IsSecured ? Required("key") : "";
         Repository = Required("repository");
         Branch = Required("branch");
         Query = Required("query");
@@ -64,7 +67,7 @@ public sealed class Options
         }
         Access = ReadAccess(values.GetValueOrDefault("acl-tags"));
         Filter = ReadFilter(values.GetValueOrDefault("languages"));
-        SearchType = ReadSearchType(values.GetValueOrDefault("search-type", "hybrid"));
+        SearchType = ReadSearchType(values.GetValueOrDefault("search-type"));
         TopK = Number("top-k", 5);
         MaxDepth = Number("max-depth", 1);
         MaxNodes = Number("max-nodes", 50);
@@ -73,6 +76,9 @@ public sealed class Options
     }
 
     public string Server { get; }
+
+    /// <summary>Whether calls go over mutual TLS; without it, the names of the files are empty.</summary>
+    public bool IsSecured { get; }
 
     public string Ca { get; }
 
@@ -139,8 +145,9 @@ public sealed class Options
     private static NodeFilter? ReadFilter(string? languages) =>
         languages is null ? null : new NodeFilter { Languages = { languages.Split(',') } };
 
-    private static SearchType ReadSearchType(string text) => text switch
+    private static SearchType ReadSearchType(string? text) => text switch
     {
+        null => SearchType.Unspecified,
         "semantic" => SearchType.Semantic,
         "bm25" => SearchType.Bm25,
         "hybrid" => SearchType.Hybrid,

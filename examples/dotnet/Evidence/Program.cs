@@ -1,5 +1,6 @@
 using System;
 using System.Linq;
+using System.Net.Http;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using System.Threading.Tasks;
@@ -43,9 +44,9 @@ static GroundwireClient Connect(Options options)
     {
         options.ReadToken();
     }
-    var address = $"https://{options.Server}";
-    var channel = GrpcChannel.ForAddress(
-        address, new GrpcChannelOptions { HttpHandler = MutualTls.CreateHandler(options) });
+    var address = $"{(options.IsSecured ? "https" : "http")}://{options.Server}";
+    var handler = options.IsSecured ? MutualTls.CreateHandler(options) : new SocketsHttpHandler();
+    var channel = GrpcChannel.ForAddress(address, new GrpcChannelOptions { HttpHandler = handler });
     var settings = new GroundwireOptions
     {
         Address = new Uri(address),
