@@ -1,0 +1,79 @@
+"""A retriever for LlamaIndex; needs `pip install "groundwire[llama-index]"`."""
+
+import asyncio
+
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, IndexScope, QueryResponse
+from groundwire_client._defaults import BUDGET_TOKENS, EVIDENCE_TOP_K
+from groundwire_client._matches import CitedText, QueryArguments, cited_texts
+
+_SHOWN = "citation"
+"""The only metadata that a language model reads with a text."""
+
+
+class GroundwireRetriever(BaseRetriever):
+    """The whole texts that match a question best, as many as fit the budget, as nodes with citations.
+
+    One `Query` for each question. What the client raises passes through.
+
+    Args:
+        client: Asks the server. With a `GroundwireClient`, `aretrieve` waits in a thread; an `AsyncGroundwireClient`
+            has `aretrieve` alone.
+        scope: Where to look.
+        budget_tokens: The most tokens of all texts together.
+        top_k: The most matches that compete for the budget; at most the server's maximum.
+        filter: Narrows every question.
+        access: What the caller may see; the client's own where it is None.
+        callback_manager: LlamaIndex's own.
+    """
+
+    def __init__(
+        self,
+        client: GroundwireClient | AsyncGroundwireClient,
+        scope: IndexScope,
+        *,
+        budget_tokens: int = BUDGET_TOKENS,
+        top_k: int = EVIDENCE_TOP_K,
+        filter: Filter | None = None,
+        access: AccessContext | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        super().__init__(callback_manager=callback_manager)
+        self._client = client
+        self._scope = scope
+        self._arguments = QueryArguments(
+            top_k=top_k,
+            cap_top_k=True,
+            filter=filter,
+            include_parents=False,
+            budget_tokens=budget_tokens,
+            access=access,
+        )
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if isinstance(self._client, AsyncGroundwireClient):
+            raise TypeError(
+                "client: an AsyncGroundwireClient answers aretrieve alone; for retrieve, give a GroundwireClient"
+            )
+        return self._nodes(self._client.query(self._scope, query_bundle.query_str, **self._arguments))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        if isinstance(self._client, GroundwireClient):
+            return await asyncio.to_thread(self._retrieve, query_bundle)
+        return self._nodes(await self._client.query(self._scope, query_bundle.query_str, **self._arguments))
+
+    def _nodes(self, answer: QueryResponse) -> list[NodeWithScore]:
+        return [NodeWithScore(node=_node(cited), score=cited.score) for cited in cited_texts(self._scope, answer)]
+
+
+def _node(cited: CitedText) -> TextNode:
+    return TextNode(
+        id_=cited.id,
+        text=cited.text,
+        metadata=cited.metadata,
+        excluded_embed_metadata_keys=list(cited.metadata),
+        excluded_llm_metadata_keys=[key for key in cited.metadata if key != _SHOWN],
+    )
