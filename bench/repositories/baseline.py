@@ -10,8 +10,8 @@ from bench.repositories.places import Piece
 LINES = 40
 
 
-def chunks_of(source: Path) -> list[Piece]:
-    """Every file that is UTF-8 and not blank, cut into chunks of 40 lines, by path."""
+def chunks_of(source: Path, size: int = LINES) -> list[Piece]:
+    """Every file that is UTF-8 and not blank, cut into chunks of `size` lines, by path."""
     chunks = []
     for path in sorted(path for path in source.rglob("*") if path.is_file()):
         try:
@@ -19,7 +19,7 @@ def chunks_of(source: Path) -> list[Piece]:
         except UnicodeDecodeError:
             continue
         name = path.relative_to(source).as_posix()
-        texts = ("".join(lines[start : start + LINES]) for start in range(0, len(lines), LINES))
+        texts = ("".join(lines[start : start + size]) for start in range(0, len(lines), size))
         chunks += [Piece(name, "", text) for text in texts if text.strip()]
     return chunks
 
