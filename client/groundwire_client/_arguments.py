@@ -10,7 +10,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import ParamSpec, Protocol, TypeVar, cast
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -68,6 +68,23 @@ def sends(
     return decorated
 
 
+def makes(init: Callable[_Parameters, None]) -> Callable[_Parameters, None]:
+    """Checks which arguments a constructor is given. It raises TypeError, which names the class and what it takes."""
+    signature = inspect.signature(init)
+    first, *named = list(signature.parameters)[1:]
+
+    @functools.wraps(init)
+    def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            takes = f"it takes {first}, and by name {', '.join(named)}"
+            raise TypeError(f"{type(args[0]).__name__}: {error}; {takes}") from None
+        init(*args, **kwargs)
+
+    return checked
+
+
 def of_type(name: str, value: object, expected: str, *types: type) -> None:
     """Raises TypeError for a value of none of the types, which `expected` names. A boolean is no number."""
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
@@ -106,9 +123,16 @@ def _check(name: str, value: object, field: FieldDescriptor) -> None:
         if _SURROGATE.search(cast("str", value)):
             raise ValueError(f"{name} must have no surrogates, which UTF-8 cannot encode, not {_shown(value)}")
     else:
-        of_type(name, value, f"a value of {field.enum_type.name}" if field.enum_type else "a whole number", Integral)
+        of_type(name, value, _a_value(field.enum_type, value) if field.enum_type else "a whole number", Integral)
         if not -(2**31) <= cast("int", value) < 2**31:
             raise ValueError(f"{name} must fit 32 bits; out of range is {value}")
+
+
+def _a_value(enum: EnumDescriptor, given: object) -> str:
+    """Such as `a value of SearchType, such as SearchType.SEARCH_TYPE_BM25`: the one that a string abbreviates."""
+    names = [value.name for value in enum.values]
+    meant = [name for name in names if isinstance(given, str) and name.endswith(f"_{given.upper()}")]
+    return f"a value of {enum.name}, such as {enum.name}.{[*meant, names[1]][0]}"
 
 
 def _check_message(name: str, value: object, message: Descriptor) -> None:

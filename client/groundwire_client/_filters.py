@@ -102,11 +102,16 @@ class _Reading:
             raise ValueError(f"{name}: {value!r} is given besides another value of metadata[{name!r}]: give it once")
         else:
             self.metadata |= _metadata({name: value})
-            if near := _near(name):
-                raise ValueError(
-                    f"{name}: is no field of a filter; did you mean {near}? If it is a name of the metadata, "
-                    f"give metadata={{{name!r}: {value!r}}}"
-                )
+            check_unlike_fields(name, value)
+
+
+def check_unlike_fields(name: str, value: object) -> None:
+    """Raises ValueError for a name of the metadata that resembles a field's."""
+    if near := _near(name):
+        raise ValueError(
+            f"{name}: is no field of a filter; did you mean {near}? If it is a name of the metadata, "
+            f"give metadata={{{name!r}: {value!r}}}"
+        )
 
 
 def _near(name: str) -> str | None:

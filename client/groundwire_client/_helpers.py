@@ -1,12 +1,14 @@
 """Helpers for the generated messages: ids of responses, scopes, names of enum values, times."""
 
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from groundwire.v1.query_pb2 import QueryResponse
-from groundwire.v1.retrieval_pb2 import SearchNodesResponse
+from groundwire.v1.retrieval_pb2 import DependencyPath, FindPathsResponse, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
 
 if TYPE_CHECKING:  # generic to type checkers alone
@@ -42,6 +44,37 @@ def scope_named(name: str) -> IndexScope | None:
         return None
     repository, branch, version = [*parts, ""][:3]
     return IndexScope(repository=repository, branch=branch, active_index=version)
+
+
+def symbol_beside(path: str, symbol: str) -> str:
+    """The symbol for readers of its path: without the package that the folders name, as in Java.
+
+    `Order.Add` for `shop.cart.Order.Add` of `src/shop/cart/Order.java`. It still names the node.
+    """
+    folders = f".{path.rpartition('/')[0].replace('/', '.')}"
+    ends = [dot.start() for dot in re.finditer(r"\.", symbol) if folders.endswith(f".{symbol[: dot.start()]}")]
+    return symbol[ends[-1] + 1 :] if ends else symbol
+
+
+def telling_paths(found: FindPathsResponse) -> list[DependencyPath]:
+    """The paths that tell a reader something of their own, in their order.
+
+    Left out are those that differ from an earlier one between the same ends in at most one node, and those within one
+    file, unless all are.
+    """
+    files = {node.id: node.location.path or node.id for node in found.nodes}
+    leaving = [path for path in found.paths if len({files[id_] for id_ in path.node_ids}) > 1]
+    told: list[DependencyPath] = []
+    for path in leaving or found.paths:
+        if not any(_are_alike(path.node_ids, other.node_ids) for other in told):
+            told.append(path)
+    return told
+
+
+def _are_alike(nodes: Sequence[str], others: Sequence[str]) -> bool:
+    if len(nodes) != len(others) or (nodes[0], nodes[-1]) != (others[0], others[-1]):
+        return False
+    return sum(node != other for node, other in zip(nodes, others, strict=True)) <= 1
 
 
 def choices(enum: "EnumTypeWrapper[_Value]") -> dict[str, _Value]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
 from groundwire.v1.retrieval_pb2 import NameMatch, SearchHit, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import SEPARATOR, pinned, scope_name
+from groundwire_client._helpers import SEPARATOR, pinned, scope_name, symbol_beside
 
 MOST_NAMED = 50
 """Nodes that one name means, and candidates of an ambiguous one, at most."""
@@ -14,6 +14,7 @@ MOST_NEAR = 3
 """Nodes of similar names that an error lists."""
 
 _SHOWN_CHARACTERS = 60
+_SHOWN_CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class NamedNode:
         signature = " ".join(self.signature.split())
         if len(signature) > _SHOWN_CHARACTERS:
             signature = f"{signature[:_SHOWN_CHARACTERS]}..."
-        return "  ".join(filter(None, (self.place, self.symbol, f"{self.kind}: {signature}" if signature else "")))
+        symbol = symbol_beside(self.place, self.symbol)
+        return "  ".join(filter(None, (self.place, symbol, f"{self.kind}: {signature}" if signature else "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class NameResolutionError(ValueError):
         self.candidates = tuple(candidates)
 
     def __str__(self) -> str:
-        return "\n".join((self.args[0], *(f"  {node}" for node in self.candidates)))
+        shown = [f"  {node}" for node in self.candidates[:_SHOWN_CANDIDATES]]
+        left = len(self.candidates) - len(shown)
+        return "\n".join((self.args[0], *shown, *([f"  and {left} more"] if left else [])))
 
 
 def is_id(scope: IndexScope, name: str) -> bool:

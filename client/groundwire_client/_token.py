@@ -31,7 +31,9 @@ class TokenFile:
 
 
 def authorization(token: str) -> tuple[str, str]:
-    """The token as gRPC metadata. Raises ValueError, which does not show it, when it is none (RFC 6750 §2.1)."""
+    """The token as gRPC metadata. Raises ValueError and TypeError, which do not show it (RFC 6750 §2.1)."""
+    if not isinstance(token, str):  # pyright: ignore[reportUnnecessaryIsInstance] - what a caller's function returns
+        raise TypeError(f"token: its function must return a string, not {type(token).__name__}")
     if not _TOKEN.fullmatch(token):
         raise ValueError("token must be only letters, digits and ._~+/-, with `=` at its end; pass it without `Bearer`")
     return "authorization", f"Bearer {token}"

@@ -1,5 +1,6 @@
 """How both clients make a call: address, deadline, metadata, token, retries, and errors with their types."""
 
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ import grpc.aio
 
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import AccessContext
-from groundwire_client._arguments import check_timeout, of_type
+from groundwire_client._arguments import check_timeout, makes, of_type
 from groundwire_client._channel import (
     CHANNEL_OPTIONS,
     TLS,
@@ -41,14 +42,21 @@ def trace_metadata() -> Sequence[tuple[str, str]]:
 Metadata = Sequence[tuple[str, str | bytes]]
 """gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""
 
+_KEY = re.compile(r"[a-z0-9_.-]+")
+_PAIRS = ((str, str), (str, bytes))
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _AnyToken = TypeVar("_AnyToken", bound=AsyncToken)
 
 
+def _is_pair(pair: object) -> bool:
+    return isinstance(pair, tuple | list) and tuple(map(type, pair)) in _PAIRS and bool(_KEY.fullmatch(pair[0]))
+
+
 class _Connection(ABC, Generic[_AnyToken]):
     """What both clients share. It does not change, so threads and tasks may share it."""
 
+    @makes
     def __init__(
         self,
         target: str | None = None,
@@ -65,6 +73,11 @@ class _Connection(ABC, Generic[_AnyToken]):
         if access is not None:
             of_type("access", access, "of type AccessContext", AccessContext)
         check_timeout(timeout)
+        if not (isinstance(metadata, Sequence) and all(map(_is_pair, metadata))):
+            raise TypeError(
+                "metadata must be a list of pairs, each of a lower-case key and a text (or bytes, for a key that ends "
+                "in -bin), such as [('x-tenant-route', 'eu')]"
+            )
         self._timeout = timeout
         self._own_metadata = tuple(metadata)
         self._token = token

@@ -20,7 +20,7 @@ from groundwire_client import (
     SkipReason,
 )
 from groundwire_client import GraphEdge as ServerEdge
-from groundwire_client.cli import place
+from groundwire_client.cli import place, symbol_beside, telling_paths
 from groundwire_mcp.results import (
     Graph,
     GraphEdge,
@@ -135,11 +135,14 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], scop
 
 def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution]) -> Paths:
     """The paths, over nodes that are listed once; `direction` is the one that was asked for, `ends` what was."""
-    numbers = {node.id: number for number, node in enumerate(found.nodes, start=1)}
-    nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in found.nodes]
+    told = telling_paths(found)
+    passed = {node_id for path in told for node_id in path.node_ids}
+    on_paths = [node for node in found.nodes if node.id in passed]
+    numbers = {node.id: number for number, node in enumerate(on_paths, start=1)}
+    nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in on_paths]
     paths = [
         Path(nodes=[numbers[node_id] for node_id in path.node_ids], edges=[_edge(hop, numbers) for hop in path.hops])
-        for path in found.paths
+        for path in told
     ]
     counts = (("from_nodes", found.debug.from_count), ("to_nodes", found.debug.to_count))
     notes = [f"None of {name} is a node that is there." for name, count in counts if not count]
@@ -150,6 +153,8 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
         for end in ends
         if end.nodes and not end.match
     )
+    if left := len(found.paths) - len(told):
+        notes.append(f"Left out: {left} that differ in one node only, or stay within one file.")
     return Paths(nodes=nodes, paths=paths, note=_joined([*notes, *searched, _PATH_NOTES.get(found.debug.reason, "")]))
 
 
@@ -160,7 +165,9 @@ def _described(
         {
             "id": "" if node.location.path and node.location.start_line else node.id,
             "place": place(node.location, ""),
-            "symbol": "" if node.location.path.endswith(node.symbol) else node.symbol,
+            "symbol": ""
+            if node.location.path.endswith(node.symbol)
+            else symbol_beside(node.location.path, node.symbol),
             "test": node.is_test,
             "generated": node.is_generated,
             **more,

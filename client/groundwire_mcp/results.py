@@ -35,7 +35,7 @@ class NodeLine(Part):
 
     place: Annotated[str, Field(description="`path:first line-last line`. Names the node for the other tools.")] = ""
     id: Annotated[str, Field(description="Names the node instead, where its lines are unknown.")] = ""
-    symbol: Annotated[str, Field(description="The qualified name, unless the path ends with it.")] = ""
+    symbol: Annotated[str, Field(description="The name, without what the path says of it.")] = ""
     test: Annotated[bool, Field(description="It is code that tests other code.")] = False
     generated: Annotated[bool, Field(description="A tool generated it.")] = False
 

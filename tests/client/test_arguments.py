@@ -25,7 +25,14 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda client: client.search(SCOPE, "vat", top_k=2.5), "top_k must be a whole number, not float 2.5"),
     (lambda client: client.search(SCOPE, "vat", top_k=True), "top_k must be a whole number, not bool True"),
     (lambda client: client.search(SCOPE, "vat", explain=1), "explain must be True or False, not int 1"),
-    (lambda client: client.search(SCOPE, "vat", search_type="bm25"), "search_type must be a value of SearchType"),
+    (
+        lambda client: client.search(SCOPE, "vat", search_type="bm25"),
+        "search_type must be a value of SearchType, such as SearchType.SEARCH_TYPE_BM25, not str 'bm25'",
+    ),
+    (
+        lambda client: client.search(SCOPE, "vat", search_type="words"),
+        "search_type must be a value of SearchType, such as SearchType.SEARCH_TYPE_SEMANTIC, not str 'words'",
+    ),
     (lambda client: client.search(SCOPE, "vat", filter=["cs"]), "filter must be a NodeFilter, or a mapping"),
     (lambda client: client.search(SCOPE, "vat", filter={"kind": 3}), "kind: 3 must be a string or a list of strings"),
     (lambda client: client.search(SCOPE, "vat", access="acme"), "access must be of type AccessContext, not str 'acme'"),
@@ -61,6 +68,15 @@ def test_an_unknown_argument_is_told_with_its_method() -> None:
     with GroundwireClient("localhost:1") as client, pytest.raises(TypeError) as caught:
         client.query(SCOPE, "vat", topk=5)  # type: ignore[call-arg]
     assert str(caught.value) == "GroundwireClient.query: got an unexpected keyword argument 'topk'"
+
+
+@pytest.mark.parametrize("kind", [GroundwireClient, AsyncGroundwireClient])
+def test_an_unknown_argument_of_a_client_is_told_with_those_that_it_takes(kind: Any) -> None:
+    takes = "; it takes target, and by name credentials, timeout, metadata, token, "
+    with pytest.raises(TypeError, match=f"^{kind.__name__}: got an unexpected keyword argument 'tls'{takes}"):
+        kind("localhost:1", tls=True)
+    with pytest.raises(TypeError, match=f"^{kind.__name__}: too many positional arguments{takes}"):
+        kind("localhost", 50051)
 
 
 NO_ADDRESSES = (
@@ -106,6 +122,10 @@ def test_a_closed_client_says_so(server: FakeServer) -> None:
         ({"token": 7}, "token must be a string or a function that returns one, not int"),
         ({"access": "acme"}, "access must be of type AccessContext, not str 'acme'"),
         ({"timeout": "5"}, "timeout must be a number of seconds, not str '5'"),
+        ({"metadata": {"a": "b"}}, "metadata must be a list of pairs, .*"),
+        ({"metadata": [("a", 1)]}, "metadata must be a list of pairs, .*"),
+        ({"metadata": [("A", "b")]}, "metadata must be a list of pairs, .*"),
+        ({"metadata": [("a", "b", "c")]}, "metadata must be a list of pairs, .*"),
     ],
 )
 def test_a_client_of_wrong_types_is_not_made(given: dict[str, Any], told: str) -> None:

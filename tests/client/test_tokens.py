@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire_client import TLS, AsyncGroundwireClient, TokenFile
+from groundwire_client import TLS, AsyncGroundwireClient, GroundwireClient, TokenFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,14 @@ def test_what_is_no_token_is_refused_and_not_shown(server: FakeServer, call: Cal
         call(server.target, lambda client: client.list_indexes(), token=token)
     assert "secret" not in str(caught.value)
     assert not server.attempts
+
+
+def test_a_function_that_returns_no_string_is_told(server: FakeServer) -> None:
+    with (
+        GroundwireClient(server.target, token=lambda: 7) as client,  # type: ignore[arg-type, return-value]
+        pytest.raises(TypeError, match=r"^token: its function must return a string, not int$"),
+    ):
+        client.list_indexes()
 
 
 ELSEWHERE = [

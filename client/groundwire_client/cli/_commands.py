@@ -95,7 +95,7 @@ def expand(
             lifecycle=narrowing.lifecycle,
             min_confidence=min_confidence,
         ),
-        print_expansion,
+        functools.partial(print_expansion, direction=direction),
         narrowing.filter,
         edge_type or (),
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from groundwire.v1.scope_pb2 import Lifecycle, NodeFilter
-from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, node_filter
+from groundwire_client._filters import FLAG_FIELDS, TEXT_FIELDS, check_unlike_fields, node_filter
 from groundwire_client._helpers import choices
 from groundwire_client.cli._choices import in_panel, names_of
 from groundwire_client.cli._text import json_or_text
@@ -40,7 +40,7 @@ class FilterOptions:
             "--filter",
             metavar="KEY=VALUE",
             help="case_id, is_latest, document_version_id, ... or any key of the nodes' metadata, whose value is JSON "
-            "or plain text; repeatable.",
+            'or plain text; repeatable. A key that resembles a field: metadata={"lang": "de"}.',
         ),
     ] = None
     given_lifecycle: Annotated[
@@ -97,5 +97,7 @@ def _filter(named: Mapping[str, Sequence[str]], flags: Mapping[str, bool], pairs
             parsed = json_or_text(value)
             others.setdefault(name, []).extend(parsed if isinstance(parsed, list) else [parsed])
     single = {name: values[0] if len(values) == 1 else values for name, values in others.items()}
-    stated = {name: single.pop(name, None) for name in FLAG_FIELDS}
-    return node_filter({**fields, **stated, "metadata": single})
+    stated = {name: single.pop(name, None) for name in (*FLAG_FIELDS, "metadata")}
+    for key, given in single.items():
+        check_unlike_fields(key, given)
+    return node_filter({**fields, **stated}, metadata=single)

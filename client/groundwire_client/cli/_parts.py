@@ -10,6 +10,7 @@ from rich.text import Text
 
 from groundwire.v1.retrieval_pb2 import SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._helpers import symbol_beside
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
@@ -29,7 +30,8 @@ def show(parts: Iterable[RenderableType]) -> None:
     for number, part in enumerate(parts):
         if number:
             console.print()
-        console.print(part, crop=False)
+        # A text alone would lose its own rules for long lines: rich joins texts into new ones.
+        console.print(Group(part), crop=False)
 
 
 def node_id(scope: IndexScope, name: str) -> Text:
@@ -58,8 +60,11 @@ def place(location: SourceLocation, otherwise: str) -> str:
     return f"{location.path or otherwise}{lines}"
 
 
-def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Panel:
-    """A source text below its id, titled by its place and a remark, with line numbers where they are the file's."""
+def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Group:
+    """A source text below its place and a remark, with line numbers where they are the file's.
+
+    It has its id where that says more than the place, else its symbol.
+    """
     # Rich would measure a tab as one sign or none, but print it as spaces: the border would cut long lines off.
     shown = printable(text).removesuffix("\n").expandtabs(_TAB_WIDTH)
     source = Syntax(
@@ -71,9 +76,13 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
         start_line=location.start_line or 1,
         word_wrap=sys.stdout.isatty(),
     )
-    title = Text.assemble((printable(place(location, otherwise)), "bold"), f" · {printable(remark)}")
-    # The id is inside, because a border as narrow as a short text would cut it off.
-    return Panel.fit(Group(node_id(scope, name), source), title=title, title_align="left")
+    head = (printable(place(location, otherwise)), "bold"), f" · {printable(remark)}"
+    # Both are outside of the border: as narrow as a short text, it would cut them off.
+    title = Text.assemble(*head, no_wrap=True, overflow="ignore")
+    if not (location.path and location.path in name):
+        return Group(title, node_id(scope, name), Panel.fit(source))
+    symbol = symbol_beside(location.path, otherwise) if otherwise != name else ""
+    return Group(title, *([Text(printable(symbol), overflow="fold")] if symbol else []), Panel.fit(source))
 
 
 def _has_lines_of_file(text: str, location: SourceLocation) -> bool:

@@ -20,7 +20,7 @@ from groundwire.v1.query_pb2 import (
 )
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
-from groundwire_client._helpers import choice, ids
+from groundwire_client._helpers import choice, ids, symbol_beside
 from groundwire_client.cli._parts import footer, heading, origin, place, show, text_panel
 from groundwire_client.cli._text import printable
 
@@ -75,7 +75,7 @@ def best_line(text: str, question: str) -> str:
 def _match(match: QueryMatch, ranks: Mapping[str, int], question: str) -> RenderableType:
     """Rank and name, the place, and the line that matches best."""
     facts = (fact for fact, _ in _belongings(match, ranks))
-    title = heading(str(match.rank or "·"), match.symbol or match.section_path, _place(match), facts)
+    title = heading(str(match.rank or "·"), _name(match), _place(match), facts)
     line = printable(best_line(match.text, question)).expandtabs(4)
     return Group(title, Text(f"  {line}", style="dim", no_wrap=True, overflow="ellipsis")) if line else title
 
@@ -119,9 +119,13 @@ def _bar(score: float, best: float) -> str:
 
 def _description(match: QueryMatch, ranks: Mapping[str, int]) -> Text:
     """The place of the match, its name, and the groups that it belongs to: a line each."""
-    lines = [(_place(match), "bold"), (match.symbol or match.section_path, ""), *_belongings(match, ranks)]
+    lines = [(_place(match), "bold"), (_name(match), ""), *_belongings(match, ranks)]
     lines += [(line, "dim") for line in _adjustments(match)]
     return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)
+
+
+def _name(match: QueryMatch) -> str:
+    return symbol_beside(match.location.path, match.symbol) or match.section_path
 
 
 def _place(match: QueryMatch) -> str:
@@ -139,7 +143,10 @@ def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[s
     if match.meta.neighbor:
         yield _beside(match, ranks), "dim"
     for parent in match.meta.parents:
-        yield f"in {parent.symbol or place(parent.location, parent.id)}", "dim"
+        # Of a type around a member, the package is as well known from the path of the member.
+        is_around = match.symbol.startswith(f"{parent.symbol}.")
+        name = symbol_beside(match.location.path, parent.symbol) if is_around else parent.symbol
+        yield f"in {name or place(parent.location, parent.id)}", "dim"
 
 
 def _beside(neighbor: QueryMatch, ranks: Mapping[str, int]) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import typer
 from google.protobuf.json_format import MessageToJson
 from google.protobuf.message import Message
-from rich.console import RenderableType
-from rich.panel import Panel
+from rich.console import Group, RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -33,7 +32,7 @@ from groundwire.v1.retrieval_pb2 import (
     SkipReason,
 )
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import choice, ids
+from groundwire_client._helpers import choice, ids, symbol_beside, telling_paths
 from groundwire_client._resolution import Resolution
 from groundwire_client.cli._parts import footer, heading, node_id, origin, place, show, text_panel
 from groundwire_client.cli._text import printable
@@ -43,6 +42,12 @@ _NO_PATH = {
     "outgoing": "no path leads from --from to --to; --direction incoming searches the other way, both in either",
     "incoming": "no path leads from --to to --from; --direction outgoing searches the other way, both in either",
     "both": "no path connects --from and --to, whichever way edges are followed; --max-hops allows longer ones",
+}
+
+_NO_EDGE = {
+    "outgoing": "no edge leads from the seeds to other nodes; --direction incoming follows those that lead to them",
+    "incoming": "no edge leads to the seeds from other nodes; --direction outgoing follows those that lead from them",
+    "both": "no edge connects the seeds with other nodes",
 }
 
 
@@ -80,36 +85,45 @@ def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
     show(parts)
 
 
-def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse) -> None:
-    """A tree of the nodes, each below the one it was reached from, and a table of the edges."""
+def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse, *, direction: str) -> None:
+    """A tree of the nodes, each below the one it was reached from, and a table of the edges.
+
+    Where there is no edge, it says which `direction` was asked.
+    """
     parts: list[RenderableType] = [_node_tree(scope, result.nodes)]
     if result.edges:
         parts.append(_edges_table(scope, result.edges, {node.id: node for node in result.nodes}))
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
-    parts.append(footer(counts, result.index, _walk_remark(debug)))
+    remark = _walk_remark(debug)
+    if not (result.edges or remark) and debug.seed_count:
+        remark = _NO_EDGE[direction]
+    parts.append(footer(counts, result.index, remark))
     show(parts)
 
 
 def print_paths(
     scope: IndexScope, result: FindPathsResponse, *, direction: str, resolved: Mapping[str, Iterable[Resolution]]
 ) -> None:
-    """What each end means; for each path its nodes in order, below each the edge to the next.
+    """What each end means; for each telling path its nodes in order, below each the edge to the next.
 
     Without a path, it says which end no id was found for, or which direction was asked; `direction` is that one.
     `resolved` has by option what its names were resolved to.
     """
-    nodes = {node.id: node for node in result.nodes}
+    nodes, told = {node.id: node for node in result.nodes}, telling_paths(result)
     parts: list[RenderableType] = [Text("\n").join(ends)] if (ends := list(_end_lines(resolved))) else []
-    parts += (_path_lines(scope, number, path, nodes) for number, path in enumerate(result.paths, start=1))
+    parts += (_path_lines(scope, number, path, nodes) for number, path in enumerate(told, start=1))
     debug = result.debug
-    counts = f"paths: {len(result.paths)}; from: {debug.from_count}; to: {debug.to_count}"
+    counts = f"paths: {len(told)}; from: {debug.from_count}; to: {debug.to_count}"
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
     counted = (("--from", debug.from_count), ("--to", debug.to_count))
     if unknown := " and ".join(name for name, count in counted if not count):
         remark = f"no node found for {unknown}: give a symbol, a place such as src/a.cs:42, or a whole id"
     elif not (result.paths or debug.truncated):
         remark = _NO_PATH[direction]
+    if left := len(result.paths) - len(told):
+        alike = f"left out: {left} that differ in one node only, or stay within one file; --json prints them"
+        parts.append(Text(alike, style="dim"))
     parts.append(footer(counts, result.index, remark))
     show(parts)
 
@@ -135,7 +149,8 @@ def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
 
 def _hit(scope: IndexScope, hit: SearchHit) -> Text:
     where = place(hit.location, "") or node_id(scope, hit.id).plain
-    return heading(str(hit.rank), hit.symbol, where, [origin(is_test=hit.is_test, is_generated=hit.is_generated)])
+    name = symbol_beside(hit.location.path, hit.symbol)
+    return heading(str(hit.rank), name, where, [origin(is_test=hit.is_test, is_generated=hit.is_generated)])
 
 
 def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
@@ -148,7 +163,7 @@ def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
 
 def _name(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
     """The symbol; path and lines of a node without one, and the id where they are unknown."""
-    name = node.symbol or place(node.location, "")
+    name = symbol_beside(node.location.path, node.symbol) or place(node.location, "")
     return Text(printable(name), style="bold", overflow="fold") if name else node_id(scope, node.id)
 
 
@@ -224,7 +239,7 @@ def _path_lines(scope: IndexScope, number: int, path: DependencyPath, nodes: Map
     return Text("\n", overflow="fold").join(lines)
 
 
-def _text_panel(scope: IndexScope, text: NodeText) -> Panel:
+def _text_panel(scope: IndexScope, text: NodeText) -> Group:
     role = "seed" if text.is_seed else f"depth {text.depth}"
     facts = (role, origin(is_test=text.is_test, is_generated=text.is_generated), f"{text.token_count} tokens")
     remark = " · ".join(filter(None, facts))

@@ -1,6 +1,7 @@
 """Settings and keys of steps as their strict models, and what the checks of a pipeline found, each with its place."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeVar, get_args
@@ -14,6 +15,7 @@ from groundwire_pipelines.definition.references import SUFFIX
 from groundwire_pipelines.definition.wording import did_you_mean, listed, shown
 from groundwire_pipelines.errors import Problem
 
+_SUBJECT = re.compile("^(?:Input|String|List) should ")
 Model = TypeVar("Model", bound=BaseModel)
 _NO_SOURCES: Mapping[str, str] = MappingProxyType({})
 
@@ -148,6 +150,7 @@ def message_of(details: ErrorDetails, known: Iterable[str], suffix: str = "") ->
         case rule if "-" in rule:
             return details["msg"]
         case _:
-            rule = details["msg"].removeprefix("Input should be ")
-            rule = {"a valid array": "a list", "a valid object": "a mapping"}.get(rule, rule)
-            return f"must be {rule}, not {shown(given)}" if rule != details["msg"] else f"{rule}: {shown(given)}"
+            # pydantic writes `Input should be ...`, `List should have at least 1 item after validation, not 0`.
+            rule = _SUBJECT.sub("", details["msg"]).partition(" after validation")[0]
+            rule = {"be a valid array": "be a list", "be a valid object": "be a mapping"}.get(rule, rule)
+            return f"must {rule}, not {shown(given)}" if rule != details["msg"] else f"{rule}: {shown(given)}"

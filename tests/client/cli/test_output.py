@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import grpc
 import pytest
 
 from groundwire.v1 import retrieval_pb2
+from groundwire_client import NamedNode, NameResolutionError
 
 if TYPE_CHECKING:
     from client.cli.conftest import Run
@@ -77,6 +79,16 @@ def test_expand_says_that_more_lies_beyond_its_depth(server: FakeServer, run: Ru
     assert printed[-1].rstrip() == "seeds: 1; nodes: 1; edges: 0; index: v1; more lies beyond the depth"
 
 
+@pytest.mark.parametrize("direction", ["outgoing", "incoming", "both"])
+def test_expand_says_which_way_it_found_no_edge(server: FakeServer, run: Run, direction: str) -> None:
+    walk = retrieval_pb2.ExpandDebug(seed_count=1, expanded_count=1, reason="ok")
+    server.answer(retrieval_pb2.ExpandDependencyTreeResponse(seed_ids=[SEED], debug=walk, index="v1"))
+    told = run("expand", SEED, "--direction", direction).stdout.splitlines()[-1]
+    assert "; no edge " in told
+    other = {"outgoing": "incoming", "incoming": "outgoing"}.get(direction, "")
+    assert f"--direction {other}" in told or not other
+
+
 @pytest.mark.usefixtures("answers")
 def test_paths_prints_each_node_and_the_edge_to_the_next(run: Run) -> None:
     lines = [line.rstrip() for line in run("paths", "--from", SEED, "--to", TABLE).stdout.splitlines()]
@@ -113,6 +125,30 @@ def test_paths_says_which_way_it_found_none(server: FakeServer, run: Run, direct
     assert said in printed
 
 
+def test_paths_that_tell_nothing_of_their_own_are_left_out(server: FakeServer, run: Run) -> None:
+    files = {"a": "a.cs", "b": "b.cs", "c": "c.cs", "d": "d.cs", "e": "e.cs", "a2": "a.cs", "a3": "a.cs"}
+    nodes = [
+        retrieval_pb2.PathNode(id=id_, symbol=id_, location=retrieval_pb2.SourceLocation(path=path))
+        for id_, path in files.items()
+    ]
+    paths = [
+        retrieval_pb2.DependencyPath(
+            node_ids=ids,
+            hops=[retrieval_pb2.GraphEdge(from_id=near, to_id=far) for near, far in itertools.pairwise(ids)],
+        )
+        for ids in (["a", "b", "d"], ["a", "c", "d"], ["a", "a2", "a3"], ["a", "c", "e", "d"], ["a", "d"])
+    ]
+    debug = retrieval_pb2.FindPathsDebug(from_count=1, to_count=1)
+    server.answer(retrieval_pb2.FindPathsResponse(paths=paths, nodes=nodes, debug=debug, index="v1"))
+    printed = run("paths", "--from", SEED, "--to", TABLE).stdout
+    titles = [line.split(",")[0] for line in printed.splitlines() if line.startswith("path ")]
+    assert titles == ["path 1: 2 hops", "path 2: 3 hops", "path 3: 1 hops"]
+    assert "paths: 3; from: 1; to: 1" in printed
+    assert "left out: 2 that differ in one node only, or stay within one file; --json prints them" in printed
+    server.answer(retrieval_pb2.FindPathsResponse(paths=paths[2:3], nodes=nodes, debug=debug, index="v1"))
+    assert "paths: 1; from" in run("paths", "--from", SEED, "--to", TABLE).stdout
+
+
 def test_expand_without_a_visible_seed_prints_no_edges(run: Run) -> None:
     output = run("expand", SEED)
     assert output.code == 0
@@ -129,6 +165,33 @@ def test_fetch_prints_texts_and_what_was_skipped(run: Run) -> None:
     assert "12" not in printed
     assert next(line for line in printed.splitlines() if TABLE in line).split() == [TABLE, "over_budget"]
     assert "texts: 1; tokens: 9; characters: 28; index: v1; skipped: 1" in printed
+
+
+def test_an_id_that_holds_the_path_is_not_printed(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.SourceLocation(path="src/org/shop/Order.java", start_line=7, end_line=7)
+    id_, symbol = "shop::main::java::src/org/shop/Order.java#org.shop.Order.add", "org.shop.Order.add"
+    text = retrieval_pb2.NodeText(id=id_, text="add();", location=location, symbol=symbol, token_count=2)
+    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text], index="v1"))
+    printed = [line.rstrip() for line in run("fetch", id_).stdout.splitlines()]
+    assert printed[:2] == ["src/org/shop/Order.java:7 · depth 0 · 2 tokens", "Order.add"]
+    assert id_ not in "".join(printed)
+    assert run("fetch", id_, "--ids").stdout == f"{id_}\n"
+
+
+def test_a_package_that_the_path_names_is_not_repeated(server: FakeServer, run: Run) -> None:
+    location = retrieval_pb2.SourceLocation(path="src/org/shop/Order.java", start_line=7, end_line=7)
+    hit = retrieval_pb2.SearchHit(id="a", rank=1, symbol="org.shop.Order.add", location=location)
+    server.answer(retrieval_pb2.SearchNodesResponse(hits=[hit], index="v1"))
+    assert run("search", "vat").stdout.startswith("1 Order.add\n  src/org/shop/Order.java:7\n")
+
+
+def test_of_many_candidates_the_first_are_told() -> None:
+    nodes = [
+        NamedNode(str(line), f"org/shop/Order.java:{line}", "org.shop.Order.add", "java", "") for line in range(12)
+    ]
+    _, *candidates, rest = str(NameResolutionError("'add' is ambiguous", "add", nodes)).splitlines()
+    assert candidates == [f"  org/shop/Order.java:{line}  Order.add" for line in range(10)]
+    assert rest == "  and 2 more"
 
 
 def test_a_text_of_one_line_names_one_line(server: FakeServer, run: Run) -> None:

@@ -113,6 +113,7 @@ def test_all_commands_narrow_alike(server: FakeServer, run: Run, name: str) -> N
         (["team=tax", "team=vat"], {"metadata": {"team": ["tax", "vat"]}}),
         (['team=["tax","vat"]', "team=3"], {"metadata": {"team": ["tax", "vat", 3]}}),
         (["team="], {"metadata": {"team": ""}}),
+        (['metadata={"lang": "de"}', "team=tax"], {"metadata": {"lang": "de", "team": "tax"}}),
     ],
 )
 def test_pairs_are_fields_or_metadata(
@@ -146,6 +147,8 @@ def test_options_and_pairs_of_one_field_are_alternatives(server: FakeServer, run
         (("query", "vat", "--top-k", "99999999999"), "99999999999"),
         (("query", "vat", "--now", "yesterday"), "'yesterday' is no time in iso 8601"),
         (("query", "vat", "--filter", "team"), "'team' is no key=value"),
+        (("query", "vat", "--filter", "lang=de"), "lang: is no field of a filter; did you mean language?"),
+        (("query", "vat", "--filter", "metadata=de"), "metadata: 'de' must be a mapping"),
         (("query", "vat", "--filter", "=tax"), "'=tax' is no key=value"),
         (("query", "vat", "--filter", "is_latest=perhaps"), "is_latest: 'perhaps' must be true"),
         (("query", "vat", "--filter", "is_latest=true", "--filter", "is_latest=false"), "is_latest: [true, false]"),

@@ -10,6 +10,8 @@ from mcp import Client, MCPError
 from mcp.types import ListResourceTemplatesResult, ListToolsResult
 
 from client.mcp.conftest import ORDER, PRICE, SALARY, TAX, Front
+from groundwire_client import DependencyPath, FindPathsResponse, GraphEdge, PathNode, SourceLocation
+from groundwire_mcp.responses import paths_of
 from support.mcp_calls import Agent
 
 BM25 = {"search_type": "bm25"}
@@ -155,6 +157,22 @@ def test_a_path_is_told_by_its_nodes(shopper: Agent) -> None:
     assert "path 1: [1] <-(Calls, line 12)- [2] <-(Calls, line 12)- [3]" in told.text
 
 
+def test_paths_alike_are_left_out_with_their_nodes() -> None:
+    nodes = [
+        PathNode(
+            id=id_, symbol=f"org.shop.{id_}", location=SourceLocation(path=f"src/org/shop/{id_}.java", start_line=1)
+        )
+        for id_ in "ABCD"
+    ]
+    hops = [GraphEdge(from_id="A", to_id="B"), GraphEdge(from_id="B", to_id="D")]
+    other = [GraphEdge(from_id="A", to_id="C"), GraphEdge(from_id="C", to_id="D")]
+    paths = [DependencyPath(node_ids="ABD", hops=hops), DependencyPath(node_ids="ACD", hops=other)]
+    told = paths_of(FindPathsResponse(paths=paths, nodes=nodes), "outgoing", [])
+    assert [path.nodes for path in told.paths] == [[1, 2, 3]]
+    assert [(node.place, node.symbol) for node in told.nodes] == [(f"src/org/shop/{id_}.java:1", id_) for id_ in "ABD"]
+    assert "Left out: 1 that differ in one node only" in told.note
+
+
 @pytest.mark.parametrize(
     ("ends", "direction", "said"),
     [
@@ -196,19 +214,21 @@ def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> N
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        ("search_code", {}, "query"),
+        ("search_code", {}, "query: is required"),
         ("search_code", {"query": ""}, "query"),
         ("search_code", {"query": "x" * 8_193}, "query"),
         ("search_code", {"query": " ", **BM25}, "query"),
         ("search_code", {"query": "x", "top_k": 10**30}, "top_k"),
-        ("search_code", {"query": "x", "top_k": -1}, "top_k"),
+        ("search_code", {"query": "x", "top_k": -1}, "top_k: -1: must be greater than or equal to 1"),
+        ("search_code", {"query": "x", "top_k": "ten"}, "top_k: 'ten': must be a valid integer"),
+        ("search_code", {"query": "x", "languages": "go"}, "languages: 'go': must be a valid list"),
         ("search_code", {"query": "x", "search_type": "magic"}, "'hybrid', 'bm25' or 'semantic'"),
         ("search_code", {"query": "x", "search_type": "hybrid"}, "use search_type bm25"),
         ("ask", {"query": "x", "budget_tokens": 20_001}, "budget_tokens"),
         ("ask", {"query": "x", "budget_tokens": 0}, "budget_tokens"),
         ("read_code", {"nodes": []}, "nodes"),
         ("read_code", {"nodes": ["orders"]}, "names no node: give a symbol such as"),
-        ("read_code", {"nodes": [ORDER] * 21}, "nodes"),
+        ("read_code", {"nodes": [ORDER] * 21}, "must have at most 20 items, not 21"),
         ("read_code", {"nodes": ["x" * 2_049]}, "nodes"),
         ("expand_graph", {"nodes": [ORDER], "max_depth": 7}, "max_depth"),
         ("expand_graph", {"nodes": [ORDER], "max_nodes": 201}, "max_nodes"),
