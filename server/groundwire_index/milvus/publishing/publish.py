@@ -55,36 +55,25 @@ def _of_rows(
     index: LoadedIndex, classes: NDArray[np.int32], first: int, end: int
 ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
     """The near ends [m] and edges [m] of the rows from `first` up to `end`, by (near end, type, far end)."""
-    sides = [
-        _side(index, classes, first, end, direction, near, far)
-        for direction, near, far in (
-            (OUTGOING, index.edges.from_rows, index.edges.to_rows),
-            (INCOMING, index.edges.to_rows, index.edges.from_rows),
-        )
-    ]
-    near, edges = (np.concatenate(own) for own in zip(*sides, strict=True))
-    order = np.lexsort((edges["far"], edges["type"], near))
-    return near.take(order), edges.take(order)
-
-
-def _side(
-    index: LoadedIndex,
-    classes: NDArray[np.int32],
-    first: int,
-    end: int,
-    direction: int,
-    near: NDArray[np.int32],
-    far: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.void]]:
-    positions = np.flatnonzero((near >= first) & (near < end))
-    edges = np.empty(len(positions), dtype=EDGE)
-    edges["type"] = index.edges.types.take(positions)
-    edges["far"] = far.take(positions)
-    edges["confidence"] = index.edges.confidences.take(positions)
-    edges["line"] = index.edges.lines.take(positions)
-    edges["far_class"] = classes.take(edges["far"])
-    edges["position"] = positions
-    return near_keys(near.take(positions), direction), edges
+    nears: list[NDArray[np.int64]] = []
+    sides: list[NDArray[np.void]] = []
+    for direction, near, far in (
+        (OUTGOING, index.edges.from_rows, index.edges.to_rows),
+        (INCOMING, index.edges.to_rows, index.edges.from_rows),
+    ):
+        positions = np.flatnonzero((near >= first) & (near < end))
+        side = np.empty(len(positions), dtype=EDGE)
+        side["type"] = index.edges.types.take(positions)
+        side["far"] = far.take(positions)
+        side["confidence"] = index.edges.confidences.take(positions)
+        side["line"] = index.edges.lines.take(positions)
+        side["far_class"] = classes.take(side["far"])
+        side["position"] = positions
+        nears.append(near_keys(near.take(positions), direction))
+        sides.append(side)
+    ends, edges = np.concatenate(nears), np.concatenate(sides)
+    order = np.lexsort((edges["far"], edges["type"], ends))
+    return ends.take(order), edges.take(order)
 
 
 BYTES_A_BATCH = 4 << 20
@@ -142,9 +131,8 @@ def publish(
 ) -> VersionDocument:
     """Copies an index into the collection of facts, which is empty, and the others, which are not there yet.
 
-    `dense_index` is that of the vectors.
-    Returns what the catalogue is to hold of it. Raises BuildRefusedError for an index that Milvus cannot hold, and
-    StorageUnavailableError; then some of it is left.
+    `dense_index` is that of the vectors. Returns what the catalogue is to hold of it. Raises BuildRefusedError for an
+    index that Milvus cannot hold, and StorageUnavailableError; then some of it is left.
     """
     space, count = index.manifest.vector_space, index.manifest.node_count
     dimension = None if space is None else space.dimension
@@ -160,15 +148,11 @@ def publish(
             fact_writer.add(row)
 
     with progress.stage("Publishing nodes") as report:
-        nodes = _new(store, nodes_schema(dimension, dense_index), collections.nodes)
-        for row in _reported(NodeRows(index, classes, add_fact), report, count):
-            nodes.add(row)
-        nodes_state = nodes.finish()
+        nodes = _reported(NodeRows(index, classes, add_fact), report, count)
+        nodes_state = _filled(store, nodes_schema(dimension, dense_index), collections.nodes, nodes)
     with progress.stage("Publishing edges") as report:
-        edges = _new(store, EDGES_SCHEMA, collections.edges)
-        for row in _reported(edge_rows(index, classes.of_rows), report):
-            edges.add(row)
-        edges_state = edges.finish()
+        edges = _reported(edge_rows(index, classes.of_rows), report)
+        edges_state = _filled(store, EDGES_SCHEMA, collections.edges, edges)
     with progress.stage("Publishing facts") as report:
         for key, content in _reported(facts(index, classes.of_rows), report):
             add_fact(key, content)
@@ -188,9 +172,15 @@ def publish(
     )
 
 
-def _new(store: MilvusStore, schema: CollectionSchema, name: str) -> CollectionWriter:
+def _filled(
+    store: MilvusStore, schema: CollectionSchema, name: str, rows: Iterable[Mapping[str, object]]
+) -> CollectionState:
+    """Makes a collection of all rows."""
     store.create(schema, name)
-    return CollectionWriter(store, schema, name)
+    writer = CollectionWriter(store, schema, name)
+    for row in rows:
+        writer.add(row)
+    return writer.finish()
 
 
 def _reported(values: Iterable[Value], report: ProgressCallback, total: int = 0) -> Iterator[Value]:
