@@ -103,13 +103,13 @@ class ServiceEdges:
 
     def __init__(self, directory: Path) -> None:
         """Maps the edges. Raises IndexDamagedError."""
-        edges = map_array(directory / _SERVICES_FILE, np.int32, (3, -1))
+        edges = map_array(directory / _SERVICES_FILE, np.int32, (3, None))
         count = edges.shape[1]
         self.from_rows: NDArray[np.int32] = edges[0]
         self.to_rows: NDArray[np.int32] = edges[1]
         self.types: NDArray[np.int32] = edges[2]
         self._incoming = map_array(directory / _INCOMING_FILE, np.int32, (count,))
-        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, -1), least=1)
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (2, None), least=1)
         if self._starts[:, -1].tolist() != [count, count]:
             raise IndexDamagedError(f"{_STARTS_FILE}: does not divide the {count} edges of {_SERVICES_FILE}")
 

@@ -135,7 +135,7 @@ class LexicalTable:
         self.frequencies = map_array(directory / f"{name}.frequencies.bin", np.int32, (posting_count,))
         self._columns = FrequentTerms(directory, name, node_count)
         self.lengths = map_array(directory / f"{name}.lengths.bin", np.int32, (node_count,))
-        self.saturated = map_array(directory / f"{name}.frequent.saturated.bin", np.int32, (-1,))
+        self.saturated = map_array(directory / f"{name}.frequent.saturated.bin", np.int32, (None,))
         if len(self.saturated) and not 0 <= int(self.saturated[0]) <= int(self.saturated[-1]) < node_count:
             raise IndexDamagedError(f"{name}.frequent.saturated.bin: names rows that do not exist")
 

@@ -113,7 +113,7 @@ class NameTable:
         self._holders = Postings(directory, _TRIGRAMS)
         self._bitmaps = FrequentTerms(directory, _TRIGRAMS, (len(self._bearers.terms) + 7) // 8)
         self.sizes = map_array(directory / _SIZES_FILE, np.int32, (len(self._bearers.terms),))
-        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (-1,), least=1)
+        self._starts_of_rows = map_array(directory / _OF_ROWS_STARTS_FILE, np.int64, (None,), least=1)
         self._of_rows = map_array(directory / _OF_ROWS_FILE, np.int32, (int(self._starts_of_rows[-1]),))
 
     @property

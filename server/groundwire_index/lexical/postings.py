@@ -67,7 +67,7 @@ class FrequentTerms:
 
     def __init__(self, directory: Path, name: str, size: int) -> None:
         """Maps the arrays. Raises IndexDamagedError."""
-        terms = map_array(directory / f"{name}.frequent.terms.bin", np.int32, (-1,))
+        terms = map_array(directory / f"{name}.frequent.terms.bin", np.int32, (None,))
         self._arrays = map_array(directory / f"{name}.frequent.bin", np.uint8, (len(terms), size))
         self._numbers = {term: number for number, term in enumerate(terms.tolist())}
 

@@ -46,7 +46,7 @@ class ReadingOrder:
         self.order: NDArray[np.int32] = columns[0]
         self.place: NDArray[np.int32] = columns[1]
         self.document: NDArray[np.int32] = columns[2]
-        self._starts = map_array(directory / _STARTS_FILE, np.int64, (-1,))
+        self._starts = map_array(directory / _STARTS_FILE, np.int64, (None,))
         for values, least, end in (
             (self.order, 0, count),
             (self.place, 0, count),

@@ -44,8 +44,9 @@ class StringColumn:
     @classmethod
     def open(cls, directory: Path, name: str, count: int | None = None) -> "StringColumn":
         """Maps a column, of `count` strings if that is known. Raises IndexDamagedError when its files do not fit."""
-        offsets = map_array(directory / f"{name}.offsets.bin", np.int64, (-1 if count is None else count + 1,), least=1)
-        blob = map_array(directory / f"{name}.utf8", np.uint8, (-1,))
+        shape = (None if count is None else count + 1,)
+        offsets = map_array(directory / f"{name}.offsets.bin", np.int64, shape, least=1)
+        blob = map_array(directory / f"{name}.utf8", np.uint8, (None,))
         if offsets[0] != 0 or offsets[-1] != len(blob):
             raise IndexDamagedError(f"{name}.utf8: has {len(blob)} bytes; its offsets end at {offsets[-1]}")
         return cls(blob.data, offsets)

@@ -32,21 +32,21 @@ def write_array(path: Path, values: NDArray[np.generic]) -> None:
     path.write_bytes(np.ascontiguousarray(little_endian).tobytes())
 
 
-def map_array(path: Path, dtype: type[Scalar], shape: tuple[int, ...], least: int = 0) -> NDArray[Scalar]:
+def map_array(path: Path, dtype: type[Scalar], shape: tuple[int | None, ...], least: int = 0) -> NDArray[Scalar]:
     """Maps an array read-only. Raises IndexDamagedError unless the file has the size of such an array.
 
-    A dimension of -1 is as long as the file allows, and no shorter than `least`.
+    A dimension of None is as long as the file allows, and no shorter than `least`.
     """
     element = np.dtype(dtype).newbyteorder("<")
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            row = element.itemsize * math.prod(length for length in shape if length != -1)
-            shape = tuple(max(least, size // row) if length == -1 else length for length in shape)
-            expected = math.prod(shape) * element.itemsize
+            row = element.itemsize * math.prod(length for length in shape if length is not None)
+            lengths = tuple(max(least, size // row) if length is None else length for length in shape)
+            expected = math.prod(lengths) * element.itemsize
             if size != expected:
-                raise IndexDamagedError(f"{path.name}: has {size} bytes; {shape} {element.name} take {expected}")
-            values = np.frombuffer(_mapped(file.fileno(), size) if size else b"", dtype=element).reshape(shape)
+                raise IndexDamagedError(f"{path.name}: has {size} bytes; {lengths} {element.name} take {expected}")
+            values = np.frombuffer(_mapped(file.fileno(), size) if size else b"", dtype=element).reshape(lengths)
     except OSError as error:
         raise IndexDamagedError(f"{path.name}: {error}") from error
     values.flags.writeable = False
