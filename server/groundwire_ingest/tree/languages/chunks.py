@@ -45,10 +45,8 @@ def _end(declared: Declared) -> int:
     if body is None:
         return node.end_byte
     name = node.child_by_field_name("name")
-    comments = (
-        child.start_byte for child in node.children if child.is_extra and name and child.start_byte > name.end_byte
-    )
-    return min(body.start_byte, *comments, body.start_byte)
+    comments = (child.start_byte for child in node.children if child.is_extra and name)
+    return min(body.start_byte, *(start for start in comments if name and start > name.end_byte), body.start_byte)
 
 
 def _after_adornments(syntax: Syntax, node: Node) -> Node:
@@ -123,14 +121,12 @@ class ChunkCutter:
         pending = [self._parsed.root]
         while pending:
             for child in pending.pop().children:
-                body, is_comment = (
-                    child.child_by_field_name("body"),
-                    child.type in self._syntax.leading and child.is_extra,
-                )
-                if self._syntax.namespace(child) is not None and body is not None:
+                opens, body = self._syntax.namespace(child) is not None, child.child_by_field_name("body")
+                is_comment = child.type in self._syntax.leading and child.is_extra
+                if opens and body is not None:
                     rows.update(range(child.start_point.row, body.start_point.row + 1))
                     pending.append(body)
-                elif self._syntax.namespace(child) is not None or child.type in self._syntax.headers or is_comment:
+                elif opens or is_comment or child.type in self._syntax.headers:
                     rows.update(range(child.start_point.row, end_row(child) + 1))
         return [row for row in file.own_rows() if row in rows]
 
@@ -140,9 +136,8 @@ class ChunkCutter:
         if not inner or any(item.shape.construct != "type" for item in inner):
             return False
         own = [self._lines[row] for row in set(file.own_rows()) - set(header)]
-        said = (
-            line for line in own if not (self._syntax.directive and line.lstrip().startswith(self._syntax.directive))
-        )
+        directive = self._syntax.directive
+        said = (line for line in own if not directive or not line.lstrip().startswith(directive))
         return not any(character.isalnum() for line in said for character in line)
 
     def _parts(self, place: Place, node: Node, header: Sequence[int]) -> Sequence[Span]:

@@ -72,7 +72,7 @@ def around_of(node: Node | None) -> Iterator[Node]:
 
 
 def outer_of(node: Node | None) -> Node | None:
-    """What is around the list or body that a node is in, such as the call that an argument is given to."""
+    """The node around the list or body that a node is in: the call of an argument, the class of a member."""
     return node.parent.parent if node is not None and node.parent is not None else None
 
 

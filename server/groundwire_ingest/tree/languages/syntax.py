@@ -11,17 +11,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Binding, Call, Construct, Definition, Import, Parameter, Reference, Role, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
-from groundwire_ingest.tree.languages.nodes import (
-    Nodes,
-    child_of,
-    children_of,
-    collect,
-    first_child,
-    given_in,
-    line_of,
-    text_of,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import Nodes, child_of, collect, given_in, text_of, type_of
 
 _MAX_ACCESSOR_BYTES = 200
 _MODIFIERS = frozenset({"modifier", "modifiers"})
@@ -88,7 +78,7 @@ class Places:
     def reference(self, node: Node, name: str, role: Role) -> Iterator[Reference]:
         """The name that a node uses; nothing for an empty one."""
         if name:
-            yield Reference(self.key(node), self.scope(node), name, line_of(node), role)
+            yield Reference(self.key(node), self.scope(node), name, node.start_point.row + 1, role)
 
     def variable(
         self, node: Node, name: str, stated: str = "", value: str = "", *, is_item: bool = False
@@ -152,7 +142,7 @@ class Syntax(Expressions, ABC):
     raw: ClassVar[re.Pattern[str] | None] = None
     # The parameters among what a list of parameters holds; empty where that is all of it.
     parameter_types: ClassVar[frozenset[str]] = frozenset()
-    # What a flag of a declaration follows from: the types of its own node, its children, modifiers and parameters.
+    # The flags of a declaration by the types of its own node, its children, its modifiers and its parameters.
     marks: ClassVar[Mapping[str, Trait]] = {}
 
     def shape(self, node: Node) -> Shape | None:
@@ -186,11 +176,10 @@ class Syntax(Expressions, ABC):
 
     def parameters(self, node: Node, /) -> tuple[Parameter, ...] | None:
         """The parameters of a callable, or of a type with a primary constructor; None if unknown."""
-        if node.child_by_field_name("parameters") is None:
+        listed, types = node.child_by_field_name("parameters"), self.parameter_types
+        if listed is None:
             return None
-        listed = children_of(node, "parameters")
-        kept = [child for child in listed if child.type in self.parameter_types] if self.parameter_types else listed
-        return tuple(map(self.parameter, kept))
+        return tuple(self.parameter(child) for child in listed.named_children if not types or child.type in types)
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter."""
@@ -204,12 +193,13 @@ class Syntax(Expressions, ABC):
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """The names of a type's own type parameters."""
         listed = node.child_by_field_name("type_parameters")
-        named = children_of(listed or child_of(node, "type_parameter_list", "type_parameters"))
-        return tuple(text_of(child.child_by_field_name("name") or first_child(child) or child) for child in named)
+        listed = listed or child_of(node, "type_parameter_list", "type_parameters")
+        named = listed.named_children if listed is not None else []
+        return tuple(text_of(child.child_by_field_name("name") or (*given_in(child), child)[0]) for child in named)
 
     def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """The flags of a declaration; `parent` is the declaration around it."""
-        parts = [node, *node.children, *children_of(node, "parameters")]
+        parts = [node, *node.children, *given_in(node, "parameters")]
         parts += [part for child in node.children if child.type in _MODIFIERS for part in child.children]
         return frozenset(self.marks[part.type] for part in parts if part.type in self.marks)
 

@@ -96,8 +96,7 @@ class _Reader:
     def union(self, depth: int) -> str:
         """The first type of `A | B` that is something."""
         found = self._single(depth)
-        while self._peek() == "|":
-            self._next += 1
+        while self._takes("|"):
             other = self._single(depth)
             found = other if found in _NOTHING or not found else found
         return "" if found in _NOTHING else found
@@ -105,55 +104,51 @@ class _Reader:
     def _single(self, depth: int) -> str:
         if depth > _MAX_DEPTH:
             return ""
-        token = self._peek()
-        if token == "[]":
-            self._next += 1
+        if self._takes("[]"):
             item = self._single(depth + 1)
             return f"Array<{item}>" if item else ""
-        if not token[:1].isidentifier():
+        name = self._peek().replace("::", ".")
+        if not name[:1].isidentifier():
             return ""
         self._next += 1
-        name = token.replace("::", ".")
-        if name == "map" and self._peek() == "[":
-            name = "Map"
-            inner = (*self._arguments("]", depth), self._single(depth + 1))
-        elif self._peek() == "<":
+        inner: list[str] = []
+        if self._takes("<"):
             inner = self._arguments(">", depth)
-        elif self._peek() == "[":
+        elif self._takes("["):
             inner = self._arguments("]", depth)
-        else:
-            inner = ()
-        inner = tuple(filter(None, inner))
+            if name == "map":
+                name, inner = "Map", [*inner, self._single(depth + 1)]
+        inner = [*filter(None, inner)]
         if name.rpartition(".")[2] == "Union" and inner:
             found = next((item for item in inner if item not in _NOTHING), "")
         else:
             found = f"{name}<{','.join(inner)}>" if inner else name
-        while self._peek() == "[]":
-            self._next += 1
+        while self._takes("[]"):
             found = f"Array<{found}>"
         return found
 
-    def _arguments(self, closing: str, depth: int) -> tuple[str, ...]:
-        """The types between the bracket at hand and the one that closes it."""
-        self._next += 1
+    def _arguments(self, closing: str, depth: int) -> list[str]:
+        """The types between a bracket and the one that closes it."""
         found: list[str] = []
         while self._peek() not in (closing, ""):
-            item = self.union(depth + 1)
-            if item:
-                found.append(item)
-            if self._peek() == ",":
-                self._next += 1
-            elif self._peek() != closing:
+            found.append(self.union(depth + 1))
+            if not self._takes(",") and self._peek() != closing:
                 self._skip(closing)
                 break
         self._next += 1
-        return tuple(found)
+        return found
 
     def _skip(self, closing: str) -> None:
         opening, open_brackets = "<" if closing == ">" else "[", 0
         while self._peek() and (open_brackets or self._peek() != closing):
             open_brackets += (self._peek() == opening) - (self._peek() == closing)
             self._next += 1
+
+    def _takes(self, token: str) -> bool:
+        """True if a token is the next one, which is then behind."""
+        is_next = self._peek() == token
+        self._next += is_next
+        return is_next
 
     def _peek(self) -> str:
         return self._tokens[self._next] if self._next < len(self._tokens) else ""

@@ -11,17 +11,7 @@ from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
 from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import (
-    Nodes,
-    child_of,
-    children_of,
-    first_child,
-    has_child,
-    last_child,
-    line_of,
-    text_of,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, last_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape
 
 _CPP_ONLY = re.compile(
@@ -56,8 +46,9 @@ class CppSyntax(CSyntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The classes that a class is derived from."""
-        named = children_of(child_of(node, "base_class_clause"))
-        return tuple(filter(None, (type_of(child) for child in named if child.type in _BASES)))
+        clauses = (child for child in node.named_children if child.type == "base_class_clause")
+        named = (child for clause in clauses for child in clause.named_children if child.type in _BASES)
+        return tuple(filter(None, map(type_of, named)))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """Also `override`, and what has no body at all: a pure virtual member, and a class with such."""
@@ -74,7 +65,7 @@ class CppSyntax(CSyntax):
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a member that does nothing, or nothing but to set fields before its body."""
-        is_empty = shape.construct == "callable" and shape.body is not None and first_child(shape.body) is None
+        is_empty = shape.construct == "callable" and shape.body is not None and last_child(shape.body) is None
         return is_empty or super().is_slight(node, shape)
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
@@ -83,7 +74,7 @@ class CppSyntax(CSyntax):
         for node in nodes["using_declaration"]:
             name, line = dotted_name(last_child(node)), line_of(node)
             module, _, last = name.rpartition(".")
-            if has_child(node, "namespace"):
+            if any(child.type == "namespace" for child in node.children):
                 yield Import(name, "*", "", line)
             elif module:
                 yield Import(module, last, last, line)

@@ -53,12 +53,6 @@ def function_of(node: Node) -> Node | None:
     return found if declarator is not None and declarator.type in NAMES else None
 
 
-def has_body(node: Node) -> bool:
-    """True if a function has its body in place, one that is defaulted or deleted included."""
-    ends = ("default_method_clause", "delete_method_clause", "try_statement")
-    return node.child_by_field_name("body") is not None or any(child.type in ends for child in node.named_children)
-
-
 def dotted_name(node: Node | None) -> str:
     """A name with dots in place of `::` and without the arguments of templates."""
     written = "".join(text_of(node).split()) if node is not None and node.type != "operator_name" else text_of(node)
@@ -81,10 +75,3 @@ def written_type(node: Node) -> str:
     if stated.child_by_field_name("body") is not None:
         return text_of(stated, "name")
     return type_of(stated)
-
-
-def returned_type(node: Node) -> str:
-    """The type that a function returns, before its name or behind its parameters."""
-    function = function_of(node)
-    behind = [child for child in function.named_children if child.type == "trailing_return_type"] if function else []
-    return type_of(first_child(behind[0])) if behind else written_type(node)

@@ -8,20 +8,23 @@ import tree_sitter_c
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
-from groundwire_ingest.tree.languages.c.declarators import (
-    dotted_name,
-    function_of,
-    has_body,
-    name_of,
-    returned_type,
-    written_type,
-)
+from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.c.names import c_bindings, c_references
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, has_child, line_of, text_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    Nodes,
+    child_of,
+    field_of,
+    has_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PARAMETERS = frozenset({"parameter_declaration", "optional_parameter_declaration"})
+_OTHER_BODIES = ("default_method_clause", "delete_method_clause", "try_statement")
 
 
 class CSyntax(Syntax):
@@ -103,8 +106,9 @@ class CSyntax(Syntax):
         return Parameter(name, written_type(node), node.child_by_field_name("default_value") is not None)
 
     def result(self, node: Node) -> str:
-        """The type that a function returns."""
-        return returned_type(node)
+        """The type that a function returns, before its name or behind its parameters."""
+        behind = child_of(function_of(node), "trailing_return_type")
+        return type_of(behind, FIRST) if behind is not None else written_type(node)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """The flags of a function: `static`, and a body elsewhere."""
@@ -114,7 +118,9 @@ class CSyntax(Syntax):
         found: set[Trait] = {"static"} if "static" in kinds else set()
         if has_child(field_of(function_of(node), "parameters"), "variadic_parameter"):
             found.add("variadic")
-        if node.type != "function_definition" or not has_body(node):
+        # What is defaulted or deleted has its body in place, too.
+        body = node.child_by_field_name("body") or child_of(node, *_OTHER_BODIES)
+        if node.type != "function_definition" or body is None:
             found.add("declared")
         return frozenset(found)
 

@@ -11,12 +11,8 @@ SPECS = frozenset({"type_spec", "type_alias", "var_spec", "const_spec"})
 
 _MAX_DEPTH = 8
 _SAME = frozenset({"pointer_type", "parenthesized_type", "type_elem", "type_constraint"})
-_COLLECTIONS = {
-    "slice_type": "element",
-    "array_type": "element",
-    "implicit_length_array_type": "element",
-    "channel_type": "value",
-}
+_ARRAYS = ("slice_type", "array_type", "implicit_length_array_type")
+_COLLECTIONS = {**dict.fromkeys(_ARRAYS, "element"), "channel_type": "value"}
 _PARAMETERS = ("parameter_declaration", "variadic_parameter_declaration")
 
 

@@ -5,18 +5,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
-from groundwire_ingest.tree.languages.nodes import (
-    LAST,
-    Nodes,
-    child_of,
-    children_of,
-    first_child,
-    given_in,
-    last_child,
-    text_of,
-    type_name,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, given_in, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
@@ -32,9 +21,9 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
         is_item = node.type == "enhanced_for_statement"
         yield from _variable(syntax, places, node.child_by_field_name("type"), node, is_item=is_item)
     for node in nodes["spread_parameter"]:
-        item, declarator = type_of(_typed_child(node)), last_child(node)
-        if item and declarator is not None:
-            name = text_of(declarator.child_by_field_name("name") or declarator)
+        item, parts = type_of(_typed_child(node)), given_in(node)
+        if item and parts:
+            name = text_of(parts[-1].child_by_field_name("name") or parts[-1])
             yield Binding(places.scope(node), name, f"Array<{item}>", True)
     yield from _patterns(nodes, places)
     for node in nodes["enum_declaration"]:
@@ -46,14 +35,14 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
 def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
     """The types that `catch`, `instanceof` and `switch` name."""
     for node in nodes["catch_formal_parameter"]:
-        caught = children_of(child_of(node, "catch_type"))
+        caught = [one for child in node.named_children if child.type == "catch_type" for one in child.named_children]
         yield from places.variable(node, text_of(node, "name"), type_of(caught[0]) if len(caught) == 1 else "")
     for node in nodes["instanceof_expression"]:
         yield from places.variable(node, text_of(node, "name"), type_of(node, "right"))
     for node in nodes.of("type_pattern", "record_pattern_component"):
-        stated = type_of(_typed_child(node))
-        if node.named_child_count > 1:
-            yield from places.variable(node, text_of(node, LAST), "" if stated == "var" else stated)
+        stated, parts = type_of(_typed_child(node)), given_in(node)
+        if node.named_child_count > 1 and parts:
+            yield from places.variable(node, text_of(parts[-1]), "" if stated == "var" else stated)
 
 
 def _typed_child(node: Node) -> Node | None:
@@ -158,11 +147,12 @@ def _member_path(syntax: Syntax, node: Node) -> str:
     """`Foo.bar` of `Foo::bar` and of `Foo.bar`; the type of `Foo::new`."""
     if node.type == "field_access":
         return ".".join(syntax.path(node))
-    owner, member = first_child(node), last_child(node)
-    before = type_name(owner) if owner is not None and "type" in owner.type else ".".join(syntax.path(owner))
+    parts = given_in(node)
+    is_of_type = bool(parts) and "type" in parts[0].type
+    before = type_name(parts[0]) if is_of_type else ".".join(syntax.path(parts[0] if parts else None))
     if node.children[-1].type == "new":
         return before
-    return f"{before}.{text_of(member)}" if before and member is not None else ""
+    return f"{before}.{text_of(parts[-1])}" if before else ""
 
 
 def _types(written: Node | None, places: Places) -> Iterator[Reference]:

@@ -10,26 +10,11 @@ from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.java.annotations import annotations
 from groundwire_ingest.tree.languages.java.names import java_bindings, java_references
-from groundwire_ingest.tree.languages.nodes import (
-    FIRST,
-    Nodes,
-    children_of,
-    first_child,
-    has_child,
-    last_child,
-    line_of,
-    text_of,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 
-_TYPES = (
-    "class_declaration",
-    "interface_declaration",
-    "enum_declaration",
-    "record_declaration",
-    "annotation_type_declaration",
-)
+_TYPES = """class_declaration interface_declaration enum_declaration record_declaration
+    annotation_type_declaration""".split()
 
 
 class JavaSyntax(Syntax):
@@ -72,7 +57,7 @@ class JavaSyntax(Syntax):
 
     def namespace(self, node: Node) -> str | None:
         """The package, for the rest of the file."""
-        return text_of(last_child(node)) if node.type == "package_declaration" else None
+        return text_of(node, LAST) if node.type == "package_declaration" else None
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass and the interfaces."""
@@ -80,7 +65,8 @@ class JavaSyntax(Syntax):
         for clause in node.named_children:
             if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
                 listed = first_child(clause)
-                names += map(type_of, children_of(listed) if listed and listed.type == "type_list" else (listed,))
+                bases = listed.named_children if listed is not None and listed.type == "type_list" else (listed,)
+                names += map(type_of, bases)
         return tuple(filter(None, names))
 
     def parameter(self, node: Node) -> Parameter:
@@ -124,7 +110,7 @@ class JavaSyntax(Syntax):
         for node in nodes["import_declaration"]:
             name = text_of(node, FIRST)
             module, _, last = name.rpartition(".")
-            if has_child(node, "asterisk"):
+            if any(child.type == "asterisk" for child in node.named_children):
                 yield Import(name, "*", "", line_of(node))
             elif module:
                 yield Import(module, last, last, line_of(node))

@@ -86,13 +86,9 @@ def _documented(node: Node) -> str:
     return documented_type(match[1]) if match else ""
 
 
-# What starts with the name of a type.
-_OF_TYPES = (
-    "named_type",
-    "class_constant_access_expression",
-    "scoped_call_expression",
-    "scoped_property_access_expression",
-)
+# Expressions and types that start with the name of a type.
+_OF_TYPES = """named_type class_constant_access_expression scoped_call_expression
+    scoped_property_access_expression""".split()
 _NAMES = frozenset({"name", "qualified_name"})
 _OWN = frozenset({"self", "static", "parent"})
 

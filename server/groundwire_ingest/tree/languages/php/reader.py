@@ -9,17 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import (
-    FIRST,
-    LAST,
-    Nodes,
-    child_of,
-    children_of,
-    first_child,
-    last_child,
-    line_of,
-    text_of,
-)
+from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, children_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.php.names import php_bindings, php_name, php_references, php_type
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Syntax
@@ -111,17 +101,17 @@ class PhpSyntax(Syntax):
         """`use` of types, functions and constants, one by one or in a group, and files that are included."""
         for node in nodes["namespace_use_declaration"]:
             group = node.child_by_field_name("body")
-            prefix = php_name(first_child(node)) + "." if group is not None else ""
+            prefix = php_name(field_of(node, FIRST)) + "." if group is not None else ""
             for clause in (group or node).named_children:
-                named = child_of(clause, *_NAMES)
+                named = next((child for child in clause.named_children if child.type in _NAMES), None)
                 module, _, name = (prefix + php_name(named)).lstrip(".").rpartition(".")
                 alias = text_of(clause, "alias") or name
                 if clause.type == "namespace_use_clause" and name:
                     yield Import(module, name, alias, line_of(clause))
         for node in nodes.of(*_REQUIRED):
-            value = last_child(node)
+            value = field_of(node, LAST)
             while value is not None and value.type in ("parenthesized_expression", "binary_expression"):
-                value = last_child(value)
+                value = field_of(value, LAST)
             path = string_value(self, value) if value is not None and value.type in self.strings else ""
             if path and "$" not in path:
                 yield Import(path, "", "", line_of(node))

@@ -5,15 +5,7 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import (
-    FIRST,
-    around_of,
-    children_of,
-    first_child,
-    given_in,
-    text_of,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import FIRST, children_of, first_child, given_in, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 
@@ -42,21 +34,16 @@ def decorators(syntax: Syntax, node: Node) -> Iterator[str]:
             yield path[-1].removesuffix("()")
 
 
-def is_overload(syntax: Syntax, node: Node) -> bool:
-    """True if a function only states types, for the one of its name that follows."""
-    return node.type == "function_definition" and "overload" in decorators(syntax, node)
+def module_variable(syntax: Syntax, statement: Node) -> str:
+    """The name that a statement outside of every class and function sets.
 
-
-def is_variable_of_module(node: Node, transparent: frozenset[str]) -> bool:
-    """True if a statement is outside of every class and function."""
-    around = next((item for item in around_of(node.parent) if item.type not in transparent), None)
-    return around is not None and around.type == "module"
-
-
-def variable_name(statement: Node) -> str:
-    """The name that a statement sets; empty when it is no assignment to a plain name, or to one like `__all__`."""
+    Empty when it is no assignment to a plain name, or to one like `__all__`.
+    """
+    around = statement.parent
+    while around is not None and around.type in syntax.transparent:
+        around = around.parent
     assignment = first_child(statement)
-    if assignment is None or assignment.type != "assignment":
+    if around is None or around.type != "module" or assignment is None or assignment.type != "assignment":
         return ""
     left = assignment.child_by_field_name("left")
     name = text_of(left) if left is not None and left.type == "identifier" else ""
@@ -68,10 +55,10 @@ def is_settings_module(variables: Iterable[str]) -> bool:
     return len(_SETTINGS.intersection(variables)) >= _MIN_SETTINGS
 
 
-def parameters_of(function: Node) -> tuple[Parameter, ...]:
-    """The parameters of a function or lambda that have a name of their own."""
-    found = map(parameter_of, children_of(function, "parameters"))
-    return tuple(parameter for parameter in found if parameter.name)
+def parameters_of(_: Syntax, node: Node) -> tuple[Parameter, ...] | None:
+    """The parameters of a function, `self` included; `*args` and `**kwargs` are none."""
+    found = map(parameter_of, children_of(node, "parameters"))
+    return tuple(item for item in found if item.name) if node.type == "function_definition" else None
 
 
 def parameter_of(node: Node) -> Parameter:
@@ -96,7 +83,7 @@ def result_of(syntax: Syntax, node: Node) -> str:
     return stated
 
 
-def class_traits(node: Node) -> frozenset[Trait]:
+def _class_traits(node: Node) -> frozenset[Trait]:
     """A protocol is structural; a class that derives from ABC is abstract."""
     listed = children_of(node, "superclasses")
     # A metaclass is the value of a keyword.
@@ -108,27 +95,22 @@ def class_traits(node: Node) -> frozenset[Trait]:
 
 
 def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
-    """The flags of a function; `parent` is the declaration around it."""
-    names = frozenset(decorators(syntax, node))
-    found: set[Trait] = set()
-    if parent is None or parent.type != "class_definition":
+    """The flags of a class, or of a method by its decorators and by a body that is there to be overridden."""
+    if node.type == "class_definition":
+        return _class_traits(node)
+    if node.type != "function_definition" or parent is None or parent.type != "class_definition":
         return frozenset()
+    names, statements = frozenset(decorators(syntax, node)), _statements(node)
+    found: set[Trait] = set()
     if names & _PROPERTIES:
         found.add("property")
     if "staticmethod" in names:
         found.add("static")
-    is_empty = all(text_of(statement) in ("...", "pass") for statement in _statements(node))
-    if is_abstract_method(syntax, node) or ("structural" in class_traits(parent) and is_empty):
+    raises = len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
+    is_empty = all(text_of(statement) in ("...", "pass") for statement in statements)
+    if names & _ABSTRACT or raises or (is_empty and "structural" in _class_traits(parent)):
         found.add("abstract")
     return frozenset(found)
-
-
-def is_abstract_method(syntax: Syntax, node: Node) -> bool:
-    """True if a method is there to be overridden: by its decorator, or because all that it does is to say so."""
-    if not _ABSTRACT.isdisjoint(decorators(syntax, node)):
-        return True
-    statements = _statements(node)
-    return len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
 
 
 def _statements(function: Node) -> list[Node]:

@@ -8,27 +8,16 @@ from typing import ClassVar
 import tree_sitter_python
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Construct, Import
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import (
-    Nodes,
-    children_of,
-    first_child,
-    given_in,
-    has_child,
-    line_of,
-    text_of,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.python.declarations import (
-    class_traits,
-    is_overload,
+    decorators,
     is_settings_module,
-    is_variable_of_module,
+    module_variable,
     parameters_of,
     result_of,
     traits_of,
-    variable_name,
 )
 from groundwire_ingest.tree.languages.python.references import python_calls, python_references
 from groundwire_ingest.tree.languages.python.values import python_bindings, value_of
@@ -67,11 +56,12 @@ class PythonSyntax(Syntax):
     def shape(self, node: Node) -> Shape | None:
         """Classes, functions, and the variables of the module; overloads that only state types are no declarations."""
         if node.type == "expression_statement":
-            name = variable_name(node) if is_variable_of_module(node, self.transparent) else ""
+            name = module_variable(self, node)
             return Shape(name, "value", None) if name else None
         construct = self.declarations.get(node.type)
         name = text_of(node, "name")
-        if construct is None or not name or is_overload(self, node):
+        is_overload = construct == "callable" and "overload" in decorators(self, node)
+        if construct is None or not name or is_overload:
             return None
         body = node.child_by_field_name("body")
         return Shape(name, construct, body, body)
@@ -98,17 +88,9 @@ class PythonSyntax(Syntax):
         generic = (base for base in self.bases(node) if head(base).rpartition(".")[2] in _GENERIC)
         return stated or next(map(arguments, generic), ())
 
-    def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """Those of a function, `self` included; `*args` and `**kwargs` are none."""
-        return parameters_of(node) if node.type == "function_definition" else None
-
+    parameters = parameters_of
     result = result_of
-
-    def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """By decorators, by bases, and by bodies that are there to be overridden."""
-        if node.type == "class_definition":
-            return class_traits(node)
-        return traits_of(self, node, parent) if node.type == "function_definition" else frozenset()
+    traits = traits_of
 
     def is_read_by_name(self, name: str, beside: Collection[str]) -> bool:
         """True if it is a setting: written in capitals in a settings module."""
@@ -117,7 +99,7 @@ class PythonSyntax(Syntax):
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a class that consists of assignments, such as `Meta` and `Config`."""
         if shape.construct == "type" and shape.body is not None:
-            return all(child.type == "expression_statement" for child in given_in(shape.body))
+            return all(child.type == "expression_statement" or child.is_extra for child in shape.body.named_children)
         return super().is_slight(node, shape)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
@@ -142,7 +124,7 @@ class PythonSyntax(Syntax):
             for child in node.children_by_field_name("name"):
                 name = text_of(child, "name") or text_of(child)
                 yield Import(module, name, text_of(child, "alias") or name, line)
-            if has_child(node, "wildcard_import"):
+            if any(child.type == "wildcard_import" for child in node.named_children):
                 yield Import(module, "*", "", line)
 
     bindings = python_bindings

@@ -9,16 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import (
-    FIRST,
-    Nodes,
-    children_of,
-    field_of,
-    first_child,
-    line_of,
-    outer_of,
-    text_of,
-)
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, line_of, text_of
 from groundwire_ingest.tree.languages.ruby.names import ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
@@ -106,7 +97,7 @@ class RubySyntax(Syntax):
         """Methods of the class itself are static; types may be opened again."""
         if node.type in _TYPES:
             return frozenset({"partial"})
-        around = outer_of(node)
+        around = node.parent.parent if node.parent is not None else None
         is_static = node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
         return frozenset({"static"}) if is_static else frozenset()
 
@@ -118,7 +109,7 @@ class RubySyntax(Syntax):
         """`require` by its name, `require_relative` as a path that starts with a dot."""
         for node in nodes["call"]:
             method = text_of(node, "method")
-            value = first_child(node, "arguments")
+            value = field_of(node, "arguments", FIRST)
             if method in ("require", "require_relative") and value is not None and value.type == "string":
                 path = string_value(self, value)
                 module = f"./{path}" if method == "require_relative" else path

@@ -60,12 +60,8 @@ def _name(pattern: Node | None) -> str:
     return text_of(pattern) if pattern is not None and pattern.type == "identifier" else ""
 
 
-_DECLARING = frozenset(
-    {"struct_item", "enum_item", "union_item", "trait_item", "type_item", "type_parameter", "associated_type"}
-)
-_PATHS = frozenset(
-    {"scoped_identifier", "scoped_type_identifier", "use_declaration", "use_as_clause", "scoped_use_list"}
-)
+_DECLARING = frozenset("struct_item enum_item union_item trait_item type_item type_parameter associated_type".split())
+_PATHS = frozenset("scoped_identifier scoped_type_identifier use_declaration use_as_clause scoped_use_list".split())
 
 
 def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:

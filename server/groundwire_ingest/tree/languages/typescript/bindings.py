@@ -1,7 +1,6 @@
 """Every variable of a file of TypeScript or JavaScript."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -10,14 +9,7 @@ from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.members import script_type
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, called_name
-from groundwire_ingest.tree.languages.typescript.values import (
-    NOTHING,
-    Known,
-    bound,
-    is_bound_elsewhere,
-    known_value,
-    stated,
-)
+from groundwire_ingest.tree.languages.typescript.values import NOTHING, Known, bound, is_declared, known_value
 
 _TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
 _FIELDS = {"public_field_definition": "name", "field_definition": "property", "property_signature": "name"}
@@ -57,7 +49,7 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
         for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
             yield from bound(syntax, places.scope(child), child, NOTHING)
     for node in nodes["variable_declarator"]:
-        if not is_bound_elsewhere(node.child_by_field_name("value")):
+        if not is_declared(node.child_by_field_name("value")):
             known = _known(syntax, node, limits)
             yield from bound(syntax, places.around(node), node.child_by_field_name("name"), known)
     yield from _fields(syntax, nodes, places, parameters)
@@ -87,8 +79,8 @@ def _known(syntax: Syntax, node: Node, limits: Mapping[str, str]) -> Known:
     annotation = node.child_by_field_name("type")
     if annotation is None:
         return known_value(syntax, node.child_by_field_name("value"))
-    known = stated(annotation)
-    return replace(known, type_name=limits.get(known.type_name, known.type_name))
+    type_name = script_type(annotation)
+    return Known(limits.get(type_name, type_name), is_stated=True, node=annotation)
 
 
 def _parameter(
@@ -113,7 +105,7 @@ def _fields(
         for node in nodes[kind]:
             value, name = node.child_by_field_name("value"), text_of(node, field)
             known = _known(syntax, node, {})
-            if name and not is_bound_elsewhere(value) and known.says_something:
+            if name and not is_declared(value) and known.says_something:
                 yield known.binding(places.around(node), name)
     for node in nodes["assignment_expression"]:
         path, value = syntax.path(node.child_by_field_name("left")), node.child_by_field_name("right")

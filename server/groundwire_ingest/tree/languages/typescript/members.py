@@ -5,15 +5,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import (
-    children_of,
-    first_child,
-    given_in,
-    last_child,
-    text_of,
-    type_name,
-    type_of,
-)
+from groundwire_ingest.tree.languages.nodes import children_of, first_child, last_child, text_of, type_name, type_of
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.typescript.shapes import value_or_self
 
@@ -21,9 +13,7 @@ _MAX_BYTES = 300
 _MAX_ALTERNATIVES = 50
 _TRANSPARENT = frozenset({"type_annotation", "readonly_type", "parenthesized_type", "type_query", "optional_type"})
 _SEVERAL = frozenset({"union_type", "intersection_type"})
-_NAMED = frozenset(
-    {"type_identifier", "nested_type_identifier", "identifier", "member_expression", "nested_identifier"}
-)
+_NAMED = frozenset("type_identifier nested_type_identifier identifier member_expression nested_identifier".split())
 _ANYTHING = frozenset({"any", "unknown", "void", "never", "undefined", "null", "object"})
 
 
@@ -120,7 +110,7 @@ def script_parameters(_: Syntax, declared: Node) -> tuple[Parameter, ...] | None
     if function.child_by_field_name("parameters") is None:
         single = node.child_by_field_name("parameter")
         return (Parameter(text_of(single)),) if single is not None else None
-    found = map(_parameter, given_in(function, "parameters"))
+    found = (_parameter(child) for child in children_of(function, "parameters") if not child.is_extra)
     return tuple(parameter for parameter in found if parameter.name != "this")
 
 

@@ -56,7 +56,7 @@ def script_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
 
 def _values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Names that come from the file's own declarations or imports, and members that are read."""
-    # What a file imports or declares outside of functions: other files may mean these.
+    # The names that a file imports or declares outside of functions: other files may mean these.
     known = {text_of(node, "name") for node in nodes.of(*_NAMING)}
     known |= {item.alias for item in script_imports(syntax, nodes)}
     for node in nodes.of("identifier", "shorthand_property_identifier"):

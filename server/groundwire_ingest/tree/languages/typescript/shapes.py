@@ -2,15 +2,7 @@
 
 from tree_sitter import Node
 
-from groundwire_ingest.tree.languages.nodes import (
-    arguments_of,
-    around_of,
-    child_of,
-    children_of,
-    field_of,
-    first_child,
-    text_of,
-)
+from groundwire_ingest.tree.languages.nodes import arguments_of, child_of, children_of, first_child, text_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 CLASS_NODES = frozenset({"class_declaration", "abstract_class_declaration", "class"})
@@ -45,10 +37,13 @@ def variable_shape(node: Node) -> Shape | None:
 
 def pattern_shape(node: Node) -> Shape | None:
     """A variable that takes a part of a value; None for one that an import binds."""
-    declarator = next((item for item in around_of(node.parent) if item.type == "variable_declarator"), None)
+    declarator = node.parent
+    while declarator is not None and declarator.type != "variable_declarator":
+        declarator = declarator.parent
     named = node.child_by_field_name("value") or node.child_by_field_name("left") or node
-    is_plain = declarator is not None and not is_import(field_of(declarator, "value")) and not named.named_child_count
-    return Shape(text_of(named), "value", None) if is_plain and text_of(named) else None
+    if declarator is None or is_import(declarator.child_by_field_name("value")) or named.named_child_count:
+        return None
+    return Shape(text_of(named), "value", None) if text_of(named) else None
 
 
 def is_import(value: Node | None) -> bool:

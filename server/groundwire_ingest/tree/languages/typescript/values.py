@@ -6,15 +6,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding
-from groundwire_ingest.tree.languages.nodes import (
-    children_of,
-    field_of,
-    first_child,
-    given_in,
-    last_child,
-    text_of,
-    type_name,
-)
+from groundwire_ingest.tree.languages.nodes import first_child, given_in, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.languages.typescript.members import object_types, script_type, with_arguments
@@ -53,12 +45,6 @@ class Known:
 
 
 NOTHING = Known()
-
-
-def stated(annotation: Node | None) -> Known:
-    """A value of the type that an annotation states."""
-    type_name_ = script_type(annotation)
-    return Known(type_name_, is_stated=True, node=annotation) if annotation is not None else NOTHING
 
 
 def known_value(syntax: Syntax, node: Node | None) -> Known:
@@ -123,7 +109,7 @@ def bound(syntax: Syntax, scope: int, target: Node | None, known: Known) -> Iter
             case "rest_pattern":
                 pending.append((first_child(node), replace(value, path="", is_item=False)))
             case "assignment_pattern" | "object_assignment_pattern":
-                pending.append((field_of(node, "left"), value))
+                pending.append((first_child(node), value))
             case "object_pattern":
                 pending.extend(_properties(node, value))
             case "array_pattern":
@@ -139,7 +125,7 @@ def _properties(pattern: Node | None, value: Known) -> Iterator[tuple[Node | Non
         if member.type == "property_signature"
     }
     before = value.path or head(value.type_name)
-    for child in children_of(pattern):
+    for child in given_in(pattern):
         target = child.child_by_field_name("value") if child.type == "pair_pattern" else child
         name = text_of(child.child_by_field_name("key") or child.child_by_field_name("left") or child)
         if written.get(name):
@@ -167,6 +153,6 @@ def _elements(syntax: Syntax, pattern: Node | None, value: Known) -> Iterator[tu
             yield target, replace(value, is_item=bool(value.path or value.type_name), node=None)
 
 
-def is_bound_elsewhere(value: Node | None) -> bool:
+def is_declared(value: Node | None) -> bool:
     """True if a variable is known otherwise: a function, a class, an object, or a module that is imported."""
     return value is not None and (value.type in FUNCTIONS or value.type in ("class", "object") or is_import(value))
