@@ -47,9 +47,8 @@ class CallResolution:
     def _named(self, scope: int, call: Call) -> Found | None:
         if call.constructs:
             return self._constructed(scope, call)
-        found = (
-            None if not call.receiver and self._lookup.local_variable(scope, call.name) else self._by_name(scope, call)
-        )
+        is_local = not call.receiver and self._lookup.local_variable(scope, call.name) is not None
+        found = None if is_local else self._by_name(scope, call)
         definitions = self._table.definitions
         if found is None or all(definitions[number].construct == "value" for number in found.numbers):
             return self._held(scope, call) or found
@@ -139,10 +138,8 @@ class CallResolution:
         if definition.parameters is None:
             return True
         parameters = definition.parameters[self._first_parameter(definition, call) :]
-        least = sum(not parameter.is_optional for parameter in parameters)
-        return least <= len(call.arguments) and (
-            len(call.arguments) <= len(parameters) or "variadic" in definition.traits
-        )
+        least, given = sum(not parameter.is_optional for parameter in parameters), len(call.arguments)
+        return least <= given and (given <= len(parameters) or "variadic" in definition.traits)
 
     def _best_by_types(self, scope: int, numbers: tuple[int, ...], call: Call) -> tuple[int, ...]:
         """Of several callables those whose parameters have the most types that the arguments are known to have."""
@@ -198,9 +195,8 @@ class Uses:
                 found = self.value(scope, reference.name.rpartition(".")[0])
         if found is None:
             return
-        named = dict.fromkeys(
-            body for number in found.numbers for body in self._lookup.rules.bodies(number) or (number,)
-        )
+        bodies = self._lookup.rules.bodies
+        named = dict.fromkeys(body for number in found.numbers for body in bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
         names_module = reference.role == "string" and ":" not in reference.name
         edge_type = "DecoratedBy" if reference.role == "decorator" else "References"

@@ -213,7 +213,7 @@ class FamilyEdges:
             of_all = collected_type(parameter.type_name)
             found = self._lookup.type_named(number, of_all or parameter.type_name) or NOTHING
             for interface in found.numbers:
-                bound = self._bound.get(interface, frozenset())
+                bound = self._bound.get(interface, ())
                 for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
                     confidence = WILDCARD if len(bound) == 1 or of_all else GUESSED
                     edges.note(definition.key, self._key(other), "Injects", definition.line, confidence)

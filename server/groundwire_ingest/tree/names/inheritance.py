@@ -59,7 +59,7 @@ class Inheritance:
         members = self._table.members_of(number) if definitions[number].construct == "type" else ()
         return any("abstract" in definitions[member].traits for member in members)
 
-    def dispatched(self, file: int, number: int, bound: Mapping[int, frozenset[int]]) -> Iterator[tuple[int, float]]:
+    def dispatched(self, file: int, number: int, bound: Mapping[int, set[int]]) -> Iterator[tuple[int, float]]:
         """The members that a call to a member may end up at, itself aside, as seen from a file.
 
         Members of types that are registered for the interface (`bound`) come first; those in tests count only for
@@ -70,7 +70,7 @@ class Inheritance:
         is_test = self._table.files[file].is_test
         candidates = [other for other in overriding if is_test or not self._table.is_test(other)]
         owner = self._table.owner_of(number)
-        registered = [other for other in candidates if self._table.owner_of(other) in bound.get(owner, frozenset())]
+        registered = [other for other in candidates if self._table.owner_of(other) in bound.get(owner, ())]
         likely = registered or candidates
         if not 0 < len(candidates) <= MAX_IMPLEMENTATIONS:
             return
@@ -99,28 +99,24 @@ class Inheritance:
         parts = self._table.parts(number)
         if len(parts) == 1:
             return parts
-        named = {
-            part: [self._lookup.type_named(part, name) for name in self._table.definitions[part].bases]
-            for part in parts
-        }
-        stating = (part for part, bases in named.items() if any(found and base in found.numbers for found in bases))
+        definitions = self._table.definitions
+        named = ((part, self._lookup.type_named(part, name)) for part in parts for name in definitions[part].bases)
+        stating = dict.fromkeys(part for part, found in named if found and base in found.numbers)
         return tuple(stating) or parts[:1]
 
     def _add_member(self, member: int, base: int, confidence: float) -> None:
-        definition = self._table.definitions[member]
-        rules = self._lookup.rules
+        rules, definitions = self._lookup.rules, self._table.definitions
+        definition, owner = definitions[member], self._table.owner_of(member)
         if definition.construct == "type" or "static" in definition.traits or rules.bodies(member):
             return
-        if definition.name == rules.constructor_name(self._table.owner_of(member)):
+        if definition.name == rules.constructor_name(owner):
             return
-        same = tuple(other for other in self._table.members(base, definition.name) if not rules.bodies(other))
-        fitting = [other for other in same if _same_parameters(definition, self._table.definitions[other])]
+        same = [other for other in self._table.members(base, definition.name) if not rules.bodies(other)]
+        fitting = [other for other in same if _same_parameters(definition, definitions[other])]
         if not fitting and len(same) == 1:
-            overloads = self._table.members(self._table.owner_of(member), definition.name)
-            is_taken = any(
-                _same_parameters(self._table.definitions[one], self._table.definitions[same[0]]) for one in overloads
-            )
-            fitting = [] if is_taken else list(same)
+            overloads = self._table.members(owner, definition.name)
+            is_taken = any(_same_parameters(definitions[one], definitions[same[0]]) for one in overloads)
+            fitting = [] if is_taken else same
         for other in fitting:
             self._note(member, other, confidence)
 

@@ -38,11 +38,8 @@ class MemberLookup:
         """The base types of a type that are in the tree, in the order in which they are written."""
         number = self.table.parts(number)[0]
         if number not in self._bases:
-            named = [
-                self.type_named(part, name)
-                for part in self.table.parts(number)
-                for name in self.table.definitions[part].bases
-            ]
+            parts, definitions = self.table.parts(number), self.table.definitions
+            named = [self.type_named(part, name) for part in parts for name in definitions[part].bases]
             self._bases[number] = tuple(found for found in named if found and number not in found.refs)
         return self._bases[number]
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -76,6 +76,7 @@ class NameRules(ABC):
         self.table = table
         self.layout = layout
         self.number_at = {facts.path: table.module_of(file) for file, facts in enumerate(table.files)}
+        self._answers: dict[tuple[int | str, ...], Found | None] = {}
         self._imports = [{item.alias: item for item in reversed(facts.imports) if item.alias} for facts in table.files]
         wildcards = ((item for item in facts.imports if item.name == "*") for facts in table.files)
         self._wildcards = [tuple(islice(of_file, MAX_WILDCARDS)) for of_file in wildcards]
@@ -135,6 +136,16 @@ class NameRules(ABC):
     def constructor_name(self, type_number: int) -> str:
         """The name of the member that `new` calls."""
         return self.table.definitions[type_number].name if self.constructor is None else self.constructor
+
+    def once(self, question: tuple[int | str, ...], find: Callable[[], Found | None]) -> Found | None:
+        """The answer to a question, found once; None for one that is asked on the way to its own answer.
+
+        That happens where imports form a cycle.
+        """
+        if question not in self._answers:
+            self._answers[question] = None
+            self._answers[question] = find()
+        return self._answers[question]
 
     def import_of(self, file: int, alias: str) -> Import | None:
         """The import that binds a name in a file; the first of several."""

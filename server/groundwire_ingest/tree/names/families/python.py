@@ -81,16 +81,13 @@ class PythonNames(NameRules):
         self._folders = {folder for facts in table.files for folder in folders_above(facts.path)}
         # The folder around the outermost package that holds a file: what `sys.path` would have to name. The tree's root
         # when that is a package itself, since what is around it is unknown.
-        around = (
-            (one for one in folders_above(item.path) if one not in layout.python_packages) for item in table.files
-        )
+        packages = layout.python_packages
+        around = ((one for one in folders_above(item.path) if one not in packages) for item in table.files)
         self._root_of = [next(folders, "") for folders in around]
         self._roots_with: defaultdict[str, set[str]] = defaultdict(set)
         for facts, root in zip(table.files, self._root_of, strict=True):
             first = facts.path.removeprefix(root + "/").split("/")[0]
             self._roots_with[first.partition(".")[0]].add(root)
-        self._modules: dict[tuple[int, str], Found | None] = {}
-        self._attributes: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[int]] = {}
         self._fixtures = Fixtures(table)
         self._names = {name.partition(".")[0] for facts in table.files for name in facts.path.split("/")}
@@ -145,10 +142,8 @@ class PythonNames(NameRules):
         if item is None or (item.module, item.name) != ("django.conf", "settings"):
             return ()
         table, is_test = self.table, self.table.files[file].is_test
-        modules = [
-            table.module_of(other) for other in self._settings_files if is_test or not table.files[other].is_test
-        ]
-        named = (number for module in modules for number in table.members(module, name))
+        files = (other for other in self._settings_files if is_test or not table.files[other].is_test)
+        named = (number for other in files for number in table.members(table.module_of(other), name))
         near = table.nearest(file, tuple(one for one in named if table.definitions[one].construct == "value"))
         return near if len(near) <= MAX_SETTINGS_FILES else ()
 
@@ -169,11 +164,7 @@ class PythonNames(NameRules):
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
         if isinstance(container, str):
             return self._located(container, (name,))
-        key = (container, name)
-        if key not in self._attributes:
-            self._attributes[key] = None  # what an import cycle finds on its way round
-            self._attributes[key] = self._attribute(container, name, steps) if steps else None
-        return self._attributes[key]
+        return self.once((container, name), lambda: self._attribute(container, name, steps) if steps else None)
 
     def _attribute(self, module: int, name: str, steps: int) -> Found | None:
         defined = self.table.members(module, name)
@@ -217,11 +208,8 @@ class PythonNames(NameRules):
 
     def _module(self, file: int, dotted: str) -> Found | None:
         """The one module, or folder of modules, that a dotted name means in a file."""
-        key = (file, dotted)
-        if key not in self._modules:
-            relative = dotted.startswith(".")
-            self._modules[key] = self._relative(file, dotted) if relative else self._absolute(file, dotted)
-        return self._modules[key]
+        find = self._relative if dotted.startswith(".") else self._absolute
+        return self.once(("module", file, dotted), lambda: find(file, dotted))
 
     def _relative(self, file: int, dotted: str) -> Found | None:
         name = dotted.lstrip(".")

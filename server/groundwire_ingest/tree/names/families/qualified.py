@@ -51,15 +51,11 @@ class QualifiedNames(NameRules):
             for item in facts.imports:
                 if item.project_wide and item.name == "*":
                     self._project_wide[self._project_of[file]].setdefault(item.module, item)
-        self._visible: dict[tuple[int, str], Found | None] = {}
         self._seen: dict[int, frozenset[str]] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
-        key = (scope, name)
-        if key not in self._visible:
-            self._visible[key] = self._find_visible(scope, name)
-        return self._visible[key]
+        return self.once((scope, name), lambda: self._find_visible(scope, name))
 
     def _find_visible(self, scope: int, name: str) -> Found | None:
         file = self.table.file_of(scope)

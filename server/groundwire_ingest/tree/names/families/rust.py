@@ -34,7 +34,6 @@ class RustNames(NameRules):
         self._members: defaultdict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
         self._modules: set[str] = set(self._module_of_file)
         self._inner = self.namespaces()
-        self._attributes: dict[tuple[str, str], Found | None] = {}
         for number, definition in enumerate(table.definitions):
             parent = table.parent_of(number)
             if parent >= 0 and table.parent_of(parent) < 0 and "partial" not in definition.traits:
@@ -128,11 +127,7 @@ class RustNames(NameRules):
         return Found((around,), EXACT) if separator else None
 
     def _attribute(self, module: str, name: str, steps: int) -> Found | None:
-        key = (module, name)
-        if key not in self._attributes:
-            self._attributes[key] = None  # what an import cycle finds on its way round
-            self._attributes[key] = self._find(module, name, steps) if steps else None
-        return self._attributes[key]
+        return self.once((module, name), lambda: self._find(module, name, steps) if steps else None)
 
     def _find(self, module: str, name: str, steps: int) -> Found | None:
         """The declarations of a module, a module in it, or its imports by name or of everything."""

@@ -29,8 +29,6 @@ class ScriptNames(NameRules):
                 else:
                     self._generated[name].append(table.module_of(file))
         self._locations = ScriptModules(number_at, layout.script_projects)
-        self._modules: dict[tuple[int, str], Found | None] = {}
-        self._exports: dict[tuple[int, str], Found | None] = {}
 
     def visible(self, scope: int, name: str) -> Found | None:
         """The declarations and imports of the file's module."""
@@ -53,11 +51,7 @@ class ScriptNames(NameRules):
         return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:
-        key = (module, name)
-        if key not in self._exports:
-            self._exports[key] = None  # what an import cycle finds on its way round
-            self._exports[key] = self._find_export(module, name, steps) if steps else None
-        return self._exports[key]
+        return self.once((module, name), lambda: self._find_export(module, name, steps) if steps else None)
 
     def _find_export(self, module: int, name: str, steps: int) -> Found | None:
         """A name at the top of a module: declared there, imported, or exported from elsewhere."""
@@ -86,9 +80,9 @@ class ScriptNames(NameRules):
         return found and found.at_most(source.confidence)
 
     def _module(self, file: int, specifier: str) -> Found | None:
-        key = (file, specifier)
-        if key not in self._modules:
-            nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
-            found = self._locations.find(self.table.files[file].path, specifier)
-            self._modules[key] = found or (Found(nearest, EXACT) if len(nearest) == 1 else None)
-        return self._modules[key]
+        return self.once(("module", file, specifier), lambda: self._find_module(file, specifier))
+
+    def _find_module(self, file: int, specifier: str) -> Found | None:
+        nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
+        found = self._locations.find(self.table.files[file].path, specifier)
+        return found or (Found(nearest, EXACT) if len(nearest) == 1 else None)

@@ -1,7 +1,7 @@
 """Callables kept in fields and called from there, and values handed over for parameters that are interfaces."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Call
@@ -97,14 +97,14 @@ def _field(path: str) -> tuple[str, str] | None:
 
 
 class HandedOver:
-    """The types with values that are passed as interfaces that types satisfy without naming them."""
+    """The types with values that are passed as interfaces that types satisfy without naming them, `bound` to these."""
 
     def __init__(self, lookup: Lookup, calls: CallResolution, inheritance: Inheritance) -> None:
         self._lookup = lookup
         self._table = lookup.table
         self._calls = calls
         self._inheritance = inheritance
-        self._bound: defaultdict[int, set[int]] = defaultdict(set)
+        self.bound: defaultdict[int, set[int]] = defaultdict(set)
         takes = {number for number in range(len(self._table.definitions)) if self._interfaces(number)}
         names = {self._table.definitions[number].name for number in takes}
         for file, facts in enumerate(self._table.files):
@@ -112,18 +112,13 @@ class HandedOver:
                 if call.name in names and any(call.arguments):
                     self._add(self._table.module_of(file) + call.scope, call)
 
-    @property
-    def bound(self) -> Mapping[int, frozenset[int]]:
-        """The types handed over for each interface."""
-        return {number: frozenset(types) for number, types in self._bound.items()}
-
     def _add(self, scope: int, call: Call) -> None:
         found = self._calls.called(scope, call)
         for number in found.numbers if found is not None and len(found.numbers) == 1 else ():
             for place, interface in self._interfaces(number).items():
                 argument = call.arguments[place] if place < len(call.arguments) else ""
                 given = self._lookup.argument(scope, argument)
-                self._bound[interface].update(one for one in given if one in self._inheritance.implementing(interface))
+                self.bound[interface].update(one for one in given if one in self._inheritance.implementing(interface))
 
     def _interfaces(self, number: int) -> dict[int, int]:
         """The interfaces among the types of a callable's parameters, by the place of the parameter."""

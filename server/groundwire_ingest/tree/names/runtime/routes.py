@@ -77,10 +77,8 @@ class Routes:
                 found.add(same)
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
-                    pattern = url_path(prefix + route.pattern)
-                    yield Served(
-                        pattern, method, key, route.from_key, facts.path, route.line, facts.is_test, confidence, within
-                    )
+                    pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
+                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within)
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
         """The key, method and confidence of each handler; a class answers by its members that are named so."""

@@ -30,12 +30,12 @@ MAX_HANDLERS = 32
 
 
 class Registrations:
-    """Which types are registered for which interfaces, anywhere in the tree."""
+    """Which types are registered for which interfaces, anywhere in the tree: `bound` has them by interface or base."""
 
     def __init__(self, lookup: Lookup, uses: Uses) -> None:
         self._lookup = lookup
         self._uses = uses
-        self._bound: defaultdict[int, set[int]] = defaultdict(set)
+        self.bound: defaultdict[int, set[int]] = defaultdict(set)
         self._by_name: defaultdict[str, set[int]] = defaultdict(set)
         table = lookup.table
         self._providers = {
@@ -48,14 +48,9 @@ class Registrations:
             for call in facts.calls if not facts.is_test else ():
                 pair = self.pair(table.module_of(file) + call.scope, call)
                 if pair is not None:
-                    self._bound[pair[0]].add(pair[1])
+                    self.bound[pair[0]].add(pair[1])
             for registration in facts.registrations if not facts.is_test else ():
                 self._add(table.module_of(file) + registration.scope, registration)
-
-    @property
-    def bound(self) -> Mapping[int, frozenset[int]]:
-        """The types registered for each interface or base class."""
-        return {number: frozenset(types) for number, types in self._bound.items()}
 
     def given(self, scope: int, registration: Registration) -> tuple[int, ...]:
         """The types that a registration provides, or that a request for its name gets."""
@@ -63,7 +58,7 @@ class Registrations:
             return self._uses.numbers(scope, registration.given) if registration.given else (scope,)
         name, asked = self._asked(scope, registration)
         named = self._by_name.get(name, set()) if name else set[int]()
-        return tuple(sorted(named | {other for number in asked for other in self._bound.get(number, ())}))
+        return tuple(sorted(named | {other for number in asked for other in self.bound.get(number, ())}))
 
     def _add(self, scope: int, registration: Registration) -> None:
         """Records the type provided for a name; a value that is not a type is recorded for its base types."""
@@ -72,12 +67,12 @@ class Registrations:
         if name:
             self._by_name[name].update(given)
         for number in asked:
-            self._bound[number].update(other for other in given if other != number)
+            self.bound[number].update(other for other in given if other != number)
         is_type = self._lookup.table.is_type
         for number in given if not any(map(is_type, asked)) else ():
             for base, _ in self._lookup.lineage(number) if is_type(number) else ():
                 if base != number:
-                    self._bound[base].add(number)
+                    self.bound[base].add(number)
 
     def _asked(self, scope: int, registration: Registration) -> tuple[str, tuple[int, ...]]:
         """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
