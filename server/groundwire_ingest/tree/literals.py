@@ -136,11 +136,9 @@ def _procedure(catalog: SqlCatalog, written: str) -> list[FoundReference]:
     found = None if name is None else catalog.find(name, frozenset(ObjectType))
     if name is None or found is None or found.object.object_type is not ObjectType.PROCEDURE:
         return []
-    if name.schema:
-        return [(Relation.EXECUTES, name, QUALIFIED_PROCEDURE_CONFIDENCE)]
-    if len(name.name) < MINIMUM_BARE_NAME_CHARACTERS:
-        return []
-    return [(Relation.EXECUTES, name, BARE_PROCEDURE_CONFIDENCE)]
+    confidence = QUALIFIED_PROCEDURE_CONFIDENCE if name.schema else BARE_PROCEDURE_CONFIDENCE
+    is_telling = bool(name.schema) or len(name.name) >= MINIMUM_BARE_NAME_CHARACTERS
+    return [(Relation.EXECUTES, name, confidence)] if is_telling else []
 
 
 def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Statement]:

@@ -146,9 +146,8 @@ class TreeReading:
 
     def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
         """Adds the edges of SQL in strings of code, once every file has been added; gives what could not be read."""
-        results = workers.map(
-            references_in, (statement for _, statement in self._statements), lambda statement: len(statement.sql)
-        )
+        stated = (statement for _, statement in self._statements)
+        results = workers.map(references_in, stated, lambda statement: len(statement.sql))
         for (path, statement), found in zip(self._statements, results, strict=True):
             if isinstance(found, GivenUp):
                 yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
@@ -180,10 +179,8 @@ class TreeReading:
         for edge in mentioned:
             naming[edge.to_key][edge.from_key] = None
         keys, is_test = self._first_keys, self._purposes.is_test
-        return [
-            replace(page, rendered_by=tuple(naming[keys[page.path]]), is_test=is_test(page.path))
-            for page in self._pages
-        ]
+        rendered = ((page, tuple(naming[keys[page.path]])) for page in self._pages)
+        return [replace(page, rendered_by=by, is_test=is_test(page.path)) for page, by in rendered]
 
     def _keep_facts(self, facts: CodeFacts) -> None:
         self._facts.append(facts)

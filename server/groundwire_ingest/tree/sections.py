@@ -65,10 +65,8 @@ def write_sections(
     for section, parent in _sections(headings, body_start, len(lines)):
         blocks = block_lines[bisect_left(block_lines, section.first + 1) : bisect_right(block_lines, section.end)]
         spans = split_lines("".join(lines[section.first : section.end]), section.first + 1, blocks)
-        wanted_id, section_path = (
-            f"{path}#{section.slug}" if section.slug else path,
-            PATH_SEPARATOR.join(section.titles),
-        )
+        wanted_id = f"{path}#{section.slug}" if section.slug else path
+        section_path = PATH_SEPARATOR.join(section.titles)
         prefixes = (PATH_SEPARATOR.join((name, *titles)) for titles in (section.above, section.titles))
         place = ChunkPlace(section_path, *prefixes)
         node = writer.write(wanted_id, section_path or name, spans, metadata or {}, place)

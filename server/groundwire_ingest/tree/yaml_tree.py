@@ -101,10 +101,9 @@ def _documents(events: Iterator[yaml.Event]) -> Iterator[YamlDocument]:
             around[-1].append(YamlNode("alias", line, event.anchor or ""))
         elif isinstance(event, yaml.CollectionStartEvent):
             children: list[YamlNode] = []
-            kind: Literal["mapping", "sequence"] = (
-                "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
-            )
-            opened.append(YamlNode(kind, line, event.anchor or "", children=children))
+            is_mapping = isinstance(event, yaml.MappingStartEvent)
+            anchor = event.anchor or ""
+            opened.append(YamlNode("mapping" if is_mapping else "sequence", line, anchor, children=children))
             if len(opened) > MAX_DEPTH:
                 raise YamlError(f"nested deeper than {MAX_DEPTH} levels", line)
             around[-1].append(opened[-1])
