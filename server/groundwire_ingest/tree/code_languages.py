@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.languages.c.cpp import CppSyntax
 from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.csharp.reader import CSharpSyntax
@@ -19,7 +17,6 @@ from groundwire_ingest.tree.languages.ruby.reader import RubySyntax
 from groundwire_ingest.tree.languages.rust.reader import RustSyntax
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.typescript.reader import JavaScriptSyntax, TypeScriptSyntax
-from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.names.families.c_family import CFamilyNames
 from groundwire_ingest.tree.names.families.go import GoNames
 from groundwire_ingest.tree.names.families.php import PhpNames
@@ -29,14 +26,6 @@ from groundwire_ingest.tree.names.families.ruby import RubyNames
 from groundwire_ingest.tree.names.families.rust import RustNames
 from groundwire_ingest.tree.names.families.scripts import ScriptNames
 from groundwire_ingest.tree.names.rules import NameRules
-
-
-class Reader(Protocol):
-    """Reads the files of one language."""
-
-    def read(self, file: SourceFile) -> CodeAnalysis:
-        """The analysis of a file that is not blank."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,7 @@ class CodeLanguage:
 
     name: str
     suffixes: tuple[str, ...]
-    reader: Callable[[], Reader]
+    reader: Callable[[], CodeReader | PrismaReader]
     names: type[NameRules]
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
-from groundwire_ingest.tree.code_languages import CODE_LANGUAGES, Reader
+from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
@@ -19,6 +19,7 @@ from groundwire_ingest.tree.files.readers import FILE_READERS
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
 from groundwire_ingest.tree.languages.go.reader import module_path
+from groundwire_ingest.tree.languages.prisma import PrismaReader
 from groundwire_ingest.tree.languages.reader import CodeReader
 from groundwire_ingest.tree.languages.rust.reader import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
@@ -80,21 +81,14 @@ def read_code(file: SourceFile) -> CodeAnalysis:
 
     TypeScript with JSX has a grammar of its own. A header `.h` is one of C unless it has what only C++ has.
     """
-    if file.path.lower().endswith(".tsx"):
-        return _tsx_reader().read(file)
     if file.language == "c" and file.path.endswith(".h") and is_cpp(file.text):
         file = replace(file, language="cpp")
-    return _reader(file.language).read(file)
+    return _reader("tsx" if file.path.lower().endswith(".tsx") else file.language).read(file)
 
 
 @cache
-def _reader(language: str) -> Reader:
-    return CODE_LANGUAGES[language].reader()
-
-
-@cache
-def _tsx_reader() -> Reader:
-    return CodeReader(TsxSyntax())
+def _reader(language: str) -> CodeReader | PrismaReader:
+    return CodeReader(TsxSyntax()) if language == "tsx" else CODE_LANGUAGES[language].reader()
 
 
 def _content(file: SourceFile) -> Content:

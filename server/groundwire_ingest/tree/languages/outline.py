@@ -83,7 +83,9 @@ def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Contain
         shape, opened = syntax.shape(child), syntax.namespace(child)
         if shape is not None:
             first_row = None
-            yield _declared(child, shape, start, container.parent, namespace)
+            outer = container.parent.symbol if container.parent else namespace
+            symbol = ".".join(filter(None, (outer, shape.owner, shape.name)))
+            yield Declared(child, shape, start, symbol, container.parent)
         elif opened is not None:
             inner = ".".join(filter(None, (namespace, opened)))
             body = child.child_by_field_name("body")
@@ -113,8 +115,3 @@ def _with_leading(syntax: Syntax, children: Sequence[Node]) -> Iterator[tuple[No
             yield child, lead_start if lead_end >= row - 1 else row
             lead_end = -2
         last_row = end_row(child)
-
-
-def _declared(node: Node, shape: Shape, first_row: int, parent: Declared | None, namespace: str) -> Declared:
-    outer = parent.symbol if parent else namespace
-    return Declared(node, shape, first_row, ".".join(filter(None, (outer, shape.owner, shape.name))), parent)

@@ -242,17 +242,17 @@ class Syntax(Expressions, ABC):
     def imports(self, nodes: Nodes, /) -> Iterator[Import]:
         """Every import of the file, in any order."""
 
+    @abstractmethod
     def bindings(self, nodes: Nodes, places: Places, /) -> Iterator[Binding]:
         """Variables with a plain type; of two for the same name and scope the first holds."""
-        return iter(())
 
     def implied_calls(self, nodes: Nodes, places: Places, /) -> Iterator[Call]:
         """Calls that the source writes in another way than as a call."""
         return iter(())
 
+    @abstractmethod
     def references(self, nodes: Nodes, places: Places, /) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk only the first is listed."""
-        return iter(())
 
     def prepared(self, source: bytes) -> bytes:
         """The text to parse in place of the source: of the same length, with every line at its place."""

@@ -75,7 +75,8 @@ class RequestMatching:
         requests: list[Request] = []
         for request in page.requests:
             is_relative = not request.url.startswith("/")
-            urls = [_below(base, request.url) for base in shown] if is_relative else [request.url]
+            below = (normpath(join(dirname(base), request.url)) if request.url else base for base in shown)
+            urls = below if is_relative else (request.url,)
             asked = [replace(request, url=url) for url in dict.fromkeys(urls)]
             if request.has_base and not any(self._answering(page, item)[0] for item in asked):
                 asked = [replace(request, url=request.url.removeprefix(_HOLE))]
@@ -128,11 +129,6 @@ class RequestMatching:
             (pattern for pattern in (*open_ends, *found) if pattern in self._served),
             key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
         )
-
-
-def _below(base: str, relative: str) -> str:
-    """A URL that is relative to another one; that one if it is empty."""
-    return normpath(join(dirname(base), relative)) if relative else base
 
 
 def _segments(url: str) -> list[str]:
