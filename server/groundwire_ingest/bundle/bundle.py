@@ -65,10 +65,10 @@ class BundleSource:
         for chunk in code_nodes(self._files):
             chunks.append((chunk.kind, chunk.local_id))
             yield chunk
-        sql = sql_half(self._files)
-        keys = BundleKeys((*chunks, *((node.kind, node.local_id) for node in sql.nodes)))
-        yield from sql.nodes
-        yield from sql.unused
+        nodes, unused = sql_half(self._files)
+        keys = BundleKeys((*chunks, *((node.kind, node.local_id) for node in nodes)))
+        yield from nodes
+        yield from unused
         yield from code_edges(self._files, keys)
         yield from sql_edges(self._files, keys)
 
@@ -149,7 +149,7 @@ def _edges(dependency: BundleRecord, keys: BundleKeys) -> Iterator[SourceEdge]:
 
 
 def _targets(dependency: BundleRecord) -> list[JsonValue]:
-    named = [dependency.known[field] for field in ("targets", "to") if field in dependency.known]
+    named = [dependency.values[field] for field in ("targets", "to") if field in dependency.values]
     if len(named) != 1:
         raise IngestError(f"{dependency.place}: give the dependencies of a chunk as 'to' or as 'dependencies'")
     targets = named[0]

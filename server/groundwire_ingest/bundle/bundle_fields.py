@@ -10,13 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.errors import IngestError
+from groundwire_ingest.jsonl.json_fields import MAX_INTEGER, JsonFields
 from groundwire_ingest.jsonl.strict_json import parse_json
 from groundwire_ingest.records import StatedAccess
-
-MAX_CLEARANCE_LEVEL = 2**31 - 1
 
 ACCESS_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "acl_tags": ("acl_tags", "acl_tags_any", "acl_allow"),
@@ -31,63 +29,50 @@ _NESTED_ACCESS = "security"
 
 
 @dataclass(frozen=True, slots=True)
-class BundleRecord:
-    """One record: the fields that its reader asked for by canonical name, all others, and its place for messages."""
+class BundleRecord(JsonFields):
+    """One record: the fields that its reader asked for by canonical name, its place for messages, all other fields."""
 
-    known: Mapping[str, JsonValue]
     others: Mapping[str, JsonValue]
-    place: str
 
-    def text(self, field: str) -> str:
+    def refused(self, name: str, rule: str) -> IngestError:
+        """The error for a value that breaks a rule; `rule` completes "it must"."""
+        shown = json.dumps(self.values.get(name), ensure_ascii=False)
+        return IngestError(f"{self.place}: field {name!r} is {shown[:80]}; it must {rule}")
+
+    def text(self, name: str) -> str:
         """A string; "" when the record has none or null. Raises IngestError for any other type."""
-        value = self.known.get(field)
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            raise self._refused(field, "be a string")
-        return value
+        return "" if self.values.get(name) is None else JsonFields.text(self, name)
 
-    def identifier(self, field: str) -> str:
+    def identifier(self, name: str) -> str:
         """A string or whole number, as a string that is not empty. Raises IngestError for anything else."""
-        value = self.known.get(field)
+        value = self.values.get(name)
         if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-            raise self._refused(field, "be a string that is not empty, or a whole number")
+            raise self.refused(name, "be a string that is not empty, or a whole number")
         return str(value)
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """Access tags or labels; None when the record does not state it, none when it is null."""
+        is_null = name in self.values and self.values[name] is None
+        return () if is_null else JsonFields.names(self, name)
 
     def access(self) -> StatedAccess:
         """The access that the record states. A field that is null states that there is none."""
         return StatedAccess(
-            tenant_id=self.text("tenant_id") if "tenant_id" in self.known else None,
-            acl_tags=self._names("acl_tags"),
-            classification_labels=self._names("classification_labels"),
+            tenant_id=self.text("tenant_id") if "tenant_id" in self.values else None,
+            acl_tags=self.names("acl_tags"),
+            classification_labels=self.names("classification_labels"),
             clearance_level=self._clearance_level(),
         )
 
-    def _names(self, field: str) -> tuple[str, ...] | None:
-        if field not in self.known:
-            return None
-        value = self.known[field]
-        if value is None:
-            return ()
-        items = value if isinstance(value, list) else []
-        names = tuple(item for item in items if isinstance(item, str) and 0 < len(item) <= MAX_ACCESS_VALUE_LENGTH)
-        if not isinstance(value, list) or len(names) < len(items):
-            raise self._refused(field, f"be a list of strings of 1 to {MAX_ACCESS_VALUE_LENGTH} characters")
-        return names
-
     def _clearance_level(self) -> int | None:
-        if "clearance_level" not in self.known:
+        if "clearance_level" not in self.values:
             return None
-        value = self.known["clearance_level"]
+        value = self.values["clearance_level"]
         if value is None:
             return 0
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_CLEARANCE_LEVEL:
-            raise self._refused("clearance_level", f"be a whole number from 0 to {MAX_CLEARANCE_LEVEL}, or null")
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_INTEGER:
+            raise self.refused("clearance_level", f"be a whole number from 0 to {MAX_INTEGER}, or null")
         return value
-
-    def _refused(self, field: str, rule: str) -> IngestError:
-        shown = json.dumps(self.known.get(field), ensure_ascii=False)
-        return IngestError(f"{self.place}: field {field!r} is {shown[:80]}; it must {rule}")
 
 
 def bundle_record(value: JsonValue, spellings: Mapping[str, tuple[str, ...]], place: str) -> BundleRecord:
@@ -108,7 +93,7 @@ def bundle_record(value: JsonValue, spellings: Mapping[str, tuple[str, ...]], pl
                 others[name] = nested_others
         else:
             others.update(_sort_out({name: item}, fields, known, place))
-    return BundleRecord(known, others, place)
+    return BundleRecord(known, place, others)
 
 
 def csv_records(text: str, spellings: Mapping[str, tuple[str, ...]], name: str) -> Iterator[BundleRecord]:

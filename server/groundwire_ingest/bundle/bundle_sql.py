@@ -7,7 +7,7 @@ that other databases own has no body).
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record, csv_records
@@ -33,22 +33,14 @@ _EDGE_SPELLINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SqlHalf:
-    """The nodes of the SQL half, those of `nodes.csv` first, and body files that belong to none of them."""
-
-    nodes: tuple[SourceNode, ...]
-    unused: tuple[SkippedFile, ...]
-
-
-def sql_half(files: ArchiveFiles) -> SqlHalf:
-    """Reads the SQL objects; nothing when the bundle has no SQL folder.
+def sql_half(files: ArchiveFiles) -> tuple[tuple[SourceNode, ...], tuple[SkippedFile, ...]]:
+    """The nodes of the SQL half, those of `nodes.csv` first, and body files that belong to none of them.
 
     Raises IngestError, also for an object that one file names twice: only there both mentions are seen.
     """
     folder = _sql_folder(files)
     if folder is None:
-        return SqlHalf((), ())
+        return (), ()
     bodies = _Bodies(files, folder)
     described = _by_key(_node(record) for record in _body_records(files, f"{folder}/docs/sql_bodies.jsonl"))
     listed = _by_key(
@@ -59,7 +51,7 @@ def sql_half(files: ArchiveFiles) -> SqlHalf:
         _merged(described[key], listed[key]) if key in described and key in listed else node
         for key, node in {**listed, **described}.items()
     )
-    return SqlHalf(tuple(replace(node, text=bodies.text_of(node)) for node in nodes), bodies.unused())
+    return tuple(replace(node, text=bodies.text_of(node)) for node in nodes), bodies.unused()
 
 
 def sql_edges(files: ArchiveFiles, keys: BundleKeys) -> Iterator[SourceEdge]:

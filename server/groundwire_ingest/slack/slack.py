@@ -60,19 +60,19 @@ class SlackSource:
 
     def read(self) -> Iterator[SourceRecord]:
         """Yields files that hold no messages, then the conversations by folder; holds the messages of one at a time."""
-        directory = slack_directory(self._files)
+        conversations, names = slack_directory(self._files)
         days = sorted(name for name in self._files.names if _DAY_FILE.fullmatch(name))
         for name in sorted(self._files.names - DIRECTORY_FILES - set(days)):
             yield SkippedFile(name, "not a day's messages of a conversation")
         for folder, paths in groupby(days, key=lambda path: path.partition("/")[0]):
-            conversation = directory.conversations.get(folder)
+            conversation = conversations.get(folder)
             if conversation is None:
                 for path in paths:
                     yield SkippedFile(path, "no list of conversations has its folder, so who may read it is unknown")
                 continue
             said: dict[tuple[str, ...], Message] = {}
             for path in paths:
-                yield from self._read_day(path, directory.names, said)
+                yield from self._read_day(path, names, said)
             yield from conversation_records(conversation, said.values())
 
     def _read_day(self, path: str, names: SlackNames, said: dict[tuple[str, ...], Message]) -> Iterator[SkippedFile]:

@@ -42,16 +42,10 @@ class SlackNames:
     channels: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SlackDirectory:
-    """The conversations by folder, and what their texts may call them and the members."""
+def slack_directory(files: ArchiveFiles) -> tuple[Mapping[str, Conversation], SlackNames]:
+    """The conversations by folder, and what their texts may call them and the members.
 
-    conversations: Mapping[str, Conversation]
-    names: SlackNames
-
-
-def slack_directory(files: ArchiveFiles) -> SlackDirectory:
-    """Reads the lists. Raises IngestError when one is malformed, or two conversations have one folder.
+    Raises IngestError when a list is malformed, or two conversations have one folder.
 
     Public are those of `channels.json` that nothing marks as private; the others are not.
     """
@@ -68,7 +62,7 @@ def slack_directory(files: ArchiveFiles) -> SlackDirectory:
         users={fields.required_text("id"): user_name(fields) for fields in slack_list(files, USERS_FILE)},
         channels={found.id: found.folder for found in by_folder.values() if found.is_public},
     )
-    return SlackDirectory(by_folder, names)
+    return by_folder, names
 
 
 def slack_list(files: ArchiveFiles, name: str) -> Iterator[JsonFields]:

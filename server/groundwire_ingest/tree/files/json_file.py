@@ -34,22 +34,17 @@ class _Container:
     entries: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Array:
-    """The longest array: how many characters it takes and how many objects and arrays are its entries."""
-
-    characters: int = 0
-    entries: int = 0
-
-
 class _Outline:
-    """The results of one pass over the tokens."""
+    """The results of one pass over the tokens.
+
+    `longest` is the longest array: how many characters it takes and how many objects and arrays are its entries.
+    """
 
     def __init__(self, text: str) -> None:
         self.parts: list[Part] = []
         self.settings: list[Setting] = []
         self.cuts: list[int] = []
-        self.longest = _Array()
+        self.longest = (0, 0)
         self._open: list[_Container] = []
         for token in _LEXICON.tokens(text):
             self._take(token)
@@ -85,8 +80,8 @@ class _Outline:
 
     def _close(self, token: Token, closed: _Container) -> None:
         around = self._open[-1] if self._open else None
-        if not closed.is_object and token.start - closed.start > self.longest.characters:
-            self.longest = _Array(token.start - closed.start, closed.entries)
+        if not closed.is_object and token.start - closed.start > self.longest[0]:
+            self.longest = (token.start - closed.start, closed.entries)
         is_named = around is not None and around.is_object and around.key is not None
         if is_named and token.line > closed.line and len(closed.path) <= MAX_KEY_DEPTH:
             self.parts.append(Part(closed.path, closed.line, token.line))
@@ -99,9 +94,9 @@ def read_json(file: SourceFile) -> FileReading:
     is more than half of it. It is skipped. Keys deeper than MAX_KEY_DEPTH belong to those above them.
     """
     outline = _Outline(file.text)
-    longest, size = outline.longest, len(file.text)
-    if size > MAX_DATA_CHARACTERS and longest.entries and longest.characters > size / 2:
-        why = f"data: more than half of its {size} characters are one array of {longest.entries} entries"
+    (length, entries), size = outline.longest, len(file.text)
+    if size > MAX_DATA_CHARACTERS and entries and length > size / 2:
+        why = f"data: more than half of its {size} characters are one array of {entries} entries"
         why += f"; of JSON with more than {MAX_DATA_CHARACTERS}, only what is no such array is read"
         return FileReading(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
     analysis = write_parts(file, outline.parts, cuts=outline.cuts, comments=("//",))

@@ -224,9 +224,9 @@ class _FileReader:
         for reference in reading.references:
             offset = reference.offset
             self._mention(owner(offset), reference.relation, reference.name, reference.confidence, offset)
-        for unparsed in reading.unparsed:
+        for offset, reason in reading.unparsed:
             why = (
-                f"statement at line {self._line(unparsed.offset)} not parsed ({unparsed.why}); "
+                f"statement at line {self._line(offset)} not parsed ({reason}); "
                 "its references are those that were made out"
             )
             self._result.skipped.append(SkippedFile(self._path, why))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
 from groundwire_ingest.tree.sql.object_names import Found, Relation, SqlName, called_names, read_name, target_name
@@ -43,19 +43,15 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Unparsed:
-    """A statement that sqlglot did not accept, so that its references come from a broken tree."""
-
-    offset: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """The dependencies of a piece of SQL, in its order."""
+    """The dependencies of a piece of SQL, in its order.
 
-    references: tuple[Reference, ...]
-    unparsed: tuple[Unparsed, ...]
+    `unparsed` are the statements that sqlglot did not accept, by offset and reason: their references come from a broken
+    tree.
+    """
+
+    references: list[Reference] = field(default_factory=list)
+    unparsed: list[tuple[int, str]] = field(default_factory=list)
 
 
 def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
@@ -66,14 +62,14 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     """
     reader = _Reader(text, dialect, reads_strings=True)
     reader.body(code)
-    return reader.reading()
+    return reader.found
 
 
 def read_option_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
     """The references between a definition's name and its body: defaults, checks, the function of a trigger."""
     reader = _Reader(text, dialect, reads_strings=True)
     reader.loose(code)
-    return reader.reading()
+    return reader.found
 
 
 class _Reader:
@@ -83,11 +79,7 @@ class _Reader:
         self._text = text
         self._dialect = dialect
         self._reads_strings = reads_strings
-        self.references: list[Reference] = []
-        self.unparsed: list[Unparsed] = []
-
-    def reading(self) -> Reading:
-        return Reading(tuple(self.references), tuple(self.unparsed))
+        self.found = Reading()
 
     def body(self, code: Sequence[Token]) -> None:
         for first, end in body_statements(code, self._dialect):
@@ -170,7 +162,7 @@ class _Reader:
         self._add(reading.certain, offset, PARSED_CONFIDENCE)
         self._add(reading.guessed, offset, GUESSED_CONFIDENCE)
         if reading.why_unparsed is not None:
-            self.unparsed.append(Unparsed(offset, reading.why_unparsed))
+            self.found.unparsed.append((offset, reading.why_unparsed))
 
     def _dynamic(self, token: Token) -> None:
         """Reads a string that holds SQL, such as the argument of sp_executesql; what it lacks stays unread."""
@@ -181,7 +173,7 @@ class _Reader:
             return
         reader = _Reader(inner, self._dialect, reads_strings=False)
         reader.body(code_tokens(inner, self._dialect))
-        found = [(reference.relation, reference.name) for reference in reader.references]
+        found = [(reference.relation, reference.name) for reference in reader.found.references]
         self._add(found, token.start, DYNAMIC_CONFIDENCE)
 
     def _add_calls(self, code: Sequence[Token], offset: int) -> None:
@@ -189,7 +181,7 @@ class _Reader:
         self._add([(Relation.CALLS, name) for name in called], offset, PARSED_CONFIDENCE)
 
     def _add(self, found: Iterable[Found], offset: int, confidence: float) -> None:
-        self.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)
+        self.found.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)
 
 
 def _verb_index(code: Sequence[Token]) -> int:
