@@ -121,11 +121,6 @@ def refusal(name: str) -> str | None:
     return None
 
 
-def is_pipeline(path: str) -> bool:
-    """True if a YAML file at `path` configures a build server."""
-    return _PIPELINE.search(path) is not None
-
-
 def chunk_class(file: SourceFile) -> ChunkClass:
     """The common fields of all nodes of a file.
 
@@ -134,6 +129,6 @@ def chunk_class(file: SourceFile) -> ChunkClass:
     data_type, corpus_type = _CLASSES[file.language]
     if data_type == "doc":
         corpus_type = corpus_type_of(file.path)
-    if file.language == "yaml" and is_pipeline(file.path):
+    if file.language == "yaml" and _PIPELINE.search(file.path):
         data_type, corpus_type = "deploy", "CODE_DEPLOY"
     return ChunkClass(file.path, _KINDS.get(file.language, file.language), file.language, data_type, corpus_type)
