@@ -84,6 +84,7 @@ def executed() -> dict[str, NotebookNode]:
 
 def output(cell: NotebookNode, kind: str) -> NotebookNode:
     """The output of this type, of which there is one; matplotlib may write to stderr besides."""
+    found: NotebookNode
     (found,) = [one for one in cell.outputs if one.output_type == kind and one.get("name") != "stderr"]
     return found
 
