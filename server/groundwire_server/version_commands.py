@@ -143,19 +143,8 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 def _entry(index: IndexVersion) -> VersionEntry:
     """A version as a server tells it; a damaged one it leaves out."""
-    return VersionEntry(
-        repository=index.repository,
-        branch=index.branch,
-        version=index.version,
-        active=index.active,
-        node_count=index.node_count,
-        edge_count=index.edge_count,
-        embedder=index.embedder,
-        dimension=index.dimension,
-        lexical=index.lexical,
-        created=index.create_time.ToDatetime(UTC).isoformat(),
-        source=index.source,
-    )
+    told = {own.name: getattr(index, own.name) for own in fields(VersionEntry) if hasattr(index, own.name)}
+    return VersionEntry(**told, created=index.create_time.ToDatetime(UTC).isoformat())
 
 
 def _print_table(entries: Sequence[VersionEntry]) -> None:

@@ -15,7 +15,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.rpc.admission.call_memory import MAX_WAITING
-from groundwire_server.rpc.interceptors import RECEIVE_SECONDS
+from groundwire_server.rpc.call_handler import RECEIVE_SECONDS
 from support.fuzzing.valid_requests import build_platform
 from support.jsonl import node
 from support.open_ended_calls import Connection

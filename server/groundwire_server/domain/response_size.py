@@ -9,9 +9,10 @@ import json
 
 from groundwire_index.nodes.node import Edge, Node
 from groundwire_server.domain.graph.expansion import ExpandedNode
-from groundwire_server.domain.graph.paths import DependencyPath, PathNode
+from groundwire_server.domain.graph.paths import DependencyPath
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import ServiceContext
+from groundwire_server.domain.search.search import NodeLabel
 
 QUERY_BYTES = 16 * 1024
 """The bytes of a response to a query without its matches, its services and the parts repeated from the request."""
@@ -67,7 +68,7 @@ def of_path(path: DependencyPath) -> int:
     return _PATH + sum(map(of_string, path.node_ids)) + sum(map(of_edge, path.hops))
 
 
-def of_path_node(node: PathNode) -> int:
+def of_path_node(node: NodeLabel) -> int:
     """A node that lies on paths."""
     return _encoded(f"{node.id}{node.symbol}{node.location.path}") + _PATH_NODE
 

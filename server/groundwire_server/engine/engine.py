@@ -1,9 +1,6 @@
 """The engine: the actions and the query over indexes. Knows no transport."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
-
-import numpy as np
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import PathSearch, Snapshot, Walk
@@ -13,7 +10,7 @@ from groundwire_server.domain.graph.validation import check_expand, check_paths
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.response_size import ACTION_BYTES
-from groundwire_server.domain.search.candidates import Positions
+from groundwire_server.domain.search.candidates import as_positions
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.packing import Budget, pack
 from groundwire_server.domain.texts.prioritization import prioritize
@@ -115,22 +112,18 @@ def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoi
     with stage("pack"):
         requested = prioritize(request.seed_ids, request.nodes, request.mode)
         rows = snapshot.rows([one.id for one in requested])
-        sizes = dict(zip(rows, snapshot.text_sizes(_positions(rows.values())), strict=True))
+        sizes = dict(zip(rows, snapshot.text_sizes(as_positions(rows.values())), strict=True))
         checkpoint()
         budget = Budget(request.budget_tokens, request.max_chars, max_bytes - ACTION_BYTES)
         packing = pack(requested, sizes, budget)
     with stage("texts"):
-        texts = snapshot.texts(_positions([rows[chosen.id] for chosen in packing.chosen]))
+        texts = snapshot.texts(as_positions(rows[chosen.id] for chosen in packing.chosen))
     checkpoint()
     fetched = tuple(
         FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
         for chosen, text in zip(packing.chosen, texts, strict=True)
     )
     return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
-
-
-def _positions(rows: Collection[int]) -> Positions:
-    return np.fromiter(rows, dtype=np.int64, count=len(rows))
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

@@ -1,29 +1,15 @@
 """The one way of every action to an index: as its caller may see it, for the nodes that it may ask about."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Backend, Snapshot
-from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
 
 ANY_CALLER = "*"
-
-
-class _Request(Protocol):
-    @property
-    def scope(self) -> Scope: ...
-    @property
-    def access(self) -> AccessContext: ...
-    @property
-    def lifecycle(self) -> Lifecycle: ...
-    @property
-    def filter(self) -> Filter: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +22,7 @@ class Indexes:
     backend: Backend
     lifecycle_override_acl_tags: frozenset[str]
 
-    async def open(self, request: _Request, call: Call) -> Snapshot:
+    async def open(self, request: NodesRequest, call: Call) -> Snapshot:
         """The version that a request asks, for the nodes that it asks about.
 
         Raises PermissionDeniedError, NotFoundError and PreconditionError.
@@ -63,7 +49,7 @@ class Indexes:
         at_once = await call.compute(opened_at_once)
         return await call.wait_for(opened) if at_once is None else at_once
 
-    async def open_with_graph(self, request: _Request, call: Call) -> Snapshot:
+    async def open_with_graph(self, request: NodesRequest, call: Call) -> Snapshot:
         """As `open`, and the graph of the version is there to be asked."""
         snapshot = await self.open(request, call)
         if not snapshot.has_graph:

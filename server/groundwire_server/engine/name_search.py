@@ -3,12 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
-import numpy as np
-
 from groundwire_index.text.names import node_names
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.limits import MAX_LIST_LIMIT
-from groundwire_server.domain.search.candidates import Positions, Retrieval
+from groundwire_server.domain.search.candidates import Positions, Retrieval, as_positions
 from groundwire_server.domain.search.names import at_place, describing_words, ends_with, outer, place_of, segments
 from groundwire_server.domain.search.search import (
     NameMatch,
@@ -63,7 +61,7 @@ class _Names:
 
     def rows(self, nodes: Sequence[NodeLabel]) -> Positions:
         """The rows of nodes [m] that were read."""
-        return np.fromiter((self._rows[node.id] for node in nodes), dtype=np.int64, count=len(nodes))
+        return as_positions(self._rows[node.id] for node in nodes)
 
     def read(self, text: str) -> Iterator[tuple[NameMatch, list[NodeLabel]]]:
         """The readings of a text, the surest first; many have no nodes."""
@@ -107,6 +105,6 @@ class _Names:
         return self._labels(self._snapshot.retrieve(search, self._checkpoint).rows.tolist())
 
     def _labels(self, rows: Collection[int]) -> list[NodeLabel]:
-        labels = self._snapshot.labels(np.fromiter(rows, dtype=np.int64, count=len(rows)))
+        labels = self._snapshot.labels(as_positions(rows))
         self._rows |= {label.id: row for label, row in zip(labels, rows, strict=True)}
         return labels

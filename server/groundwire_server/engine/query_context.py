@@ -1,12 +1,10 @@
 """The surroundings of a query's matches: texts, parents, neighbours and services, within the response's size."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import NamedTuple
-
-import numpy as np
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
@@ -14,7 +12,7 @@ from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
 from groundwire_server.domain.response_size import QUERY_BYTES, Room, of_match, of_request, of_service, of_string
-from groundwire_server.domain.search.candidates import Floats, Positions
+from groundwire_server.domain.search.candidates import Floats, Positions, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.engine.stages import Ranked
@@ -81,7 +79,7 @@ class QueryContext:
 
     def _found(self, rows: Positions) -> list[_Found]:
         parents = [inside.tolist() for inside in self._snapshot.parents(rows)]
-        ids = iter(self._snapshot.ids(_array(chain.from_iterable(parents))))
+        ids = iter(self._snapshot.ids(as_positions(chain.from_iterable(parents))))
         return [
             _Found(row, node, tuple(inside), tuple(islice(ids, len(inside))))
             for row, node, inside in zip(rows.tolist(), self._snapshot.nodes(rows), parents, strict=True)
@@ -121,7 +119,7 @@ class QueryContext:
         if not self._request.include_parents:
             return [()] * len(found)
         wanted = dict.fromkeys(chain.from_iterable(one.parents for one in found))
-        nodes = dict(zip(wanted, self._snapshot.nodes(_array(wanted)), strict=True))
+        nodes = dict(zip(wanted, self._snapshot.nodes(as_positions(wanted)), strict=True))
         return [
             tuple(
                 ParentText(nodes[parent], self._text(nodes[parent]))
@@ -135,10 +133,12 @@ class QueryContext:
         """The neighbours of the matches. A whole text contains its part and is not its neighbour."""
         excluded = {one.row for one in matches}.union(*(one.parents for one in ranked))
         beside: dict[int, str] = {}
-        for match, rows in zip(matches, self._snapshot.adjacent(_array(one.row for one in matches)), strict=True):
+        for match, rows in zip(matches, self._snapshot.adjacent(as_positions(one.row for one in matches)), strict=True):
             for row in rows.tolist():
                 beside.setdefault(row, match.node.id)
-        kept = [one for one in self._found(_array(row for row in beside if row not in excluded)) if self._fits(one)]
+        kept = [
+            one for one in self._found(as_positions(row for row in beside if row not in excluded)) if self._fits(one)
+        ]
         texts = [self._text(one.node) for one in kept]
         return [
             Match(
@@ -152,10 +152,6 @@ class QueryContext:
             )
             for one, text, parents in zip(kept, texts, self._parents(kept), strict=True)
         ]
-
-
-def _array(rows: Iterable[int]) -> Positions:
-    return np.fromiter(rows, dtype=np.int64)
 
 
 def _stage_scores(ranked: Ranked, position: int) -> StageScores:

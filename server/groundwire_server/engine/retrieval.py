@@ -1,15 +1,14 @@
 """The first stage of a search and of a query: what an index must have, and the vector to ask it with."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.backends.interface import Snapshot
-from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.search.search import Retriever
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.search.search import Retriever, SearchRequest
 from groundwire_server.execution.call import Call
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
@@ -18,15 +17,6 @@ _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
     Retriever.BM25_CODE: (Reason.LEXICAL_MISSING, "no BM25 artifacts"),
     Retriever.BM25_PROSE: (Reason.LEXICAL_MISSING, "no BM25 artifacts of prose"),
 }
-
-
-class _Request(Protocol):
-    @property
-    def query(self) -> str: ...
-    @property
-    def query_vector(self) -> tuple[float, ...]: ...
-    @property
-    def access(self) -> AccessContext: ...
 
 
 def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapping[Retriever, str]) -> None:
@@ -39,7 +29,7 @@ def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapp
 
 
 async def vector_of(
-    request: _Request, snapshot: Snapshot, query_vectors: QueryVectors, call: Call
+    request: SearchRequest | QueryRequest, snapshot: Snapshot, query_vectors: QueryVectors, call: Call
 ) -> NDArray[np.float64] | None:
     """The unit vector of what a request asks, in the space of an index; None for an index without vectors.
 

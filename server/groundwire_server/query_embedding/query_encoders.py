@@ -12,37 +12,22 @@ from numpy.typing import NDArray
 from groundwire_index.embedding.embedder import Embedder
 from groundwire_index.embedding.int8.bert_session import padded_length
 from groundwire_index.embedding.int8.encoder import Int8Encoder, most_texts
-from groundwire_index.embedding.int8.record import EncoderDamagedError, EncoderRecord
+from groundwire_index.embedding.int8.record import EncoderDamagedError
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.query_embedding.batches import Batches
 
-
-class BatchedEncoder:
-    """Embeds queries that come at the same time in one batch; none changes another's vector. Thread-safe."""
-
-    def __init__(self, encoder: Int8Encoder) -> None:
-        self._encoder = encoder
-        self._batches = Batches(encoder.embed_tokens, padded_length, most_texts)
-
-    @property
-    def record(self) -> EncoderRecord:
-        """The encoder's name and fingerprint."""
-        return self._encoder.record
-
-    def embed_query(self, query: str, checkpoint: Checkpoint) -> NDArray[np.float32]:
-        """The query's vector: float32 of shape [dimension], unit length.
-
-        Raises what the checkpoint raises while the query waits for others, EmbedderError when it has no vector.
-        """
-        return self._batches.run(self._encoder.query_tokens(query), checkpoint)
-
-
 _LOG = logging.getLogger(__name__)
 
 EmbedQuery: TypeAlias = Callable[[str, Checkpoint], NDArray[np.float32]]
 """Gives a query's unit vector [dimension]; raises EmbedderError, and what the checkpoint raises."""
+
+
+def in_batches(encoder: Int8Encoder) -> EmbedQuery:
+    """Embeds queries that come at the same time in one batch; none changes another's vector. Thread-safe."""
+    batches = Batches(encoder.embed_tokens, padded_length, most_texts)
+    return lambda query, checkpoint: batches.run(encoder.query_tokens(query), checkpoint)
 
 
 class QueryEncoders:
@@ -57,7 +42,7 @@ class QueryEncoders:
         self._embedders = {embedder.fingerprint: embedder for embedder in embedders}
         self._store = store
         self._lock = Lock()
-        self._encoders: dict[str, BatchedEncoder] = {}
+        self._encoders: dict[str, EmbedQuery] = {}
         self._damaged: set[str] = set()
         for record in store.records():
             if record.embedder in self._models or record.model in self._embedders:
@@ -72,16 +57,15 @@ class QueryEncoders:
             return None if embedder is None else partial(_embed_by_model, embedder)
         fingerprint = space.query_encoder.fingerprint
         with self._lock:
-            encoder = self._encoders.get(fingerprint) or self._load(fingerprint)
-        return None if encoder is None else encoder.embed_query
+            return self._encoders.get(fingerprint) or self._load(fingerprint)
 
-    def _load(self, fingerprint: str) -> BatchedEncoder | None:
+    def _load(self, fingerprint: str) -> EmbedQuery | None:
         """The encoder of the store, None when it lacks it. A damaged one is not tried again: that takes a while."""
         directory = self._store.directory(fingerprint)
         if fingerprint in self._damaged or not directory.is_dir():
             return None
         try:
-            self._encoders[fingerprint] = BatchedEncoder(Int8Encoder(directory))
+            self._encoders[fingerprint] = in_batches(Int8Encoder(directory))
         except EncoderDamagedError as error:
             self._damaged.add(fingerprint)
             _LOG.error("a converted model cannot be used: %s; index anew and restart", error)

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 import structlog
+from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
+from groundwire.v1 import index_pb2, query_pb2
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import BOUNDS, AccessContext
 from groundwire_server.domain.access.names import ANY, Names
@@ -36,15 +37,8 @@ _MOST_NAMES = 32
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
-_Part: TypeAlias = (
-    retrieval_pb2.SearchHit
-    | retrieval_pb2.ReachedNode
-    | retrieval_pb2.PathNode
-    | retrieval_pb2.NodeText
-    | query_pb2.QueryMatch
-    | query_pb2.ParentContext
-    | index_pb2.IndexVersion
-)
+_KINDS = ("hits", "nodes", "texts", "matches", "indexes")
+"""The fields of responses that have their parts."""
 
 
 class AuditLog:
@@ -73,7 +67,7 @@ class AuditLog:
         if call.method_name in _ADMINISTRATION:
             self._write({**_of_call(call), "code": BEGUN})
 
-    def answered(self, call: CallRecord, response: object) -> None:
+    def answered(self, call: CallRecord, response: Message) -> None:
         """A call is about to be answered. Raises AuditUnavailableError."""
         kinds = _of_response(response)
         record = {**_of_call(call), "code": "OK", "index": answering_index(response)}
@@ -206,26 +200,15 @@ def _of_bound(name: str, names: Names | None) -> Mapping[str, int | Sequence[str
     return {name: patterns[:_MOST_NAMES], f"{name}_count": len(patterns)}
 
 
-def _of_response(response: object) -> Mapping[str, Sequence[_Part]]:
-    """The numbers of parts in an answer, by kind."""
-    match response:
-        case retrieval_pb2.SearchNodesResponse():
-            return {"hits": response.hits}
-        case retrieval_pb2.ExpandDependencyTreeResponse():
-            return {"nodes": response.nodes}
-        case retrieval_pb2.FindPathsResponse():
-            return {"nodes": response.nodes}
-        case retrieval_pb2.FetchNodeTextsResponse():
-            return {"texts": response.texts}
-        case query_pb2.QueryResponse():
-            parents = [parent for match_ in response.matches for parent in match_.meta.parents]
-            return {"matches": response.matches, "parents": parents}
-        case index_pb2.ListIndexesResponse():
-            return {"indexes": response.indexes}
-        case _:
-            return {}
+def _of_response(response: Message) -> Mapping[str, Sequence[Message]]:
+    """The parts of an answer, by kind."""
+    parts = {kind: getattr(response, kind) for kind in _KINDS if hasattr(response, kind)}
+    if isinstance(response, query_pb2.QueryResponse):
+        parts["parents"] = [parent for match in response.matches for parent in match.meta.parents]
+    return parts
 
 
-def _id(part: _Part) -> str:
+def _id(part: Message) -> str:
     """A node's id, an index's version."""
-    return part.version if isinstance(part, index_pb2.IndexVersion) else part.id
+    identity: str = getattr(part, "version" if isinstance(part, index_pb2.IndexVersion) else "id")
+    return identity

@@ -9,19 +9,20 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import grpc.aio
 from google.protobuf.message import DecodeError
 
 from groundwire_server.domain.errors import DeadlineError, FieldViolation, InvalidRequestError, Reason
 
+CallContext: TypeAlias = grpc.aio.ServicerContext[bytes, Any]
+"""A call as gRPC knows it; its request comes as bytes."""
 _CANCELLATION_SECONDS = 0.05
 Request = TypeVar("Request")
-Response = TypeVar("Response")
 
 
-async def receive(context: grpc.aio.ServicerContext[Request, Response], seconds: float | None) -> bytes:
+async def receive(context: CallContext, seconds: float | None) -> bytes:
     """The bytes of the call's one request.
 
     Raises DeadlineError when they have not all arrived within `seconds` (None: no such limit) or by the call's

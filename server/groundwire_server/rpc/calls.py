@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar, cast
 
 import structlog
 
+from groundwire_server.config import Settings
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
 from groundwire_server.execution.observation import CallObserver, observer, stage
 from groundwire_server.rpc.admission.call_queue import MOST_LONG, SECONDS_ALONE, CallQueue, MethodLoad, QueuedCall
@@ -32,31 +33,18 @@ _MOST_THAT_WAIT = 4
 _MOST_AT_MODELS = 32  # the number of queries that are embedded together
 
 
-@dataclass(frozen=True, slots=True)
-class CallBounds:
-    """The limits of accepted work, in calls and in time.
-
-    At most `max_waiting` calls of a method are accepted in addition to the one that runs. `default_seconds` is the
-    deadline of a call that brings none, `max_seconds` the longest that any call may take. A number of `threads`
-    compute: one if calls compute, more if they mostly wait for other machines.
-    """
-
-    max_waiting: int
-    default_seconds: float
-    max_seconds: float
-    threads: int = 1
-
-
 class Calls:
     """Admits calls and runs them. Use it in one event loop.
 
     A call that no caller waits for leaves its queue at once. If it runs already, it ends at its next checkpoint.
     """
 
-    def __init__(self, bounds: CallBounds) -> None:
-        self._bounds = bounds
-        self._queue = CallQueue(bounds.max_waiting, bounds.threads)
-        self._computing = ThreadPoolExecutor(bounds.threads + MOST_LONG, thread_name_prefix="groundwire-compute")
+    def __init__(self, settings: Settings, threads: int) -> None:
+        """A number of `threads` compute: one if calls compute, more if they mostly wait for other machines."""
+        self._settings = settings
+        self._threads = threads
+        self._queue = CallQueue(settings.max_waiting_calls, threads)
+        self._computing = ThreadPoolExecutor(threads + MOST_LONG, thread_name_prefix="groundwire-compute")
         self._seconds = defaultdict[str, deque[float]](lambda: deque(maxlen=_LAST))
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
@@ -68,7 +56,9 @@ class Calls:
         It has `remaining` seconds, None for no deadline, and is made by the identity `subject`, "" for none. Raises
         LimitError when the server cannot accept it now.
         """
-        seconds = min(self._bounds.default_seconds if remaining is None else remaining, self._bounds.max_seconds)
+        settings = self._settings
+        seconds = settings.default_deadline_seconds if remaining is None else remaining
+        seconds = min(seconds, settings.max_deadline_seconds)
         call = RunningCall(self, method, subject, seconds)
         with self._queue.accepted(call):
             token = _RUNNING.set(call)
@@ -100,7 +90,7 @@ class Calls:
 
     def _is_short(self, method: str) -> bool:
         last = self._seconds[method]
-        return self._bounds.threads == 1 and len(last) == _LAST and sorted(last)[-2] < SHORT_SECONDS
+        return self._threads == 1 and len(last) == _LAST and sorted(last)[-2] < SHORT_SECONDS
 
     def _start(self, call: QueuedCall | None) -> None:
         if call is not None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,9 @@ from groundwire_server.domain.validation import Violations, check_scope
 
 SCOPE = Scope("shop", "main")
 SEARCH = SearchRequest(SCOPE, AccessContext(), SearchType.SEMANTIC, "needle", 5)
-EXPAND = ExpandRequest(SCOPE, AccessContext(), ("a",), 2, 10, ("Calls",))
-PATHS = PathsRequest(SCOPE, AccessContext(), ("a",), ("b",), 3, 5, 10, ("Calls",))
+GRAPH: dict[str, Any] = {"scope": SCOPE, "access": AccessContext(), "max_nodes": 10, "edge_allowlist": ("Calls",)}
+EXPAND = ExpandRequest(**GRAPH, seed_ids=("a",), max_depth=2)
+PATHS = PathsRequest(**GRAPH, from_ids=("a",), to_ids=("b",), max_hops=3, max_paths=5)
 FETCH = FetchRequest(SCOPE, AccessContext(), ("a",), (), budget_tokens=100)
 MAX_TOP_K = 100
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,8 +138,9 @@ def test_a_keyword_rerank_of_a_query_without_tokens_keeps_the_order(backend: Emb
     assert local([hit.id for hit in found.hits]) == ["A", "B", "C"]
 
 
-EXPAND = ExpandRequest(SCOPE, PUBLIC, (A,), 5, 10, ("*",))
-PATHS = PathsRequest(SCOPE, PUBLIC, (A,), (C,), 5, 10, 10, ("*",))
+GRAPH: dict[str, Any] = {"scope": SCOPE, "access": PUBLIC, "max_nodes": 10, "edge_allowlist": ("*",)}
+EXPAND = ExpandRequest(**GRAPH, seed_ids=(A,), max_depth=5)
+PATHS = PathsRequest(**GRAPH, from_ids=(A,), to_ids=(C,), max_hops=5, max_paths=10)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from groundwire_index.embedding.int8.encoder import MOST_TOKENS, Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.own_model import OwnModel
-from groundwire_server.query_embedding.query_encoders import BatchedEncoder
+from groundwire_server.query_embedding.query_encoders import EmbedQuery, in_batches
 from support.calls import never_stop
 from support.tiny_bert import write_tiny_bert
 
@@ -29,14 +29,14 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Int8Encoder:
     return made
 
 
-def embedded(encoder: BatchedEncoder, queries: Sequence[str]) -> list[bytes]:
+def embedded(embed_query: EmbedQuery, queries: Sequence[str]) -> list[bytes]:
     with ThreadPoolExecutor(24) as pool:
-        return [vector.tobytes() for vector in pool.map(lambda query: encoder.embed_query(query, never_stop), queries)]
+        return [vector.tobytes() for vector in pool.map(lambda query: embed_query(query, never_stop), queries)]
 
 
 def test_queries_get_the_bytes_that_they_have_alone(encoder: Int8Encoder) -> None:
     expected = [encoder.embed_query(query).tobytes() for query in QUERIES]
-    assert embedded(BatchedEncoder(encoder), QUERIES * 5) == expected * 5
+    assert embedded(in_batches(encoder), QUERIES * 5) == expected * 5
 
 
 def test_batches_are_bounded_by_their_tokens(encoder: Int8Encoder) -> None:
@@ -48,6 +48,6 @@ def test_batches_are_bounded_by_their_tokens(encoder: Int8Encoder) -> None:
         return embed_tokens(texts)
 
     with patch.object(encoder, "embed_tokens", watched):
-        embedded(BatchedEncoder(encoder), QUERIES)
+        embedded(in_batches(encoder), QUERIES)
     assert sum(count for count, _ in seen) == len(QUERIES)
     assert all(count * length <= MOST_TOKENS + LENGTH_STEP * count or count == 1 for count, length in seen)

@@ -27,7 +27,7 @@ from groundwire_server.domain.errors import (
     PreconditionError,
     Reason,
 )
-from groundwire_server.rpc import interceptors
+from groundwire_server.rpc import call_handler
 from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from support.calls import as_part
@@ -193,7 +193,7 @@ async def check_nothing_is_kept(
     lacks: int = 0,
 ) -> None:
     with structlog.testing.capture_logs(), pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(interceptors, "RECEIVE_SECONDS", 0.3)
+        monkeypatch.setattr(call_handler, "RECEIVE_SECONDS", 0.3)
         async with serving(**settings) as server:
             await asyncio.to_thread(ends_of, server.address, method, message, token, lacks)
             with without_garbage():

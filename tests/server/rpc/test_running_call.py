@@ -16,8 +16,9 @@ from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.calls import RunningCall
-from groundwire_server.rpc.identity.authenticator import Authenticator, Request, Response
+from groundwire_server.rpc.identity.authenticator import Authenticator
 from support.calls import as_part
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MAIN = threading.main_thread().name
 class NamedCallers(Authenticator):
     """Callers are who they say they are."""
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         return Caller(str(dict(context.invocation_metadata() or ())["caller"]), ANYBODY.grant)
 
 

@@ -1,13 +1,10 @@
 """ExpandDependencyTree: what is asked and what is answered."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from groundwire_index.nodes.node import Edge, Location
-from groundwire_index.scope import Scope
-from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import NodesRequest
 
 
 class Direction(Enum):
@@ -28,24 +25,22 @@ class ExpandReason(StrEnum):
     DEPTH_REACHED = "depth_reached"
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandRequest:
-    """A walk of the graph from seeds; `max_depth` None means absent and is refused.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphRequest(NodesRequest):
+    """The common part of requests that follow edges; those below `min_confidence`, in [0, 1], are as if absent."""
 
-    Nodes that do not pass the filter are as if absent. Edges below `min_confidence`, in [0, 1], are neither followed
-    nor returned.
-    """
-
-    scope: Scope
-    access: AccessContext
-    seed_ids: tuple[str, ...]
-    max_depth: int | None
     max_nodes: int
     edge_allowlist: tuple[str, ...]
     direction: Direction = Direction.OUTGOING
-    filter: Filter = field(default_factory=Filter)
     min_confidence: float = 0.0
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpandRequest(GraphRequest):
+    """A walk of the graph from seeds; `max_depth` None means absent and is refused."""
+
+    seed_ids: tuple[str, ...]
+    max_depth: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,11 @@
 """FindPaths: what is asked and what is answered."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from groundwire_index.nodes.node import Edge, Location
-from groundwire_index.scope import Scope
-from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.search.search import Filter
+from groundwire_index.nodes.node import Edge
+from groundwire_server.domain.graph.expansion import GraphRequest
+from groundwire_server.domain.search.search import NodeLabel
 
 
 class PathsReason(StrEnum):
@@ -21,25 +18,14 @@ class PathsReason(StrEnum):
     RESPONSE_LIMIT = "response_limit"
 
 
-@dataclass(frozen=True, slots=True)
-class PathsRequest:
-    """A search for the shortest paths from some nodes to others.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathsRequest(GraphRequest):
+    """A search for the shortest paths from some nodes to others."""
 
-    Nodes that do not pass the filter are as if absent. Edges below `min_confidence`, in [0, 1], are not followed.
-    """
-
-    scope: Scope
-    access: AccessContext
     from_ids: tuple[str, ...]
     to_ids: tuple[str, ...]
     max_hops: int
     max_paths: int
-    max_nodes: int
-    edge_allowlist: tuple[str, ...]
-    direction: Direction = Direction.OUTGOING
-    filter: Filter = field(default_factory=Filter)
-    min_confidence: float = 0.0
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +41,6 @@ class DependencyPath:
 
 
 @dataclass(frozen=True, slots=True)
-class PathNode:
-    """A node on a path; all of it as in `Node`."""
-
-    id: str
-    symbol: str
-    location: Location
-    is_test: bool = False
-    is_generated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Paths:
     """The shortest paths, best first, and their nodes as they first occur.
 
@@ -74,7 +49,7 @@ class Paths:
     """
 
     paths: tuple[DependencyPath, ...]
-    nodes: tuple[PathNode, ...]
+    nodes: tuple[NodeLabel, ...]
     from_count: int
     to_count: int
     reached_count: int

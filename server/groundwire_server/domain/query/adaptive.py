@@ -7,36 +7,15 @@ from groundwire_server.domain.query.query import QueryClass
 from groundwire_server.domain.search.search import Retriever
 
 ADAPTIVE_WEIGHTS: Mapping[QueryClass, Mapping[Retriever, float]] = {
-    QueryClass.IDENTIFIER: {
-        Retriever.DENSE: 0.05,
-        Retriever.BM25_CODE: 0.2,
-        Retriever.BM25_PROSE: 0.05,
-        Retriever.TRIGRAM: 0.7,
-    },
-    QueryClass.QUOTED: {
-        Retriever.DENSE: 0.1,
-        Retriever.BM25_CODE: 0.6,
-        Retriever.BM25_PROSE: 0.15,
-        Retriever.TRIGRAM: 0.15,
-    },
-    QueryClass.PATH: {
-        Retriever.DENSE: 0.05,
-        Retriever.BM25_CODE: 0.2,
-        Retriever.BM25_PROSE: 0.05,
-        Retriever.TRIGRAM: 0.7,
-    },
-    QueryClass.NATURAL_LANGUAGE: {
-        Retriever.DENSE: 0.75,
-        Retriever.BM25_CODE: 0.15,
-        Retriever.BM25_PROSE: 0.1,
-        Retriever.TRIGRAM: 0.0,
-    },
-    QueryClass.MIXED: {
-        Retriever.DENSE: 0.4,
-        Retriever.BM25_CODE: 0.3,
-        Retriever.BM25_PROSE: 0.1,
-        Retriever.TRIGRAM: 0.2,
-    },
+    query_class: dict(zip(Retriever, weights, strict=True))
+    for query_class, weights in {
+        # In the order of the enum: dense, BM25 over code, BM25 over prose, trigram.
+        QueryClass.IDENTIFIER: (0.05, 0.2, 0.05, 0.7),
+        QueryClass.QUOTED: (0.1, 0.6, 0.15, 0.15),
+        QueryClass.PATH: (0.05, 0.2, 0.05, 0.7),
+        QueryClass.NATURAL_LANGUAGE: (0.75, 0.15, 0.1, 0.0),
+        QueryClass.MIXED: (0.4, 0.3, 0.1, 0.2),
+    }.items()
 }
 """Each row is for a query that asks every retriever. `docs/quality.md` says how the rows were chosen."""
 

@@ -1,13 +1,10 @@
 """Query: what is asked."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from groundwire_index.scope import Scope
-from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.search.search import DEFAULT_RRF_K, Filter, Retriever
+from groundwire_server.domain.search.search import DEFAULT_RRF_K, NodesRequest, Retriever
 
 
 class FusionMode(Enum):
@@ -59,7 +56,7 @@ class Freshness:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryRequest:
+class QueryRequest(NodesRequest):
     """A query as the caller asked it.
 
     `top_k` overrides `hybrid.top_k`. Empty `retrievers` means every one that the index has. Without a `fusion` it is
@@ -70,14 +67,10 @@ class QueryRequest:
     `cap_top_k` lowers a `top_k` above the server's maximum to it; without it that is refused.
     """
 
-    scope: Scope
-    access: AccessContext
     query: str
     now: datetime
     hybrid: HybridParameters = HybridParameters()
-    filter: Filter = field(default_factory=Filter)
     top_k: int | None = None
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
     process: str = ""
     doc_class: str = ""
     workflow_id: str = ""

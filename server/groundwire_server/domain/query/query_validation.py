@@ -7,7 +7,7 @@ from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.domain.search.validation import check_filter
+from groundwire_server.domain.search.validation import check_filter, check_text
 from groundwire_server.domain.validation import Violations, check_scope
 
 
@@ -15,7 +15,7 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
     """Checks a query that is answered with `fusion`, against the server's largest `top_k`."""
     violations = Violations()
     check_scope(request.scope, violations)
-    _check_text(request.query, violations)
+    check_text(request.query, violations)
     check_filter(request.filter, violations)
     check_hybrid(request.hybrid, max_top_k, violations)
     check_max_candidates(request.hybrid.max_candidates, given_limits(request.hybrid, request.top_k), violations)
@@ -29,13 +29,6 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
         violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
     _check_freshness(request, violations)
     violations.raise_any()
-
-
-def _check_text(query: str, violations: Violations) -> None:
-    if len(query) > limits.MAX_QUERY_CHARS:
-        violations.bound_length("query", query, limits.MAX_QUERY_CHARS)
-    elif not query.strip():
-        violations.require("query", "give the text to search for; blank text matches nothing")
 
 
 def check_hybrid(hybrid: HybridParameters, max_top_k: int, violations: Violations) -> None:

@@ -4,7 +4,7 @@ A candidate's place in the columns is its position. A row is the number of a nod
 version, so a smaller row is a smaller id; rows never leave the server.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,11 @@ NO_FILE = -1
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
+
+
+def as_positions(rows: Iterable[int]) -> Positions:
+    """Rows or positions as an array."""
+    return np.fromiter(rows, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

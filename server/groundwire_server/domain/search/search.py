@@ -1,7 +1,7 @@
 """SearchNodes: what is asked and what is answered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
@@ -115,26 +115,34 @@ FILTERED_STRINGS: Final[Mapping[str, str]] = MappingProxyType(
 """The fields of a filter that compare a string of a node as a whole, with the node's field."""
 FILTERED_FLAGS: Final = ("is_latest", "is_test", "is_generated")
 """The fields of a filter that compare the flag of a node of the same name."""
+FILTERED_LISTS: Final = tuple(own.name for own in fields(Filter) if own.name not in (*FILTERED_FLAGS, "metadata"))
+"""The fields of a filter that list strings."""
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
+class NodesRequest:
+    """The common part of all requests for nodes: those that do not pass `filter` and `lifecycle` are as if absent."""
+
+    scope: Scope
+    access: AccessContext
+    filter: Filter = field(default=NO_FILTER, kw_only=True)
+    lifecycle: Lifecycle = field(default=Lifecycle.ACTIVE, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest(NodesRequest):
     """A search for nodes, as the caller asked it; `search_type` None means what the index has data for.
 
     `query_vector` has the index's dimension and any length but zero; empty means that the backend embeds `query`.
     """
 
-    scope: Scope
-    access: AccessContext
     search_type: SearchType | None
     query: str
     top_k: int
-    filter: Filter = NO_FILTER
     query_vector: tuple[float, ...] = ()
     rrf_k: int = DEFAULT_RRF_K
     rerank: Rerank = Rerank.NONE
     explain: bool = False
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +156,13 @@ class RetrieverScore:
 
 @dataclass(frozen=True, slots=True)
 class NodeLabel:
-    """The fields of a hit that describe its node; see `Node`."""
+    """The fields of a hit, or of a node on a path, that describe the node; see `Node`."""
 
     id: str
     symbol: str
     location: Location
-    is_test: bool
-    is_generated: bool
+    is_test: bool = False
+    is_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """The rules of filters, which every request has, and of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
 
-from dataclasses import fields
-
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.limits import (
     MAX_FILTER_CONDITIONS,
@@ -10,7 +8,14 @@ from groundwire_server.domain.limits import (
     MAX_QUERY_CHARS,
     MAX_RRF_K,
 )
-from groundwire_server.domain.search.search import Filter, MetadataCondition, Rerank, SearchRequest, SearchType
+from groundwire_server.domain.search.search import (
+    FILTERED_LISTS,
+    Filter,
+    MetadataCondition,
+    Rerank,
+    SearchRequest,
+    SearchType,
+)
 from groundwire_server.domain.validation import Violations, check_scope
 
 
@@ -22,20 +27,19 @@ def check_search(request: SearchRequest, max_top_k: int) -> None:
     violations.bound("top_k", request.top_k, 1, max_top_k)
     if request.search_type in (SearchType.HYBRID, None):
         violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
-    _check_query(request, violations)
+    vector_suffices = request.search_type is SearchType.SEMANTIC and request.query_vector
+    check_text(request.query, violations, required=not vector_suffices or request.rerank is not Rerank.NONE)
     _check_query_vector(request, violations)
     if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
     violations.raise_any()
 
 
-def _check_query(request: SearchRequest, violations: Violations) -> None:
-    needs_text = (
-        request.search_type is not SearchType.SEMANTIC or not request.query_vector or request.rerank is not Rerank.NONE
-    )
-    if len(request.query) > MAX_QUERY_CHARS:
-        violations.bound_length("query", request.query, MAX_QUERY_CHARS)
-    elif needs_text and not request.query.strip():
+def check_text(query: str, violations: Violations, *, required: bool = True) -> None:
+    """Checks the text of a query."""
+    if len(query) > MAX_QUERY_CHARS:
+        violations.bound_length("query", query, MAX_QUERY_CHARS)
+    elif required and not query.strip():
         violations.require("query", "give the text to search for; blank text matches nothing")
 
 
@@ -46,15 +50,11 @@ def _check_query_vector(request: SearchRequest, violations: Violations) -> None:
     violations.need_direction("query_vector", request.query_vector)
 
 
-_NO_LISTS = ("is_latest", "is_test", "is_generated", "metadata")
-_LISTS = tuple(field.name for field in fields(Filter) if field.name not in _NO_LISTS)
-
-
 def check_filter(filter_: Filter, violations: Violations) -> None:
     """Checks the numbers and lengths of a filter's values."""
     if not filter_.narrows:
         return
-    for name in _LISTS:
+    for name in FILTERED_LISTS:
         values: tuple[str, ...] = getattr(filter_, name)
         violations.bound_count(f"filter.{name}", values, MAX_FILTER_VALUES)
         for position, value in enumerate(values[:MAX_FILTER_VALUES]):

@@ -1,13 +1,10 @@
 """FetchNodeTexts: what is asked and what is answered."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from groundwire_index.nodes.node import Location
-from groundwire_index.scope import Scope
-from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import NodesRequest
 
 
 class PrioritizationMode(Enum):
@@ -36,21 +33,14 @@ class GraphNode:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchRequest:
-    """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent.
+class FetchRequest(NodesRequest):
+    """A request for texts. Exactly one of `budget_tokens` and `max_chars` is set; None means absent."""
 
-    Nodes that do not pass the filter are as if absent.
-    """
-
-    scope: Scope
-    access: AccessContext
     seed_ids: tuple[str, ...]
     nodes: tuple[GraphNode, ...]
     budget_tokens: int | None = None
     max_chars: int | None = None
     mode: PrioritizationMode = PrioritizationMode.BALANCED
-    filter: Filter = field(default_factory=Filter)
-    lifecycle: Lifecycle = Lifecycle.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,27 +7,25 @@ from groundwire_server.domain.graph.expansion import Direction, ExpandRequest, E
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of
 
-DIRECTIONS = meanings_of(Direction, retrieval_pb2.EdgeDirection, Direction.OUTGOING)
+decode_direction = decoder_of(Direction, retrieval_pb2.EdgeDirection, Direction.OUTGOING)
 
 
 def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:
     """The walk a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
     decoded = ExpandRequest(
-        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        scope=decode_scope(request, violations),
         access=access,
         seed_ids=tuple(request.seed_ids),
         max_depth=request.max_depth if request.HasField("max_depth") else None,
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
-        direction=decode_enum(
-            request.direction, DIRECTIONS, retrieval_pb2.EdgeDirection.DESCRIPTOR, "direction", violations
-        ),
+        direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
-        lifecycle=decode_lifecycle(request, violations),
+        lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()
     return decoded

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from google.protobuf import struct_pb2
 
 from groundwire.v1 import scope_pb2
 from groundwire_index.nodes.node import MetadataScalar
 from groundwire_server.domain.errors import Reason
-from groundwire_server.domain.search.search import NO_FILTER, Filter, MetadataCondition
+from groundwire_server.domain.search.search import FILTERED_FLAGS, FILTERED_LISTS, NO_FILTER, Filter, MetadataCondition
 from groundwire_server.domain.validation import Violations
 
 _ALLOWED = "give a string, a number, a boolean, null, or a list of at least one of them"
@@ -18,24 +19,9 @@ def decode_filter(message: scope_pb2.NodeFilter, violations: Violations) -> Filt
     """The filter as given, its metadata by key; metadata that no filter can express is noted in `violations`."""
     if not message.ListFields():
         return NO_FILTER
-    return Filter(
-        kinds=tuple(message.kinds),
-        data_types=tuple(message.data_types),
-        corpus_types=tuple(message.corpus_types),
-        languages=tuple(message.languages),
-        path_prefixes=tuple(message.path_prefixes),
-        collection_ids=tuple(message.collection_ids),
-        document_ids=tuple(message.document_ids),
-        service_names=tuple(message.service_names),
-        repo_names=tuple(message.repo_names),
-        tenant_ids=tuple(message.tenant_ids),
-        case_ids=tuple(message.case_ids),
-        document_version_ids=tuple(message.document_version_ids),
-        is_latest=message.is_latest if message.HasField("is_latest") else None,
-        is_test=message.is_test if message.HasField("is_test") else None,
-        is_generated=message.is_generated if message.HasField("is_generated") else None,
-        metadata=tuple(_decode_metadata(message.metadata, violations)),
-    )
+    given: dict[str, Any] = {name: tuple(getattr(message, name)) for name in FILTERED_LISTS}
+    given |= {name: getattr(message, name) for name in FILTERED_FLAGS if message.HasField(name)}
+    return Filter(**given, metadata=tuple(_decode_metadata(message.metadata, violations)))
 
 
 def _decode_metadata(metadata: struct_pb2.Struct, violations: Violations) -> Iterator[MetadataCondition]:

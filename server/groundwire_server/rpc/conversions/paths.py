@@ -4,17 +4,17 @@ from groundwire.v1 import retrieval_pb2
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.validation import Violations
-from groundwire_server.rpc.conversions.expansion import DIRECTIONS, encode_edge
+from groundwire_server.rpc.conversions.expansion import decode_direction, encode_edge
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope
 
 
 def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext) -> PathsRequest:
     """The search for paths that a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
     decoded = PathsRequest(
-        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        scope=decode_scope(request, violations),
         access=access,
         from_ids=tuple(request.from_ids),
         to_ids=tuple(request.to_ids),
@@ -22,12 +22,10 @@ def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext)
         max_paths=request.max_paths,
         max_nodes=request.max_nodes,
         edge_allowlist=tuple(request.edge_allowlist),
-        direction=decode_enum(
-            request.direction, DIRECTIONS, retrieval_pb2.EdgeDirection.DESCRIPTOR, "direction", violations
-        ),
+        direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         min_confidence=request.min_confidence,
-        lifecycle=decode_lifecycle(request, violations),
+        lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()
     return decoded

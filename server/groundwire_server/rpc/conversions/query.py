@@ -9,11 +9,11 @@ from groundwire_server.domain.query.query import FusionMode, HybridParameters, Q
 from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
-_RETRIEVERS = meanings_of(Retriever, retrieval_pb2.Retriever, None)
-_FUSION_MODES = meanings_of(FusionMode, query_pb2.FusionMode, None)
+_decode_retriever = decoder_of(Retriever, retrieval_pb2.Retriever, None)
+_decode_fusion = decoder_of(FusionMode, query_pb2.FusionMode, None)
 
 
 def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: datetime) -> QueryRequest:
@@ -23,19 +23,19 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
     """
     violations = Violations()
     decoded = QueryRequest(
-        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        scope=decode_scope(request, violations),
         access=access,
         query=request.query,
         hybrid=HybridParameters(**{field.name: value for field, value in request.hybrid.ListFields()}),
         now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         filter=decode_filter(request.filter, violations),
         top_k=request.top_k if request.HasField("top_k") else None,
-        lifecycle=decode_lifecycle(request, violations),
+        lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
         process=request.process,
         doc_class=request.doc_class,
         workflow_id=request.workflow_id,
         retrievers=_decode_retrievers(request.retrievers, violations),
-        fusion=decode_enum(request.fusion, _FUSION_MODES, query_pb2.FusionMode.DESCRIPTOR, "fusion", violations),
+        fusion=_decode_fusion(request.fusion, "fusion", violations),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=request.rerank,
         freshness_half_life_days=(
@@ -60,7 +60,7 @@ def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[
     retrievers: list[Retriever] = []
     for position, number in enumerate(numbers[: len(Retriever)]):
         field = f"retrievers[{position}]"
-        retriever = decode_enum(number, _RETRIEVERS, retrieval_pb2.Retriever.DESCRIPTOR, field, violations)
+        retriever = _decode_retriever(number, field, violations)
         if retriever is not None:
             retrievers.append(retriever)
         elif number == retrieval_pb2.RETRIEVER_UNSPECIFIED:

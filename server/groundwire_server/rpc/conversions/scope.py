@@ -1,6 +1,6 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -16,26 +16,19 @@ from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
-Request: TypeAlias = (
+ReadingRequest: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest
     | query_pb2.QueryRequest
     | index_pb2.GetIndexRequest
-    | index_pb2.ActivateIndexRequest
-    | index_pb2.DeleteIndexRequest
-    | index_pb2.ListIndexesRequest
 )
-VisibleRequest: TypeAlias = (
-    retrieval_pb2.SearchNodesRequest
-    | retrieval_pb2.ExpandDependencyTreeRequest
-    | retrieval_pb2.FindPathsRequest
-    | retrieval_pb2.FetchNodeTextsRequest
-    | query_pb2.QueryRequest
-)
-Value = TypeVar("Value")
+AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest
+Request: TypeAlias = ReadingRequest | AdministrationRequest | index_pb2.ListIndexesRequest
 
+Value = TypeVar("Value")
+Decoder: TypeAlias = Callable[[int, str, Violations], Value]
 Member = TypeVar("Member", bound=Enum)
 Number = TypeVar("Number", covariant=True)
 
@@ -59,21 +52,29 @@ def numbers_of(members: type[Member], wire: WireEnum[Number]) -> dict[Member, Nu
     return {member: wire.Value(prefix + member.name) for member in members}
 
 
-def meanings_of(members: type[Member], wire: WireEnum[int], unspecified: Value) -> dict[int, Member | Value]:
-    """The members of an enum by the wire's numbers, with what an unspecified value means."""
-    return {0: unspecified, **{number: member for member, number in numbers_of(members, wire).items()}}
+def decoder_of(members: type[Member], wire: WireEnum[int], unspecified: Value) -> Decoder[Member | Value]:
+    """Gives the member for a number in a field; `unspecified` for 0, and for an unknown one, which is a violation."""
+    meanings: dict[int, Member | Value] = {number: member for member, number in numbers_of(members, wire).items()}
+    known = ", ".join(value.name for value in wire.DESCRIPTOR.values[1:])
+
+    def decode(number: int, field: str, violations: Violations) -> Member | Value:
+        if number and number not in meanings:
+            rule = f"is {number}, which this server does not know; give one of {known}"
+            violations.add(field, Reason.VALUE_UNKNOWN, rule)
+        return meanings.get(number, unspecified)
+
+    return decode
 
 
 LIFECYCLES = numbers_of(Lifecycle, scope_pb2.Lifecycle)
-_LIFECYCLES = meanings_of(Lifecycle, scope_pb2.Lifecycle, Lifecycle.ACTIVE)
+decode_lifecycle = decoder_of(Lifecycle, scope_pb2.Lifecycle, Lifecycle.ACTIVE)
 
 
-def decode_scope(scope: scope_pb2.IndexScope | None, violations: Violations) -> Scope:
+def decode_scope(request: ReadingRequest | AdministrationRequest, violations: Violations) -> Scope:
     """The scope as given, with an absent one noted in `violations`."""
-    if scope is None:
+    if not request.HasField("scope"):
         violations.require("scope", "name the repository and branch to ask")
-        return Scope("", "")
-    return Scope(scope.repository, scope.branch, scope.active_index)
+    return Scope(request.scope.repository, request.scope.branch, request.scope.active_index)
 
 
 def named_scope(request: Request) -> Scope:
@@ -103,27 +104,6 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
         clearance_level=access.clearance_level,
         bounds=bounds,
     )
-
-
-def decode_lifecycle(request: VisibleRequest, violations: Violations) -> Lifecycle:
-    """Which nodes a request is about."""
-    return decode_enum(request.lifecycle, _LIFECYCLES, scope_pb2.Lifecycle.DESCRIPTOR, "lifecycle", violations)
-
-
-def decode_enum(
-    number: int, meanings: Mapping[int, Value], enum: EnumDescriptor, field: str, violations: Violations
-) -> Value:
-    """The domain value of an enum value; an unknown one is noted in `violations`.
-
-    `meanings` has every known number of `enum`, 0 (unspecified) among them.
-    """
-    if number not in meanings:
-        known = ", ".join(value.name for value in enum.values[1:])
-        violations.add(
-            field, Reason.VALUE_UNKNOWN, f"is {number}, which this server does not know; give one of {known}"
-        )
-        return meanings[0]
-    return meanings[number]
 
 
 def _decode_bound(access: scope_pb2.AccessContext, name: str, violations: Violations) -> Names | None:

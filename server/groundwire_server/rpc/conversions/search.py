@@ -21,13 +21,13 @@ from groundwire_server.domain.search.search import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of, numbers_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of, numbers_of
 
 _HIT_OVERHEAD_BYTES = 5
 """The tag and length of a hit within a response."""
 _WIRE_SEARCH_TYPES = numbers_of(SearchType, retrieval_pb2.SearchType)
-_SEARCH_TYPES = meanings_of(SearchType, retrieval_pb2.SearchType, None)
-_RERANKS = meanings_of(Rerank, retrieval_pb2.Rerank, Rerank.NONE)
+_decode_search_type = decoder_of(SearchType, retrieval_pb2.SearchType, None)
+_decode_rerank = decoder_of(Rerank, retrieval_pb2.Rerank, Rerank.NONE)
 RETRIEVERS = numbers_of(Retriever, retrieval_pb2.Retriever)
 _NAME_MATCHES = numbers_of(NameMatch, retrieval_pb2.NameMatch)
 _PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
@@ -37,19 +37,17 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
     """The search a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
     decoded = SearchRequest(
-        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        scope=decode_scope(request, violations),
         access=access,
-        search_type=decode_enum(
-            request.search_type, _SEARCH_TYPES, retrieval_pb2.SearchType.DESCRIPTOR, "search_type", violations
-        ),
+        search_type=_decode_search_type(request.search_type, "search_type", violations),
         query=request.query,
         top_k=request.top_k,
         filter=decode_filter(request.filter, violations),
         query_vector=tuple(request.query_vector),
         rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
-        rerank=decode_enum(request.rerank, _RERANKS, retrieval_pb2.Rerank.DESCRIPTOR, "rerank", violations),
+        rerank=_decode_rerank(request.rerank, "rerank", violations),
         explain=request.explain,
-        lifecycle=decode_lifecycle(request, violations),
+        lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()
     return decoded

@@ -9,35 +9,33 @@ from groundwire_server.domain.texts.texts import (
     GraphNode,
     PrioritizationMode,
     SkipReason,
+    StoredText,
 )
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_enum, decode_lifecycle, decode_scope, meanings_of, numbers_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of, numbers_of
+from groundwire_server.rpc.conversions.shared_fields import shared_fields
 
-_MODES = meanings_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, PrioritizationMode.BALANCED)
+_decode_mode = decoder_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, PrioritizationMode.BALANCED)
 SKIP_REASONS = numbers_of(SkipReason, retrieval_pb2.SkipReason)
+_fetched_fields = shared_fields(FetchedText, retrieval_pb2.NodeText)
+_stored_fields = shared_fields(StoredText, retrieval_pb2.NodeText)
 
 
 def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessContext) -> FetchRequest:
     """The texts a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
     decoded = FetchRequest(
-        scope=decode_scope(request.scope if request.HasField("scope") else None, violations),
+        scope=decode_scope(request, violations),
         access=access,
         seed_ids=tuple(request.seed_ids),
         nodes=tuple(GraphNode(node.id, node.depth, node.parent_id) for node in request.nodes),
         budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
         max_chars=request.max_chars if request.HasField("max_chars") else None,
-        mode=decode_enum(
-            request.prioritization_mode,
-            _MODES,
-            retrieval_pb2.PrioritizationMode.DESCRIPTOR,
-            "prioritization_mode",
-            violations,
-        ),
+        mode=_decode_mode(request.prioritization_mode, "prioritization_mode", violations),
         filter=decode_filter(request.filter, violations),
-        lifecycle=decode_lifecycle(request, violations),
+        lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()
     return decoded
@@ -59,15 +57,8 @@ def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
 def _encode_text(fetched: FetchedText) -> retrieval_pb2.NodeText:
     stored = fetched.stored
     return retrieval_pb2.NodeText(
-        id=fetched.id,
-        text=stored.text,
-        is_seed=fetched.is_seed,
-        depth=fetched.depth,
-        parent_id=fetched.parent_id,
-        token_count=stored.token_count,
+        **_fetched_fields(fetched),
+        **_stored_fields(stored),
         location=encode_location(stored.location),
-        symbol=stored.symbol,
-        is_test=stored.is_test,
-        is_generated=stored.is_generated,
         citation=citation(fetched.id, stored.location),
     )

@@ -1,26 +1,14 @@
 """Authorises every request: which scopes its caller may name, and which nodes it may see."""
 
-from typing import TypeAlias
-
-from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import index_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Grant, Scopes, narrowed
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.validation import Violations, check_scope
-from groundwire_server.rpc.conversions.indexes import decode_version_scope
-from groundwire_server.rpc.conversions.scope import decode_access
+from groundwire_server.rpc.conversions.indexes import decode_index_scope
+from groundwire_server.rpc.conversions.scope import AdministrationRequest, ReadingRequest, decode_access
 from groundwire_server.rpc.telemetry.call_record import current_call
-
-ScopedRequest: TypeAlias = (
-    retrieval_pb2.SearchNodesRequest
-    | retrieval_pb2.ExpandDependencyTreeRequest
-    | retrieval_pb2.FindPathsRequest
-    | retrieval_pb2.FetchNodeTextsRequest
-    | query_pb2.QueryRequest
-    | index_pb2.GetIndexRequest
-)
-AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest
 
 
 class AccessControl:
@@ -33,7 +21,7 @@ class AccessControl:
     def __init__(self, *, allow_admin: bool) -> None:
         self._allow_admin = allow_admin
 
-    def authorise(self, request: ScopedRequest) -> AccessContext:
+    def authorise(self, request: ReadingRequest) -> AccessContext:
         """The access that applies to a request that names a scope."""
         grant = current_call().caller.grant
         access = _narrowed(grant, request)
@@ -58,7 +46,7 @@ class AccessControl:
                 Reason.ADMINISTRATION_DISABLED,
                 "this server does not allow index administration over the wire (setting allow_admin)",
             )
-        scope = decode_version_scope(request)
+        scope = decode_index_scope(request)
         _check_granted(
             grant.administration,
             scope,
@@ -68,9 +56,8 @@ class AccessControl:
         return scope
 
 
-def _narrowed(grant: Grant, request: ScopedRequest | index_pb2.ListIndexesRequest) -> AccessContext:
-    requested: scope_pb2.AccessContext | None = request.access if request.HasField("access") else None
-    access = narrowed(grant, None if requested is None else decode_access(requested))
+def _narrowed(grant: Grant, request: ReadingRequest | index_pb2.ListIndexesRequest) -> AccessContext:
+    access = narrowed(grant, decode_access(request.access) if request.HasField("access") else None)
     current_call().access = access
     return access
 

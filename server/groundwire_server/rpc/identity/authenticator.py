@@ -1,15 +1,10 @@
 """The interface of all access modes: from a call to its caller and what that caller is granted."""
 
 from abc import ABC, abstractmethod
-from typing import TypeVar
-
-import grpc.aio
 
 from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
+from groundwire_server.rpc.bodies import CallContext
 
 
 class Authenticator(ABC):
@@ -19,7 +14,7 @@ class Authenticator(ABC):
         """Begins to refresh the keys or lists that callers are verified with."""
 
     @abstractmethod
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """The caller, by the call's headers and connection alone.
 
         Raises UnauthenticatedError, IdentityUnavailableError.
@@ -32,7 +27,7 @@ class Authenticator(ABC):
 class TrustedCallers(Authenticator):
     """Mode `trusted`: requests state their access themselves, for a mesh that has authenticated the caller."""
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """Everything, to everyone."""
         return ANYBODY
 

@@ -1,20 +1,17 @@
 """The bearer token of a call (RFC 6750), read from the call's metadata; and callers who need no more than that."""
 
 from hmac import compare_digest
-from typing import TypeVar
 
 import grpc.aio
 
 from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 
 AUTHORIZATION_KEY = "authorization"
 MAX_TOKEN_BYTES = 16_384
 _SCHEME = "bearer"
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
 
 
 def bearer_token(metadata: grpc.aio.Metadata | None) -> str:
@@ -44,7 +41,7 @@ class HolderOfToken(Authenticator):
     def __init__(self, token: str) -> None:
         self._token = token.encode()
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """Everything. Raises UnauthenticatedError."""
         if not compare_digest(bearer_token(context.invocation_metadata()).encode(), self._token):
             raise refused("signature", "the token is not the one of this server")

@@ -4,11 +4,9 @@ import hashlib
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TypeVar
-
-import grpc.aio
 
 from groundwire_server.domain.access.grants import Caller
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.identity.bearer_token import bearer_token
 from groundwire_server.rpc.identity.claim_mapping import ClaimMapping, Claims
@@ -64,9 +62,6 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-Request = TypeVar("Request")
-Response = TypeVar("Response")
-
 NO_SUBJECT = "(no sub)"
 MAX_REMEMBERED_SECONDS = 3_600
 """How long a verified token is accepted without another check, however late it expires."""
@@ -85,7 +80,7 @@ class TokenCallers(Authenticator):
         """Reads the keys, and goes on reading them periodically."""
         await self._keys.start()
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """The subject of the call's token and what the token grants.
 
         Raises UnauthenticatedError, IdentityUnavailableError.

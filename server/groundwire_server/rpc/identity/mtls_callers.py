@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar
 from urllib.parse import unquote_to_bytes
-
-import grpc.aio
 
 from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
 from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
@@ -62,9 +60,6 @@ def _unquoted(value: str) -> str:
     return _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
 
 
-Request = TypeVar("Request")
-Response = TypeVar("Response")
-
 _REMEMBERED = 4_096
 """For how many certificates the grant is remembered."""
 
@@ -83,7 +78,7 @@ class CertifiedCallers(Authenticator):
         self._grant = lru_cache(_REMEMBERED)(mapping.grant)
         self._is_proxy = lru_cache(_REMEMBERED)(mapping.is_proxy)
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """The name in the caller's certificate and what it grants.
 
         Raises UnauthenticatedError, IdentityUnavailableError.
@@ -94,7 +89,7 @@ class CertifiedCallers(Authenticator):
             raise refused("certificate", "no caller is known by the names in this certificate")
         return Caller((*names.uris, *names.dns_names)[0], grant)
 
-    def _caller(self, context: grpc.aio.ServicerContext[Request, Response]) -> CertificateNames:
+    def _caller(self, context: CallContext) -> CertificateNames:
         peer = _peer(context.auth_context())
         forwarded = [value for key, value in context.invocation_metadata() or () if key == FORWARDED_KEY]
         if not self._is_proxy(peer):

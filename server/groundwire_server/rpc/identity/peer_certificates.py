@@ -8,19 +8,15 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
 
-import grpc.aio
 from cryptography import x509
 
 from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import IdentityUnavailableError, Reason
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
 from groundwire_server.rpc.identity.revocation_file import RevocationFile
 from groundwire_server.rpc.identity.revocation_lists import UNREADABLE, RevocationStatus
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
 
 MAX_REMEMBERED = 4_096
 _ALWAYS = RevocationStatus(revoked=False, until=datetime.max.replace(tzinfo=UTC))
@@ -55,7 +51,7 @@ class PeerCertificates:
         if self._revocations is not None:
             await self._revocations.stop()
 
-    def check(self, context: grpc.aio.ServicerContext[Request, Response]) -> None:
+    def check(self, context: CallContext) -> None:
         """Checks the certificate of the call's peer. Raises as `check_pem` does, also when there is none."""
         properties = context.auth_context()
         self.check_pem(
@@ -116,7 +112,7 @@ class CheckedPeers(Authenticator):
         self._certificates.start()
         await self._callers.start()
 
-    async def authenticate(self, context: grpc.aio.ServicerContext[Request, Response]) -> Caller:
+    async def authenticate(self, context: CallContext) -> Caller:
         """The caller, if the peer's certificate is valid. Raises UnauthenticatedError, IdentityUnavailableError."""
         self._certificates.check(context)
         return await self._callers.authenticate(context)

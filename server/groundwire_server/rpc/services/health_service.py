@@ -96,7 +96,7 @@ class HealthService:
         self, bounds: "_Bounds", requests: AsyncIterable[bytes], context: _Context
     ) -> health_pb2.HealthCheckResponse:
         """The service's status now; NOT_FOUND for a service that is not here."""
-        del requests  # it leads back to the call, as the context does; `CallInterceptor` says why that matters
+        del requests  # it leads back to the call, as the context does; `CallHandler` says why that matters
         status, refusal = _UNKNOWN, None
         try:
             name = await _name(bounds.receiving, context)

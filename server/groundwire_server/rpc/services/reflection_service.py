@@ -48,7 +48,7 @@ class ReflectionService:
         try:
             await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, message)
         finally:
-            del context, requests  # `CallInterceptor` says why
+            del context, requests  # `CallHandler` says why
 
     async def _answer(self, requests: _Requests, context: _Context) -> None:
         """Raises DeadlineError when the stream has lasted too long, or when a newer stream takes its place."""

@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING
 import grpc.aio
 from grpc_health.v1 import health_pb2
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_index.backends import BACKENDS
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings
 from groundwire_server.rpc.admission.call_memory import CallMemory
 from groundwire_server.rpc.audit import AuditLog
-from groundwire_server.rpc.calls import CallBounds, Calls
+from groundwire_server.rpc.call_handler import CallHandler
+from groundwire_server.rpc.calls import Calls
 from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.access_modes import make_authenticator
 from groundwire_server.rpc.identity.authenticator import Authenticator
-from groundwire_server.rpc.interceptors import CallInterceptor
 from groundwire_server.rpc.services.health_service import HealthService
-from groundwire_server.rpc.services.index_servicer import IndexServicer
+from groundwire_server.rpc.services.methods import make_answers
 from groundwire_server.rpc.services.reflection_service import ReflectionService
-from groundwire_server.rpc.services.retrieval_servicer import QueryServicer, RetrievalServicer
 from groundwire_server.rpc.serving.readiness import Readiness
 from groundwire_server.rpc.serving.transport import bind, health_options, load_credentials, server_options
 from groundwire_server.rpc.telemetry.load import Load
@@ -30,10 +29,11 @@ if TYPE_CHECKING:
     from groundwire_server.engine.engine import RetrievalEngine
 
 SERVICES = (
-    retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"].full_name,
-    query_pb2.DESCRIPTOR.services_by_name["QueryService"].full_name,
-    index_pb2.DESCRIPTOR.services_by_name["IndexService"].full_name,
+    retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"],
+    query_pb2.DESCRIPTOR.services_by_name["QueryService"],
+    index_pb2.DESCRIPTOR.services_by_name["IndexService"],
 )
+_NAMES = tuple(service.full_name for service in SERVICES)
 
 
 class GroundwireServer:
@@ -54,32 +54,13 @@ class GroundwireServer:
     ) -> None:
         self._settings = settings
         self.telemetry = telemetry or Telemetry(settings)
-        self._calls = Calls(
-            CallBounds(
-                settings.max_waiting_calls,
-                default_seconds=settings.default_deadline_seconds,
-                max_seconds=settings.max_deadline_seconds,
-                threads=BACKENDS[settings.backend].threads,
-            )
-        )
+        self._calls = Calls(settings, BACKENDS[settings.backend].threads)
         self._authenticator = authenticator or make_authenticator(settings)
         self._audit = None if settings.audit == "off" else AuditLog(settings)
         self._memory = CallMemory(settings.call_memory_bytes)
-        self._health = HealthService(SERVICES)
+        self._health = HealthService(_NAMES)
         self._readiness = Readiness(indexes.check_readable, self._health.set_readable)
-        self._server = grpc.aio.server(
-            interceptors=[
-                CallInterceptor(
-                    self.telemetry,
-                    self._audit,
-                    self._calls.admitted,
-                    self._authenticator,
-                    self._memory,
-                    settings.max_receive_bytes,
-                )
-            ],
-            options=server_options(settings),
-        )
+        self._server = grpc.aio.server(options=server_options(settings))
         self._health_server = grpc.aio.server(options=health_options(settings))
         self._add_services(engine, indexes)
         self.address = ""
@@ -139,12 +120,18 @@ class GroundwireServer:
         )
 
     def _add_services(self, engine: "RetrievalEngine", indexes: IndexDirectory) -> None:
-        access = AccessControl(allow_admin=self._settings.allow_admin)
-        retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(RetrievalServicer(engine, access), self._server)
-        query_pb2_grpc.add_QueryServiceServicer_to_server(QueryServicer(engine, access), self._server)
-        index_pb2_grpc.add_IndexServiceServicer_to_server(IndexServicer(indexes, access), self._server)
+        answers = make_answers(engine, indexes, AccessControl(allow_admin=self._settings.allow_admin))
+        handler = CallHandler(
+            self.telemetry,
+            self._audit,
+            self._calls.admitted,
+            self._authenticator,
+            self._memory,
+            self._settings.max_receive_bytes,
+        )
+        self._server.add_generic_rpc_handlers(tuple(handler.service(service, answers) for service in SERVICES))
         for server in (self._server, self._health_server):
             server.add_generic_rpc_handlers((self._health.handler(),))
         if self._settings.reflection:
-            names = (*SERVICES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name)
+            names = (*_NAMES, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name)
             self._server.add_generic_rpc_handlers((ReflectionService(names).handler,))

@@ -7,12 +7,11 @@ import asyncio
 import time
 from collections.abc import Callable
 from importlib import metadata
-from typing import TYPE_CHECKING, TypeVar
-
-import grpc.aio
+from typing import TYPE_CHECKING
 
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.limits import MAX_QUERY_CHARS
+from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.telemetry.access_log import AccessLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.headers import read_headers
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from groundwire_server.rpc.telemetry.channelz import ChannelzServer
     from groundwire_server.rpc.telemetry.metering import Metering
     from groundwire_server.rpc.telemetry.traces import Traces
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
 
 
 class Telemetry:
@@ -69,7 +65,7 @@ class Telemetry:
         if self._traces:
             await asyncio.to_thread(self._traces.stop)
 
-    def began(self, method: str, context: grpc.aio.ServicerContext[Request, Response]) -> CallRecord:
+    def began(self, method: str, context: CallContext) -> CallRecord:
         """A call of `package.Service/Method` has arrived."""
         times_stages = self._metering is not None or self._traces is not None
         call = CallRecord(method, read_headers(context.invocation_metadata()), times_stages)

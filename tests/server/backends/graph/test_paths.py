@@ -19,9 +19,9 @@ from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import DeadlineError
 from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
+from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason
 from groundwire_server.domain.response_size import of_path, of_path_node
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.search.search import Filter, NodeLabel
 from groundwire_server.rpc.conversions.paths import encode_paths
 from support.calls import never_stop
 from support.path_oracle import AMPLE, Graph, graphs, searches, sorted_paths
@@ -114,7 +114,7 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     assert list(found.paths) == every[: len(found.paths)]
     named = dict.fromkeys(id_ for path in found.paths for id_ in path.node_ids)
     assert list(found.nodes) == [
-        PathNode(id_, f"Shop.{id_}", Location(f"src/{id_}.cs", 1, 2, content_hash("")), id_ in graph.tests)
+        NodeLabel(id_, f"Shop.{id_}", Location(f"src/{id_}.cs", 1, 2, content_hash("")), id_ in graph.tests)
         for id_ in named
     ]
     match found.reason:
@@ -192,7 +192,7 @@ def test_no_path_adds_more_to_a_response_than_is_reckoned() -> None:
     ids = tuple("\U0001f600" * 2_047 + str(place) for place in range(2))
     path = DependencyPath(ids, (Edge(ids[0], ids[1], "e" * 20_000, 0.3, 2**31 - 1),), 0.3)
     nodes = tuple(
-        PathNode(id_, "s" * 20_000, Location("p" * 20_000, 2**31 - 1, 2**31 - 1, "0" * 64), True, True) for id_ in ids
+        NodeLabel(id_, "s" * 20_000, Location("p" * 20_000, 2**31 - 1, 2**31 - 1, "0" * 64), True, True) for id_ in ids
     )
     found = Paths((path,) * 50, nodes, 0, 0, 0, 0, PathsReason.OK, "")
     debug = encode_paths(replace(found, paths=(), nodes=())).ByteSize()

@@ -8,12 +8,7 @@ from groundwire.v1 import index_pb2, scope_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.rpc.conversions.indexes import (
-    decode_index_scope,
-    decode_listing,
-    decode_version_scope,
-    encode_index,
-)
+from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_index
 from support.conversions import SCOPE, broken_rules, over_the_wire
 
 
@@ -49,7 +44,7 @@ def test_a_change_names_its_version(
     kind: type[index_pb2.ActivateIndexRequest] | type[index_pb2.DeleteIndexRequest],
 ) -> None:
     pinned = scope_pb2.IndexScope(repository="shop", branch="main", active_index="v2")
-    assert decode_version_scope(kind(scope=pinned)) == Scope("shop", "main", "v2")
+    assert decode_index_scope(kind(scope=pinned)) == Scope("shop", "main", "v2")
     with pytest.raises(InvalidRequestError) as caught:
-        decode_version_scope(kind(scope=SCOPE))
+        decode_index_scope(kind(scope=SCOPE))
     assert broken_rules(caught.value) == [("scope.active_index", Reason.FIELD_REQUIRED)]

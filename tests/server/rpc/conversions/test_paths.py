@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason, PathsRequest
-from groundwire_server.domain.search.search import Filter
+from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason, PathsRequest
+from groundwire_server.domain.search.search import Filter, NodeLabel
 from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
 from support.conversions import (
     ACCESS,
@@ -67,7 +67,7 @@ def test_a_search_for_paths_arrives_as_it_was_asked(request: PathsRequest) -> No
     st.builds(
         Paths,
         paths=st.lists(paths, max_size=3).map(tuple),
-        nodes=st.lists(st.builds(PathNode, names, names, locations, st.booleans(), st.booleans()), max_size=3).map(
+        nodes=st.lists(st.builds(NodeLabel, names, names, locations, st.booleans(), st.booleans()), max_size=3).map(
             tuple
         ),
         from_count=counts,
@@ -91,7 +91,7 @@ def test_paths_arrive_as_they_were_found(found: Paths) -> None:
             for path in message.paths
         ),
         nodes=tuple(
-            PathNode(node.id, node.symbol, decoded_location(node.location), node.is_test, node.is_generated)
+            NodeLabel(node.id, node.symbol, decoded_location(node.location), node.is_test, node.is_generated)
             for node in message.nodes
         ),
         from_count=debug.from_count,

@@ -113,7 +113,7 @@ def test_a_query_arrives_as_it_was_asked(request: QueryRequest) -> None:
 
 def test_what_is_absent_takes_the_default_of_the_contract() -> None:
     decoded = decode_query(query_pb2.QueryRequest(scope=SCOPE), ACCESS, NOW)
-    assert decoded == QueryRequest(decoded.scope, ACCESS, "", NOW, HybridParameters(), Filter())
+    assert decoded == QueryRequest(decoded.scope, ACCESS, "", NOW, HybridParameters(), filter=Filter())
     assert (decoded.rrf_k, decoded.freshness_half_life_days, decoded.freshness_weight) == (60, None, None)
     assert (decoded.fusion, decoded.lifecycle) == (None, Lifecycle.ACTIVE)
     assert decoded.include_parents

@@ -11,7 +11,7 @@ from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.search.search import Filter, Rerank
 from groundwire_server.domain.texts.texts import PrioritizationMode
 from groundwire_server.rpc.conversions.expansion import decode_expand
-from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_version_scope
+from groundwire_server.rpc.conversions.indexes import decode_index_scope
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.search import decode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch
@@ -119,8 +119,8 @@ def test_an_unknown_enum_value_is_refused_by_name(decode: Callable[[], object], 
         lambda: decode_fetch(retrieval_pb2.FetchNodeTextsRequest(), ACCESS),
         lambda: decode_query(query_pb2.QueryRequest(), ACCESS, NOW),
         lambda: decode_index_scope(index_pb2.GetIndexRequest()),
-        lambda: decode_version_scope(index_pb2.ActivateIndexRequest()),
-        lambda: decode_version_scope(index_pb2.DeleteIndexRequest()),
+        lambda: decode_index_scope(index_pb2.ActivateIndexRequest()),
+        lambda: decode_index_scope(index_pb2.DeleteIndexRequest()),
     ],
 )
 def test_an_absent_scope_is_refused(decode: Callable[[], object]) -> None:

@@ -11,7 +11,7 @@ from groundwire_server.backends.shared.graph.between import Between, Links, link
 from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.graph.paths import DependencyPath, PathNode, Paths, PathsReason
+from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason
 from groundwire_server.domain.limits import MAX_PATH_LINKS
 from groundwire_server.domain.response_size import Room, of_path, of_path_node
 from groundwire_server.domain.search.search import NodeLabel
@@ -91,15 +91,15 @@ class _Finder:
             return PathsReason.PATH_LIMIT
         return PathsReason.OK if hops == self._search.max_hops else None
 
-    def _fitting(self) -> tuple[tuple[DependencyPath, ...], tuple[PathNode, ...]]:
+    def _fitting(self) -> tuple[tuple[DependencyPath, ...], tuple[NodeLabel, ...]]:
         """The first paths that fit the response with their nodes."""
         room = Room(self._search.max_bytes)
         rows = sorted({row for route in self._routes for row in route.rows})
         labels = dict(zip(rows, self._snapshot.labels(np.asarray(rows, dtype=np.int64)), strict=True))
         paths: list[DependencyPath] = []
-        nodes: dict[int, PathNode] = {}
+        nodes: dict[int, NodeLabel] = {}
         for route in self._routes:
-            named = {row: _node(labels[row]) for row in route.rows if row not in nodes}
+            named = {row: labels[row] for row in route.rows if row not in nodes}
             path = self._path(route, [labels[row].id for row in route.rows])
             if not room.take(of_path(path) + sum(map(of_path_node, named.values()))):
                 break
@@ -119,7 +119,3 @@ class _Finder:
 
 def _rows(known: Mapping[str, int], ids: Sequence[str]) -> Rows:
     return np.unique(np.asarray([known[id_] for id_ in ids if id_ in known], dtype=np.int32))
-
-
-def _node(label: NodeLabel) -> PathNode:
-    return PathNode(label.id, label.symbol, label.location, label.is_test, label.is_generated)

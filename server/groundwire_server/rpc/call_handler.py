@@ -3,18 +3,20 @@
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import grpc
 import grpc.aio
+from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from groundwire.v1 import errors_pb2
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.execution.observation import observed_by
 from groundwire_server.rpc.admission.call_memory import CallMemory, HeldMemory
 from groundwire_server.rpc.audit import AuditLog
-from groundwire_server.rpc.bodies import parse, receive
+from groundwire_server.rpc.bodies import CallContext, parse, receive
 from groundwire_server.rpc.conversions.counts import check_counts
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.conversions.scope import Request as AnyRequest
@@ -26,17 +28,13 @@ from groundwire_server.rpc.telemetry.headers import REQUEST_ID_KEY
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Awaitable, Callable
+    from collections.abc import AsyncIterable, Callable, Mapping
     from contextlib import AbstractContextManager
 
-    from grpc import RpcMethodHandler as Handler  # generic in its stubs, not at run time
-
-Request = TypeVar("Request")
-Response = TypeVar("Response")
+    from groundwire_server.rpc.services.methods import Answer
 
 Admit: TypeAlias = "Callable[[str, str, float | None], AbstractContextManager[None]]"
 
-OWN_SERVICES = "/groundwire."
 RECEIVE_SECONDS = 10.0
 """How long a request may take to arrive, once its call is admitted."""
 SMALL_REQUEST_BYTES = 65_536
@@ -49,8 +47,16 @@ _DEADLINE_REASON = errors_pb2.ErrorReason.Name(errors_pb2.ERROR_REASON_DEADLINE_
 _DEADLINE_SLACK_SECONDS = 0.01
 
 
-class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps the calls of Groundwire's own services, all of them unary.
+class _Method(NamedTuple):
+    """A method by its full name, `package.Service/Method`, the form of its request, and what answers one."""
+
+    name: str
+    request: type[Message]
+    answer: "Answer"
+
+
+class CallHandler:
+    """Handles the calls of Groundwire's own services, all of them unary.
 
     The headers decide who makes a call, and whether the server has room for it. Then its request is received, in memory
     that was put aside for it, parsed and counted.
@@ -78,33 +84,22 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         self._most_request_memory = request_memory(max_receive_bytes)
         self._parsing = asyncio.Lock()
 
-    async def intercept_service(
-        self,
-        continuation: "Callable[[grpc.HandlerCallDetails], Awaitable[Handler[Request, Response] | None]]",
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> "Handler[Request, Response] | None":
-        """The method's handler with all of the above around it."""
-        handler = await continuation(handler_call_details)
-        if handler is None or not handler_call_details.method.startswith(OWN_SERVICES):
-            return handler
-        # Without serialisers: this reads, parses and serialises by itself, to know the sizes.
-        surrounded: Handler[bytes, bytes] = grpc.stream_unary_rpc_method_handler(
-            partial(self._answer, handler, handler_call_details.method.lstrip("/"))
-        )
-        return cast("Handler[Request, Response]", surrounded)
+    def service(self, service: ServiceDescriptor, answers: "Mapping[str, Answer]") -> grpc.GenericRpcHandler:
+        """A service whose methods are answered so, by their names."""
+        handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {}
+        for own in service.methods:
+            request = GetMessageClass(own.input_type)
+            method = _Method(f"{service.full_name}/{own.name}", request, answers[own.name])
+            # Without serialisers: this reads, parses and serialises by itself, to know the sizes.
+            handlers[own.name] = grpc.stream_unary_rpc_method_handler(partial(self._answer, method))
+        return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
-    async def _answer(
-        self,
-        handler: "Handler[Request, Response]",
-        method: str,
-        requests: "AsyncIterable[bytes]",
-        context: grpc.aio.ServicerContext[Request, Response],
-    ) -> bytes:
+    async def _answer(self, method: _Method, requests: "AsyncIterable[bytes]", context: CallContext) -> bytes:
         del requests  # it leads back to the call, as below
-        call = self._telemetry.began(method, context)
+        call = self._telemetry.began(method.name, context)
         response, refusal = b"", None
         try:
-            response = await self._respond(handler, call, context)
+            response = await self._respond(method, call, context)
         except asyncio.CancelledError:
             self._refuse(call, _given_up(context.time_remaining()))
             raise
@@ -122,54 +117,41 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         finally:
             del context
 
-    async def _respond(
-        self,
-        handler: "Handler[Request, Response]",
-        call: CallRecord,
-        context: grpc.aio.ServicerContext[Request, Response],
-    ) -> bytes:
+    async def _respond(self, method: _Method, call: CallRecord, context: CallContext) -> bytes:
         """The response's bytes, which are accounted for until they have been sent."""
         call.caller = await self._authenticator.authenticate(context)
         with self._admit(call.method_name, call.caller.subject, context.time_remaining()):
-            return await self._admitted(handler, call, context)
+            return await self._admitted(method, call, context)
 
-    async def _admitted(
-        self,
-        handler: "Handler[Request, Response]",
-        call: CallRecord,
-        context: grpc.aio.ServicerContext[Request, Response],
-    ) -> bytes:
+    async def _admitted(self, method: _Method, call: CallRecord, context: CallContext) -> bytes:
         began = time.monotonic()
         held = await self._memory.hold(call.caller.subject, self._most_request_memory, RECEIVE_SECONDS)
         _release_after_call(held)
         body = await receive(context, began + RECEIVE_SECONDS - time.monotonic())
         held.resize(request_memory(len(body)))
-        request = await self._parsed(handler, body)
+        request = await self._parsed(method, body)
         del body
         call.scope = named_scope(cast("AnyRequest", request))
         self._telemetry.asked(call, request)
         if self._audit:
             self._audit.begun(call)
-        behaviour = cast(
-            "Callable[[Request, grpc.aio.ServicerContext[Request, Response]], Awaitable[Response]]", handler.unary_unary
-        )
         with observed_by(call):
-            response = await behaviour(request, context)
-        content = cast("Message", response).SerializeToString()
+            response = await method.answer(request)
+        content = response.SerializeToString()
         held.resize(COPIES_OF_RESPONSE * len(content))
         if self._audit:
             self._audit.answered(call, response)
         self._telemetry.ended(call, Outcome(grpc.StatusCode.OK, index=answering_index(response)))
         return content
 
-    async def _parsed(self, handler: "Handler[Request, Response]", body: bytes) -> Request:
+    async def _parsed(self, method: _Method, body: bytes) -> Message:
         """The request within the contract's counts. After a large one, others have the event loop for as long."""
         if len(body) <= SMALL_REQUEST_BYTES:
-            return _counted(handler, body)
+            return _counted(method, body)
         async with self._parsing:
             began = time.monotonic()
             try:
-                return _counted(handler, body)
+                return _counted(method, body)
             finally:
                 await asyncio.sleep(time.monotonic() - began)
 
@@ -180,10 +162,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             self._audit.refused(call, outcome)
 
 
-def _counted(handler: "Handler[Request, Response]", body: bytes) -> Request:
+def _counted(method: _Method, body: bytes) -> Message:
     """The request as a message, which has no more entries than the contract allows."""
-    request = parse(cast("Callable[[bytes], Request]", handler.request_deserializer), body)
-    check_counts(cast("Message", request))
+    request = parse(method.request.FromString, body)
+    check_counts(request)
     return request
 
 
