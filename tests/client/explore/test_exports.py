@@ -39,7 +39,7 @@ def test_a_text_cannot_end_its_fence_nor_a_name_its_line() -> None:
 
 def test_a_graph_is_a_flowchart() -> None:
     nodes = [Placed(name, name, PLACE, 0, ()) for name in ("Shop.a", '"] --> x["')]
-    edges = [Edge(*nodes, edge_type="Calls", confidence="1", line=line) for line in (3, 4)]
+    edges = [Edge(nodes[0], nodes[1], "Calls", "1", line) for line in (3, 4)]
     assert mermaid_graph(nodes, edges) == (
         'flowchart LR\n  n0["a"]\n  n1["#34;#93; --#62; x#91;#34;"]\n  n0 -->|"Calls"| n1\n'
     )
