@@ -28,13 +28,13 @@ def example_questions(hits: Iterable[SearchHit]) -> tuple[str, ...]:
 
 
 def _types(by_path: Mapping[str, Sequence[SearchHit]]) -> list[str]:
-    """The short names of symbols that others of their file are parts of, by the number of these."""
+    """The short names of public symbols that others of their file are parts of, by the number of these."""
     members: Counter[str] = Counter()
     for path, hits in by_path.items():
-        symbols = {hit.symbol for hit in hits}
+        names = {hit.symbol: short_name(hit.symbol, path) for hit in hits if hit.symbol}
         outer = Counter(hit.symbol.partition("(")[0].rpartition(".")[0] for hit in hits)
         if not path.endswith(_DOCUMENTS):
-            members |= Counter({short_name(symbol, path): outer[symbol] for symbol in symbols if symbol})
+            members |= Counter({name: outer[symbol] for symbol, name in names.items() if not name.startswith("_")})
     return _largest(members)
 
 

@@ -36,7 +36,7 @@ PATHS = [
     "/versions?scope=groundwire::main",
     "/compare",
     "/?q=zzz&mode=bm25",
-    f"/?q={QUESTION}&path=rendering",
+    f"/?q={QUESTION}&path=groundwire_pipelines/rendering",
     f"/?q={QUESTION}&mode=hybrid&budget=300",
     f"/compare?q={QUESTION}&b.mode=bm25",
     "/indexes",
@@ -50,8 +50,9 @@ PATHS = [
 def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Besides the index whose texts try to be markup, one of some folders of this project, with vectors."""
     source = tmp_path_factory.mktemp("source")
-    for folder in ("models", "parsing", "rendering"):
-        shutil.copytree(ROOT / "pipelines" / "groundwire_pipelines" / folder, source / folder)
+    package = Path("groundwire_pipelines")
+    for folder in ("definition", "engine", "parsing", "rendering", "validation"):
+        shutil.copytree(ROOT / "pipelines" / package / folder, source / package / folder)
     run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", data)
     with Server(data) as server:
         yield server
@@ -122,7 +123,7 @@ def reader(chromium: Browser, address: str, scheme: Scheme) -> Iterator[Reader]:
 
 def node_path(reader: Reader) -> str:
     """The page of the node that a search by its name finds first."""
-    page = reader.open("/?q=packing.pack&path=rendering/packing.py&scope=groundwire::main")
+    page = reader.open("/?q=packing.pack&path=groundwire_pipelines/rendering&scope=groundwire::main")
     return page.locator(".match h3 a").first.get_attribute("href") or ""
 
 

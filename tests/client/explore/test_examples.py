@@ -18,7 +18,14 @@ def members(name: str, count: int) -> list[str]:
 def test_the_largest_types_and_documents_are_asked_about() -> None:
     read = [
         *hits("src/basket.py", "src.basket", *members("Shop.Basket", 5)),
-        *hits("src/order.py", "src.order", *members("Order", 7), *members("Line", 4), *members("Small", 2)),
+        *hits(
+            "src/order.py",
+            "src.order",
+            *members("Order", 7),
+            *members("Line", 4),
+            *members("Small", 2),
+            *members("_Private", 9),
+        ),
         *hits("tests/test_order.py", *members("TestOrder", 20), is_test=True),
         *hits("docs/guide.md", "Guide", "Guide > Install", "Guide > Run"),
         *hits("docs/start.rst", "Start", "Start > One", "Start > Two", "Start > Two > Three"),
