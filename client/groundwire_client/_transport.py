@@ -5,7 +5,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar, cast
 
 import grpc
 import grpc.aio
@@ -43,14 +43,21 @@ Metadata = Sequence[tuple[str, str | bytes]]
 """gRPC metadata: lower-case keys; values are bytes for keys that end in `-bin`, else ASCII text."""
 
 _KEY = re.compile(r"[a-z0-9_.-]+")
-_PAIRS = ((str, str), (str, bytes))
 _Request = TypeVar("_Request")
 _Response = TypeVar("_Response")
 _AnyToken = TypeVar("_AnyToken", bound=AsyncToken)
 
 
+def _is_metadata(given: object) -> bool:
+    return isinstance(given, Sequence) and all(map(_is_pair, cast("Sequence[object]", given)))
+
+
 def _is_pair(pair: object) -> bool:
-    return isinstance(pair, tuple | list) and tuple(map(type, pair)) in _PAIRS and bool(_KEY.fullmatch(pair[0]))
+    match pair:
+        case (str(key), str() | bytes()):
+            return _KEY.fullmatch(key) is not None
+        case _:
+            return False
 
 
 class _Connection(ABC, Generic[_AnyToken]):
@@ -73,7 +80,7 @@ class _Connection(ABC, Generic[_AnyToken]):
         if access is not None:
             of_type("access", access, "of type AccessContext", AccessContext)
         check_timeout(timeout)
-        if not (isinstance(metadata, Sequence) and all(map(_is_pair, metadata))):
+        if not _is_metadata(metadata):
             raise TypeError(
                 "metadata must be a list of pairs, each of a lower-case key and a text (or bytes, for a key that ends "
                 "in -bin), such as [('x-tenant-route', 'eu')]"
