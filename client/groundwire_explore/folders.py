@@ -124,7 +124,7 @@ async def read_folder(client: AsyncGroundwireClient, scope: IndexScope, path: st
     answers = await asyncio.gather(*(_search(client, snapshot, name, most) for name, most in shares.items()))
     hits = {hit.id: hit for answer in (found, *answers) for hit in answer.hits}
     counted = {name: answer.debug.visible_count for name, answer in zip(shares, answers, strict=True)}
-    return replace(folder, hits=tuple(hits.values()), parts=_parts(_without_longer(counted)))
+    return replace(folder, hits=tuple(hits.values()), parts=_parts(counts_by_path(counted)))
 
 
 async def read_edges(client: AsyncGroundwireClient, scope: IndexScope, folder: Folder) -> Edges:
@@ -161,8 +161,8 @@ def _parts(counts: Mapping[str, int]) -> tuple[Part, ...]:
     return tuple(Part(path, counts[path]) for path in sorted(counts, key=lambda path: (-counts[path], path)))
 
 
-def _without_longer(counted: Mapping[str, int]) -> dict[str, int]:
-    """Counts by path of counts by prefix: that of `tsconfig.js` has the nodes of `tsconfig.json` too."""
+def counts_by_path(counted: Mapping[str, int]) -> dict[str, int]:
+    """Counts by path of counts by prefix: the count of `tsconfig.js` as a prefix has `tsconfig.json` too."""
     own: dict[str, int] = {}
     for path in sorted(counted, key=len, reverse=True):
         own[path] = counted[path] - sum(nodes for longer, nodes in own.items() if longer.startswith(path))
