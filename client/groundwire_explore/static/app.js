@@ -70,7 +70,7 @@ page.addEventListener("click", async (event) => {
     link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
     link.download = button.dataset.download;
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still read it
     status.textContent = `${link.download} is downloaded.`;
   } else if (button.dataset.copy || "copyText" in button.dataset) {
     await navigator.clipboard.writeText(button.dataset.copy ?? text);
