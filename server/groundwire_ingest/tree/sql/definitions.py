@@ -180,7 +180,7 @@ def _head_and_body(
 
 
 def _opens_no_body(before: Token, dialect: Dialect) -> bool:
-    """True behind what comes before the AS of a parameter's type or EXECUTE AS, or before an event of a trigger."""
+    """True if what follows opens no body: the AS of a parameter's type or of EXECUTE AS, an event of a trigger."""
     if dialect is Dialect.TSQL:
         return before.kind is Kind.VARIABLE or before.keyword in {"EXECUTE", "EXEC"}
     return before.keyword in _TRIGGER_EVENT_AFTER

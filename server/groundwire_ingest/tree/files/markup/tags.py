@@ -1,4 +1,4 @@
-"""Tags of HTML and its like, and where brackets close in C# and JavaScript. Linear in the text."""
+"""Tags of HTML and its like, and where brackets and Razor's expressions end in them. Linear in the text."""
 
 import re
 from collections.abc import Callable
