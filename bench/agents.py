@@ -24,7 +24,7 @@ from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 MOST_TOKENS = 40_000
-"""An agent that has read so many gives up."""
+"""An agent gives up after this many tokens."""
 WINDOW_LINES = 200
 _LIMITS = (2_000, 5_000, 10_000, MOST_TOKENS)
 _LISTED_FILES = 20
@@ -165,7 +165,7 @@ def _places(reading: Reading, part: str) -> list[str]:
 async def ask_all(
     address: str, repository: str, source: Path, questions: Sequence[Question]
 ) -> tuple[dict[str, list[Spent]], int]:
-    """What each agent spent on each question, and the tokens of the tools' descriptions."""
+    """The tokens of each agent for each question, and of the tools' descriptions."""
     arguments = ["mcp", "--server", address, "--scope", f"{repository}::{BRANCH}"]
     async with Client(StdioServerParameters(command=str(GROUNDWIRE), args=arguments)) as client:
         shown = {"name", "description", "input_schema"}

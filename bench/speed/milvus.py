@@ -27,7 +27,7 @@ from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.store import IndexStore
 
 SECONDS = 100.0
-"""For one request: a small machine is slow, and what is slow is to be measured."""
+"""For one request. It is long, because slow requests are measured too."""
 _WRITING_SECONDS = 1_800.0
 _START_SECONDS = 120.0
 

@@ -126,7 +126,7 @@ class AsyncGroundwireClient(AsyncTransport):
         Args:
             scope: Where to look.
             names: The names.
-            search_top_k: Lets several words that name no node mean so many that a search finds; 0 for none.
+            search_top_k: How many nodes of a search several words mean if they name no node; 0 for none.
             filter: Narrows the candidates.
             lifecycle: The nodes that names mean: active, deleted or both.
             access: What the caller may see; the client's own where it is None.
@@ -170,7 +170,7 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> ExpandDependencyTreeResponse:
         """Walks the dependency graph breadth first from seeds. See `ExpandDependencyTreeRequest` for the arguments.
 
-        Seeds may be names, as `resolve` takes them. `access` and `timeout` (seconds) are the client's defaults where
+        Seeds may be names, as in `resolve`. `access` and `timeout` (seconds) are the client's defaults where
         they are None.
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
@@ -211,7 +211,7 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> FindPathsResponse:
         """Finds the shortest paths from some nodes to others. See `FindPathsRequest` for the arguments.
 
-        Ends may be names, as `resolve` takes them; several words that name no node mean the five nodes that a
+        Ends may be names, as in `resolve`; several words that name no node mean the five nodes that a
         search finds best. `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
@@ -252,7 +252,7 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> FetchNodeTextsResponse:
         """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
 
-        Without a budget it is 4,000 tokens. Seeds may be names, as `resolve` takes them. `nodes` may be those of a
+        Without a budget it is 4,000 tokens. Seeds may be names, as in `resolve`. `nodes` may be those of a
         walk; only the fields that the server reads are sent. `access` and `timeout` (seconds) are the client's defaults
         where they are None.
 

@@ -30,7 +30,7 @@ FLAG_FIELDS = tuple(field.name for field in _FIELDS if field.type == field.TYPE_
 _NAMES = (*TEXT_FIELDS, *FLAG_FIELDS, "metadata")
 _LARGEST_EXACT = 2**53
 _SHORTEST = 3
-"""The length from which the beginning of a field's name is taken for an abbreviation."""
+"""The beginning of a field's name is taken for an abbreviation if it has at least this many letters."""
 
 
 def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:

@@ -1,4 +1,4 @@
-"""What the retrievers for frameworks share: the arguments of their query, and its matches as texts with places."""
+"""Shared by the retrievers for frameworks: the arguments of their query, and its matches as texts with places."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

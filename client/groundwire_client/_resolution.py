@@ -90,7 +90,7 @@ def is_id(scope: IndexScope, name: str) -> bool:
 
 
 def resolved(name: str, found: SearchNodesResponse) -> Resolution | None:
-    """What a search by name found; None if it found nothing. Raises NameResolutionError if it is ambiguous."""
+    """The result of a search by name; None if it found nothing. Raises NameResolutionError if it is ambiguous."""
     nodes = tuple(map(_node, found.hits))
     if found.ambiguous:
         raise NameResolutionError(

@@ -61,7 +61,7 @@ def _is_pair(pair: object) -> bool:
 
 
 class _Connection(ABC, Generic[_AnyToken]):
-    """What both clients share. It does not change, so threads and tasks may share it."""
+    """The common part of both clients. It does not change, so threads and tasks may share it."""
 
     @makes
     def __init__(

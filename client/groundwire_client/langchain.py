@@ -10,9 +10,9 @@ from groundwire_client._matches import QueryArguments, cited_texts
 
 
 class GroundwireRetriever(BaseRetriever):
-    """The whole texts that match a question best, as many as fit the budget, as documents with citations.
+    """The whole texts that match a question best and fit the budget, as documents with citations.
 
-    One `Query` for each question. What the client raises passes through.
+    One `Query` for each question. Errors of the client pass through.
 
     Attributes:
         client: Asks the server. With a `GroundwireClient`, `ainvoke` waits in a thread; an `AsyncGroundwireClient`

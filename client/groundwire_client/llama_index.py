@@ -15,9 +15,9 @@ _SHOWN = "citation"
 
 
 class GroundwireRetriever(BaseRetriever):
-    """The whole texts that match a question best, as many as fit the budget, as nodes with citations.
+    """The whole texts that match a question best and fit the budget, as nodes with citations.
 
-    One `Query` for each question. What the client raises passes through.
+    One `Query` for each question. Errors of the client pass through.
 
     Args:
         client: Asks the server. With a `GroundwireClient`, `aretrieve` waits in a thread; an `AsyncGroundwireClient`

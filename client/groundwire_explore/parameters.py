@@ -130,7 +130,7 @@ class FolderPlace(Place):
 
 
 class Versions(FolderPlace):
-    """Two versions of an index, of which `scope` is the new one.
+    """Two versions of an index; `scope` is the new one.
 
     Attributes:
         old: The old version, as in `scope`; empty for the one that was built before the new one.

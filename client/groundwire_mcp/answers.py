@@ -156,7 +156,7 @@ class Answers:
     async def _unknown(
         self, client: AsyncGroundwireClient, scope: AllowedScope, asked: SearchCode | Ask, index: str, found: Sized
     ) -> list[str]:
-        """What is said of languages that the index does not have, where nothing is found."""
+        """The hint about languages that the index does not have, when nothing is found."""
         if found or not asked.languages:
             return []
         known = await client.get_index(pinned(scope.index_scope, index))

@@ -105,7 +105,7 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse, *, 
 def print_paths(
     scope: IndexScope, result: FindPathsResponse, *, direction: str, resolved: Mapping[str, Iterable[Resolution]]
 ) -> None:
-    """What each end means; for each telling path its nodes in order, below each the edge to the next.
+    """The meaning of each end; for each telling path its nodes in order, below each the edge to the next.
 
     Without a path, it says which end no id was found for, or which direction was asked; `direction` is that one.
     `resolved` has by option what its names were resolved to.

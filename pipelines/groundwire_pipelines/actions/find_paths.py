@@ -84,7 +84,7 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
 
 
 async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
-    """What the text names; else the nodes that match it best."""
+    """The nodes that the text names; else the nodes that match it best."""
     with sending():
         named = await runtime.retrieval.search(
             scope_of(state),

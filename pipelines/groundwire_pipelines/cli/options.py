@@ -1,4 +1,4 @@
-"""What the commands of pipelines share: their options for typer, and how they report errors."""
+"""Shared by the commands of pipelines: their options for typer, and how they report errors."""
 
 import getpass
 from collections.abc import Iterator

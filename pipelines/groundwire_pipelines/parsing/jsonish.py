@@ -23,7 +23,7 @@ _WORD: Final = re.compile(r"""[^\s,:{}\[\]"'`]+""")
 _ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"} | {sign: sign for sign in "\"'\\/"}
 _ESCAPE: Final = re.compile(r"""\\(?:[bfnrt"'\\/]|u[0-9A-Fa-f]{4})""")
 _QUOTED: Final = {quote: re.compile(rf"(?:[^\\{quote}]++|{_ESCAPE.pattern})*+") for quote in "\"'"}
-"""What a string holds, by the quotes around it."""
+"""The content of a string, by the quotes around it."""
 _FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
 
 

@@ -140,7 +140,7 @@ class _PipelineChecks(StepChecks):
         return not unguarded
 
     def _check_reach(self, steps: Mapping[str, CheckedStep], entry: str) -> None:
-        """Warns of steps that no run reaches, and reports those from which no run ends."""
+        """Warns of steps that no run reaches, and reports those that never lead to an end."""
         named = {step.id: tuple(step.transitions.values()) for step in self._draft.steps.values()}
         for step_id in named:
             if step_id not in reachable(named, (entry,)):

@@ -1,8 +1,7 @@
 """FAISS searches the codes of vectors for those most similar to a query; its numbers are estimates, with a bound.
 
-FAISS adds in single precision, in an order that depends on the processor, and lets ties come in any order. What is
-returned here lets a caller tell which rows the best are on every processor: the scores that count differ from the
-estimates by no more than `error`.
+FAISS adds in single precision, in an order that depends on the processor, and returns ties in any order. The bound
+`error` makes the best rows the same on every processor: the scores that count differ from the estimates by no more.
 
 - By bytes, the scores that count are the similarities.
 - By signs, they are RaBitQ's own estimates in exact arithmetic. For that the query is rounded to sixteen levels here:

@@ -1,4 +1,4 @@
-"""The most bytes that parts of a response take on the wire: it must be below the limit of gRPC clients.
+"""The most bytes of the parts of a response on the wire: it must be below the limit of gRPC clients.
 
 A part that does not fit is left out whole. This is decided before its text is read, and before the edges of a node are
 looked for. There is no message yet then that an encoder could measure; bounds are a few bytes above what it would say,

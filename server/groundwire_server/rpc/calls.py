@@ -76,7 +76,7 @@ class Calls:
             self._start(self._queue.enter(call))
 
     def give_way(self, call: "RunningCall") -> None:
-        """Lets another call compute beside one that takes long."""
+        """Lets another call compute at the same time as one that takes long."""
         self._start(self._queue.give_way(call))
 
     def loads(self) -> Mapping[str, MethodLoad]:
@@ -266,7 +266,7 @@ class RunningCall(QueuedCall):
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What the threads need that work on a call."""
+    """The data that the threads of a call share."""
 
     start: Callable[[], Work]
     outcome: "Future[object]"

@@ -167,7 +167,7 @@ class NodeLabel:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a node is: its kind, and the signature of its symbol; see `Node`."""
+    """The kind of a node, and the signature of its symbol; see `Node`."""
 
     kind: str
     signature: str

@@ -14,9 +14,9 @@ from groundwire_server.domain.errors import CancelledError, DeadlineError, Groun
 from groundwire_server.rpc.admission.refusals import overloaded
 
 SECONDS_ALONE = 0.01
-"""A call that has computed for longer lets another one compute beside it."""
+"""After this time, a call lets another one compute at the same time."""
 MOST_LONG = 3
-"""The most calls that compute beside those that have a place."""
+"""The most calls that compute in addition to those that have a place."""
 KNOWN_AFTER = 8
 
 

@@ -1,4 +1,4 @@
-"""What answers each method of the services: decode, one call of the engine or of the index directory, encode."""
+"""Answers each method of the services: decode, one call of the engine or of the index directory, encode."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime

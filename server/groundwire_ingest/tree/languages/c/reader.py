@@ -118,7 +118,7 @@ class CSyntax(Syntax):
         found: set[Trait] = {"static"} if "static" in kinds else set()
         if has_child(field_of(function_of(node), "parameters"), "variadic_parameter"):
             found.add("variadic")
-        # What is defaulted or deleted has its body in place, too.
+        # A defaulted or deleted function has its body in place, too.
         body = node.child_by_field_name("body") or child_of(node, *_OTHER_BODIES)
         if node.type != "function_definition" or body is None:
             found.add("declared")

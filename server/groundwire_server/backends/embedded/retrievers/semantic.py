@@ -14,9 +14,9 @@ paths`):
 The first is used up to `direct_rows`, the second up to `exact_rows`, where the third begins to win. The limits are
 compared with the number of visible rows, so the path depends on no rows that a caller may not see.
 
-An approximate result is made in bands, so that fewer hits are a prefix of more. The first hits are the best of as
-many likely rows as the first band is wide. What follows is the best of the next band's rows that comes after them,
-and beyond the last band of all rows. A row that a band has missed is missing from wider results as well.
+An approximate result is made in bands, so that fewer hits are a prefix of more. The first hits are the best of the
+likely rows of the first band. They are followed by the best of the next band's rows that come after them, and beyond
+the last band by the best of all rows. A row that a band has missed is missing from wider results as well.
 """
 
 from collections.abc import Iterator, Sequence
