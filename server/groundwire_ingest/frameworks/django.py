@@ -120,4 +120,4 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
                 yield TableMapping(key, places.scope(node), "", f"{application(key)}_{name}", CONVENTION)
 
 
-DJANGO = Framework(languages="python", finders=(routes, tables), looks_at="class_definition")
+DJANGO = Framework(languages="python", finders=(routes, tables))

@@ -105,8 +105,4 @@ def _plain_string(node: Node | None) -> str:
     return text[1:-1] if node is not None and node.type == "string_literal" and "\\" not in text else ""
 
 
-ENTITY_FRAMEWORK = Framework(
-    languages="csharp",
-    finders=(tables,),
-    looks_at="class_declaration struct_declaration interface_declaration record_declaration property_declaration",
-)
+ENTITY_FRAMEWORK = Framework(languages="csharp", finders=(tables,))

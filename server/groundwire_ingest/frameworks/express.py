@@ -138,8 +138,4 @@ def _without_tail(path: tuple[str, ...]) -> str:
     return "" if path and path[-1].endswith("()") else ".".join(path)
 
 
-EXPRESS = Framework(
-    languages="typescript javascript",
-    finders=(routes,),
-    looks_at="variable_declarator import_statement export_statement",
-)
+EXPRESS = Framework(languages="typescript javascript", finders=(routes,))

@@ -122,4 +122,4 @@ def _strings(call: Node) -> Iterator[Node]:
     return (child for child in arguments_of(call) if child.type == "string")
 
 
-FLASK = Framework(languages="python", finders=(routes,), looks_at="decorator assignment")
+FLASK = Framework(languages="python", finders=(routes,))

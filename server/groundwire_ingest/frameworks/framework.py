@@ -50,11 +50,9 @@ class Framework:
     Attributes:
         finders: Run on each file, in this order.
         languages: The languages that it is used in, with spaces between them; empty for all.
-        looks_at: The types of grammar nodes that its finders look at. They always get those of calls and strings.
         components: Its files of markup with code, if it has any.
     """
 
     finders: tuple[Finder, ...] = ()
     languages: str = ""
-    looks_at: str = ""
     components: ComponentForm | None = None

@@ -221,6 +221,4 @@ def route_pattern(template: str, *, is_subtree: bool = False) -> str:
     return url_path(re.sub("/{2,}", "/", plain)) + below
 
 
-GO_ROUTERS = Framework(
-    languages="go", finders=(routes,), looks_at="import_spec parameter_declaration short_var_declaration"
-)
+GO_ROUTERS = Framework(languages="go", finders=(routes,))

@@ -60,4 +60,4 @@ def _table_of(name: str) -> str:
     return f"{words[:-1]}ies" if words.endswith("y") and words[-2:-1] not in "aeiou" else f"{words}s"
 
 
-GORM = Framework(languages="go", finders=(tables,), looks_at="method_declaration type_spec")
+GORM = Framework(languages="go", finders=(tables,))

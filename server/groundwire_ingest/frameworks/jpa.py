@@ -31,4 +31,4 @@ def tables(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TableMappin
             yield TableMapping(key, scope, "", "_".join(_WORDS.split(name)).lower(), CONVENTION_CONFIDENCE)
 
 
-JPA = Framework(languages="java", finders=(tables,), looks_at="class_declaration")
+JPA = Framework(languages="java", finders=(tables,))

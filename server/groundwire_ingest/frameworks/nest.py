@@ -145,6 +145,4 @@ def _given(members: dict[str, Node]) -> Node | None:
     return first_child(body) if body is not None and body.type == "parenthesized_expression" else body
 
 
-NEST = Framework(
-    languages="typescript javascript", finders=(routes, providers), looks_at="class_declaration object class_heritage"
-)
+NEST = Framework(languages="typescript javascript", finders=(routes, providers))

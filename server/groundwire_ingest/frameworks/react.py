@@ -137,4 +137,4 @@ def _string(syntax: Syntax, value: Node | None) -> str | None:
     return string_value(syntax, value) if value is not None and value.type in syntax.strings else None
 
 
-REACT = Framework(languages="typescript javascript", finders=(pages,), looks_at="object export_statement")
+REACT = Framework(languages="typescript javascript", finders=(pages,))

@@ -113,9 +113,4 @@ def _constants(syntax: Syntax, nodes: Nodes) -> Iterator[tuple[str, str]]:
                 yield text_of(variable.child_by_field_name("name")), string_value(syntax, value)
 
 
-SPRING = Framework(
-    languages="java",
-    finders=(routes, views),
-    looks_at="""class_declaration interface_declaration record_declaration method_declaration return_statement
-    field_declaration""",
-)
+SPRING = Framework(languages="java", finders=(routes, views))

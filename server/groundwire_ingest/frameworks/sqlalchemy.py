@@ -47,4 +47,4 @@ def _by_convention(node: Node) -> str:
     return name.lower() if "table=True" in keywords else ""
 
 
-SQLALCHEMY = Framework(languages="python", finders=(tables,), looks_at="class_definition")
+SQLALCHEMY = Framework(languages="python", finders=(tables,))

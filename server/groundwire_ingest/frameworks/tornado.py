@@ -20,4 +20,4 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
                 yield route_at(places, parts[0], regular_pattern(pattern), handler, "", "")
 
 
-TORNADO = Framework(languages="python", finders=(routes,), looks_at="tuple")
+TORNADO = Framework(languages="python", finders=(routes,))

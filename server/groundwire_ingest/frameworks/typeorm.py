@@ -102,8 +102,4 @@ def _class_around(member: Node) -> str:
     return text_of(body.parent.child_by_field_name("name")) if body is not None and body.parent is not None else ""
 
 
-TYPEORM = Framework(
-    languages="typescript javascript",
-    finders=(tables,),
-    looks_at="class_declaration public_field_definition field_definition method_definition",
-)
+TYPEORM = Framework(languages="typescript javascript", finders=(tables,))

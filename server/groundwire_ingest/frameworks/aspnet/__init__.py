@@ -5,8 +5,5 @@ from groundwire_ingest.frameworks.aspnet.routes import routes
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
 
 ASPNET = Framework(
-    languages="csharp",
-    finders=(routes,),
-    looks_at="class_declaration variable_declaration",
-    components=ComponentForm(".razor .cshtml", razor_file, razor_code, SHARED),
+    languages="csharp", finders=(routes,), components=ComponentForm(".razor .cshtml", razor_file, razor_code, SHARED)
 )
