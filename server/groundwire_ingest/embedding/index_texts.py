@@ -42,7 +42,8 @@ def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int)
     """
     # The encoder is only used if it gets the same input as the model would.
     prompt = embedder.text_prompt() if encoder is not None and isinstance(embedder, ConvertibleEmbedder) else None
-    source, embed = embedder.fingerprint, embedder.embed_texts
+    source = embedder.fingerprint
+    embed: Callable[[Sequence[str]], NDArray[np.float32]] = embedder.embed_texts
     if encoder is not None and prompt is not None:
         source, embed = encoder.record.fingerprint, partial(encoder.embed_texts, prompt=prompt, threads=threads)
     # The vectors of fixed texts have enough numbers to show any other way of rounding. All of these texts together are
