@@ -298,9 +298,11 @@ def test_a_chain_of_langchain_takes_the_access_of_each_call(shop: Server) -> Non
     with GroundwireClient(shop.address) as client:
         retriever = for_langchain(client).configurable_fields(access=ConfigurableField(id="access"))
         shown = PromptTemplate.from_template("{citation}: {page_content}")
-        chain = retriever | RunnableLambda(
-            lambda found: [shown.format(page_content=one.page_content, **one.metadata) for one in found]
-        )
+
+        def lines(found: list[Document]) -> list[str]:
+            return [shown.format(page_content=one.page_content, **one.metadata) for one in found]
+
+        chain = retriever | RunnableLambda(lines)
         public = chain.invoke("vat rate")
         assert "src/Tax.cs:3-9: decimal VatRate()" in public
         assert set(chain.invoke("vat secret", {"configurable": {"access": BILLING}})) - set(public) == {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from client.conftest import Caller, ClientOptions, FakeServer
+    from groundwire_client._token import Token
 
 
 def test_a_token_goes_with_every_call_beside_other_metadata(server: FakeServer, call: Caller) -> None:
@@ -63,7 +64,7 @@ def test_what_is_no_token_is_refused_and_not_shown(server: FakeServer, call: Cal
 
 def test_a_function_that_returns_no_string_is_told(server: FakeServer) -> None:
     with (
-        GroundwireClient(server.target, token=lambda: 7) as client,  # type: ignore[arg-type]
+        GroundwireClient(server.target, token=cast("Token", lambda: 7)) as client,
         pytest.raises(TypeError, match=r"^token: its function must return a string, not int$"),
     ):
         client.list_indexes()

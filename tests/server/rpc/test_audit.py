@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from groundwire.v1.retrieval_pb2 import SearchNodesResponse
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import Caller, Grant
@@ -17,6 +18,7 @@ from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from groundwire_server.rpc.telemetry.headers import read_headers
 
+ANSWER = SearchNodesResponse()
 FILLING = """
 import json, resource, sys
 from pathlib import Path
@@ -61,8 +63,8 @@ def test_a_file_that_somebody_else_has_locked_is_not_waited_for(tmp_path: Path, 
     with (tmp_path / "audit.jsonl").open() as reader:
         fcntl.flock(reader, fcntl.LOCK_SH)
         with pytest.raises(AuditUnavailableError):
-            log.answered(of("alice"), None)
-    log.answered(of("alice"), None)
+            log.answered(of("alice"), ANSWER)
+    log.answered(of("alice"), ANSWER)
     assert len((tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert log.failures == 1
 
@@ -71,7 +73,7 @@ def test_no_name_breaks_a_line_and_no_access_makes_it_long(tmp_path: Path, log: 
     odd = "line\nbreak, \u2028, \0, \ud800 and \U0001f600"
     names = frozenset(f"{number:04}" + "\U0001f600" * 252 for number in range(1_024))
     bounds = Bounds(cases=Names(names), workflows=Names(frozenset({"w"}), ("a",)))
-    log.answered(of(odd, AccessContext("t", names, names, 1, bounds)), None)
+    log.answered(of(odd, AccessContext("t", names, names, 1, bounds)), ANSWER)
     content = (tmp_path / "audit.jsonl").read_bytes()
     assert content.count(b"\n") == 1
     assert len(content) < 150_000
