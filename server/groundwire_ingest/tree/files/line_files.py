@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.files.facts import Setting
@@ -109,6 +110,7 @@ _TOML = Lexicon.of(
     r"[\w.+:-]+",
 )
 _TOML_NAME = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
+_Matcher: TypeAlias = Callable[[str], re.Match[str] | None]
 _TOML_HEADER = re.compile(rf"\s*\[\[?[ \t]*({_TOML_NAME}(?:[ \t]*\.[ \t]*{_TOML_NAME})*+)")
 _TOML_KEY = re.compile(rf"[ \t]*({_TOML_NAME}(?:[ \t]*\.[ \t]*{_TOML_NAME})*+)[ \t]*=[ \t]*(.*)")
 _TOML_NAMES = re.compile(_TOML_NAME)
@@ -121,28 +123,28 @@ def read_toml(file: SourceFile) -> FileReading:
 
     A bracket or a line that only looks like a header, inside an array or a text of several lines, is none.
     """
-    return _read_keys(file, _logical_lines(file.text), (_TOML_HEADER, _TOML_KEY), _names, ("#",))
+    return _read_keys(file, _logical_lines(file.text), (_TOML_HEADER.match, _TOML_KEY.match), _names, ("#",))
 
 
 def read_ini(file: SourceFile) -> FileReading:
     """Each section in brackets as a part, every key of INI, .properties and environment examples as a setting."""
     numbers = range(1, len(lines_of(file.text)) + 1)
-    return _read_keys(file, numbers, (_INI_HEADER, _INI_KEY), lambda name: (name.strip(),), ("#", ";"))
+    return _read_keys(file, numbers, (_INI_HEADER.match, _INI_KEY.match), lambda name: (name.strip(),), ("#", ";"))
 
 
 def _read_keys(
     file: SourceFile,
     numbers: Iterable[int],
-    patterns: tuple[re.Pattern[str], re.Pattern[str]],
+    readers: tuple[_Matcher, _Matcher],
     names: Callable[[str], tuple[str, ...]],
     comments: tuple[str, ...],
 ) -> FileReading:
-    """Sections and settings, by the patterns of a header and of a key with its value, of the lines `numbers`."""
+    """Sections and settings of the lines `numbers`; the readers match a header, and a key with its value."""
     lines = lines_of(file.text)
     headers: list[tuple[int, tuple[str, ...]]] = []
     settings: list[Setting] = []
     for line in numbers:
-        header, key = (pattern.match(lines[line - 1]) for pattern in patterns)
+        header, key = (read(lines[line - 1]) for read in readers)
         if header is not None:
             headers.append((line, names(header.group(1))))
         elif key is not None:
