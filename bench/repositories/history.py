@@ -5,15 +5,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_COMMIT = "\0"
+_COMMIT, _FIELD = "\0", "\1"
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit: who wrote it, as `name <address>`, its subject, and the paths of the files that it touched."""
+    """One commit: its hash, who wrote it, as `name <address>`, its message, and the paths of the files it touched.
 
+    `body` is the first line of the message below the subject, empty for none.
+    """
+
+    hash: str
     author: str
     subject: str
+    body: str
     paths: tuple[str, ...]
 
 
@@ -28,16 +33,24 @@ def read_commits(git: Path, commit: str) -> Iterator[Commit]:
 
     A path with characters that git quotes stays quoted, and so is the path of no file.
     """
-    shown = ("--no-merges", "--no-renames", "--no-show-signature", "--name-only", "--format=%x00%an <%ae>%n%s")
-    log = _git(git, "-c", "core.quotePath=false", "log", *shown, commit, "--").decode("utf-8", errors="replace")
+    shown = ("--no-merges", "--no-renames", "--no-show-signature", "--name-only")
+    form = "--format=%x00%H%x01%an <%ae>%x01%s%x01%b%x01"
+    log = _git(git, "-c", "core.quotePath=false", "log", *shown, form, commit, "--").decode("utf-8", errors="replace")
     for entry in log.split(_COMMIT)[1:]:
-        author, subject, *paths = entry.split("\n")
-        yield Commit(author, subject, tuple(filter(None, paths)))
+        hash_, author, subject, body, paths = entry.split(_FIELD, maxsplit=4)
+        first = next(iter(body.strip().splitlines()), "")
+        yield Commit(hash_, author, subject, first, tuple(filter(None, paths.split("\n"))))
 
 
 def archive(git: Path, commit: str, pathspecs: Sequence[str], file: Path) -> None:
     """Writes the sources of a commit that match the pathspecs as a compressed archive. Raises RuntimeError."""
     _git(git, "archive", "--format=tar.gz", f"--output={file.absolute()}", commit, "--", *pathspecs)
+
+
+def difference(git: Path, old: str, new: str, path: str) -> str:
+    """The patch of one file between two commits, without context, empty where it is the same. Raises RuntimeError."""
+    shown = ("--unified=0", "--no-renames", "--no-ext-diff", "--no-color")
+    return _git(git, "diff", *shown, old, new, "--", path).decode("utf-8", errors="replace")
 
 
 def _git(git: Path, *arguments: str) -> bytes:

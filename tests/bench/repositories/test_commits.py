@@ -128,7 +128,7 @@ def test_a_source_is_told_by_its_path(path: str, is_one: bool) -> None:
 
 def test_a_commit_counts_by_the_sources_that_it_touched() -> None:
     def one(subject: str, *paths: str, author: str = PERSON) -> Commit:
-        return Commit(author, subject, paths)
+        return Commit("0" * 40, author, subject, "", paths)
 
     basket, cart, order, till, shop = (f"src/{name}.py" for name in ("basket", "cart", "order", "till", "shop"))
     commits = [
@@ -173,7 +173,8 @@ def repository(tmp_path: Path) -> Path:
 def test_the_history_is_read_without_merges(repository: Path) -> None:
     commits = {commit.subject: commit for commit in read_commits(repository, "main")}
     assert "Take the side to main" not in commits
-    assert commits["Count what is in a"] == Commit(PERSON, "Count what is in a", ("a.png", "src/a.py"))
+    counted = commits["Count what is in a"]
+    assert (counted.author, counted.body, counted.paths) == (PERSON, "", ("a.png", "src/a.py"))
     assert commits["Write umlauts into a file"].paths == ("src/é.py",)
 
 

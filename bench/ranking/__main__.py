@@ -1,0 +1,52 @@
+"""`python -m bench.ranking`: learns the order of matches from what developers changed. See `bench/README.md`."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench.ranking.pairs import pairs_of, read_sources, read_spans, used_changes, write_pairs
+from bench.repositories.history import archive, commit_of
+from bench.repositories.indexing import unpack
+from bench.shared.programs import BRANCH, run_groundwire
+from bench.shared.results import console, explained
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
+
+SOURCES = Path(__file__).with_name("sources.tsv")
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def pairs(
+    clones: Annotated[Path, typer.Argument(help="Has a clone OWNER+NAME of each repository.", exists=True)],
+    out: Annotated[Path, typer.Argument(help="The folder for indexes and pairs; what it has is kept.")],
+    sources: Annotated[Path, typer.Option(help="The table of repositories.", exists=True)] = SOURCES,
+    most: Annotated[int, typer.Option(help="The most commits of a repository.", min=1)] = 400,
+) -> None:
+    """Index each repository as it was before its newest commits, and write their subjects and nodes."""
+    with explained():
+        for source in read_sources(sources):
+            folder = out / source.name
+            if (folder / "pairs.jsonl").exists():
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            git = clones / source.name
+            changes = used_changes(git, source.commit, most)
+            if not changes:
+                raise RuntimeError(f"{git}: no commit up to {source.commit} is a question: see bench/README.md")
+            base = commit_of(git, f"{changes[-1].hash}^")
+            archive(git, base, ["."], folder / "source.tar.gz")
+            tree = unpack(folder / "source.tar.gz", folder)
+            scope = ("--repository", source.name, "--branch", BRANCH, "--data", out / "data")
+            run_groundwire("index", tree, *scope, "--embedder", DEFAULT_MODEL)
+            run_groundwire("export", *scope, "--output", folder / "nodes.jsonl")
+            spans = read_spans(folder / "nodes.jsonl", f"{source.name}::{BRANCH}::")
+            count = write_pairs(folder / "pairs.jsonl", pairs_of(git, base, changes, spans))
+            shutil.rmtree(tree)
+            console.print(f"{source.name}: {count} pairs of {len(changes)} commits")
+
+
+if __name__ == "__main__":
+    app()
