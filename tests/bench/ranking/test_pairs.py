@@ -39,7 +39,7 @@ def commit(git: Path, message: str, files: dict[str, str]) -> str:
 
 
 def run(git: Path, *arguments: str) -> str:
-    command = ["git", "-C", git, "-c", "commit.gpgSign=false", *arguments]
+    command = ["git", "-C", str(git), "-c", "commit.gpgSign=false", *arguments]
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
 
 
