@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
@@ -33,8 +34,7 @@ _templates = Environment(
     lstrip_blocks=True,
 )
 _templates.tests["problem"] = lambda value: isinstance(value, Problem)
-_templates.filters["short"] = short_name
-_templates.filters["shown"] = shown
+cast("dict[str, object]", _templates.filters).update(short=short_name, shown=shown)
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

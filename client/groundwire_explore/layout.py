@@ -88,7 +88,7 @@ def _swept(layers: Layers, near: dict[int, list[int]]) -> Layers:
     for layer in layers[1:]:
         places = {node: place / len(swept[-1]) for place, node in enumerate(swept[-1])}
         own = {node: place / len(layer) for place, node in enumerate(layer)}
-        means = {}
+        means: dict[int, float] = {}
         for node in layer:
             known = [places[other] for other in near[node] if other in places]
             means[node] = sum(known) / len(known) if known else own[node]

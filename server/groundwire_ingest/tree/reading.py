@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePosixPath
 
 from groundwire_index.nodes.node import NodeAccess
@@ -28,7 +27,7 @@ from groundwire_ingest.tree.literals import (
     statements,
 )
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.model import FileAnalysis, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
@@ -137,7 +136,10 @@ class TreeReading:
 
         `may_read` says of a file which others its nodes may follow from.
         """
-        read = partial(workers.map, read_code, size=lambda file: len(file.text))
+
+        def read(files: Iterable[SourceFile]) -> Iterator[CodeAnalysis | GivenUp]:
+            return workers.map(read_code, files, lambda file: len(file.text))
+
         for code in read_components(self._components.values(), self._root_namespaces, may_read, read):
             if code.facts is not None:
                 self._keep_facts(code.facts)

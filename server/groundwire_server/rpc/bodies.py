@@ -9,7 +9,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import grpc.aio
 from google.protobuf.message import DecodeError
@@ -30,7 +30,7 @@ async def receive(context: CallContext, seconds: float | None) -> bytes:
     """
     try:
         async with asyncio.timeout(seconds):
-            body: object = await context.read()
+            body = cast("object", await context.read())
     except TimeoutError:
         raise DeadlineError("the request had not arrived in full in time; send it sooner, or a shorter one") from None
     if isinstance(body, bytes):
