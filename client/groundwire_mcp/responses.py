@@ -18,9 +18,10 @@ from groundwire_client import (
     SearchNodesResponse,
     SearchType,
     SkipReason,
+    telling_paths,
 )
 from groundwire_client import GraphEdge as ServerEdge
-from groundwire_client.cli import place, symbol_beside, telling_paths
+from groundwire_client.cli import place, symbol_beside
 from groundwire_mcp.results import (
     Graph,
     GraphEdge,

@@ -4,7 +4,7 @@ import typer
 
 from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
 from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
-from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside, telling_paths
+from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside
 from groundwire_client._known_values import value_notes
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
@@ -35,7 +35,6 @@ __all__ = [
     "scope_name",
     "scope_named",
     "symbol_beside",
-    "telling_paths",
     "unknown_names",
     "value_notes",
     "with_options",

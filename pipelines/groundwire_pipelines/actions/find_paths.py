@@ -1,19 +1,18 @@
 """`find_paths`: how the two ends of a question are connected, such as "from the button to the table"."""
 
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from groundwire_client import (
-    DependencyPath,
     EdgeDirection,
     FindPathsResponse,
     HybridParameters,
     NodeFilter,
     SearchType,
     choices,
+    telling_paths,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
@@ -144,27 +143,11 @@ async def _paths(
 
 def _keep(found: FindPathsResponse, state: PipelineState, runtime: Runtime) -> None:
     """Keeps the paths that differ, and their nodes as nodes to fetch, those of the first path first."""
-    state.paths = _differing(found)[: runtime.settings.max_paths]
+    state.paths = telling_paths(found, ends_may_differ=True)[: runtime.settings.max_paths]
     on_paths = {node_id for path in state.paths for node_id in path.node_ids}
     state.path_nodes = [node for node in found.nodes if node.id in on_paths]
     state.graph_seed_nodes = [node.id for node in state.path_nodes]
     state.graph_edges = distinct(hop for path in state.paths for hop in path.hops)
-
-
-def _differing(found: FindPathsResponse) -> list[DependencyPath]:
-    """Of the paths that leave a file, or of all where none does, those that differ in more than one node."""
-    files = {node.id: node.location.path or node.id for node in found.nodes}
-    leaving = [path for path in found.paths if len({files[node_id] for node_id in path.node_ids}) > 1]
-    kept: list[DependencyPath] = []
-    for path in leaving or found.paths:
-        if not any(_are_alike(path.node_ids, other.node_ids) for other in kept):
-            kept.append(path)
-    return kept
-
-
-def _are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
-    """True for paths of the same length, of several hops, with at most one other node."""
-    return len(one) == len(other) > 2 and sum(map(operator.ne, one, other)) <= 1
 
 
 def ends_of(question: str) -> tuple[str, str] | None:
