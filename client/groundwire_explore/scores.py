@@ -35,6 +35,8 @@ def query_bars(match: QueryMatch, matches: Sequence[QueryMatch], ranking: Rankin
     }
     adjusted = (
         *_kind_factor(match, ranking),
+        *_factor("length_factor", match.scores.length_factor, "its text is long"),
+        *_factor("within_file_factor", match.scores.within_file_factor, "others of its file have more of the words"),
         *_factor("boost", match.scores.boost, "the words of the query ask for its corpus"),
         *_factor("repeat_factor", match.scores.repeat_factor, "better matches come from the same file"),
     )
@@ -71,8 +73,8 @@ def _kind_factor(match: QueryMatch, ranking: RankingParameters) -> Iterator[Bar]
 
 
 def _factor(name: str, factor: float, reason: str) -> Iterator[Bar]:
-    """A factor of 1 changed nothing and is left out."""
-    if factor != 1:
+    """A factor of 1 changed nothing and is left out, as is 0: a server that does not know it."""
+    if factor not in (0, 1):
         yield Bar("ranking", name, f"\N{MULTIPLICATION SIGN} {factor:.3g}", min(factor, 1.0), reason)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from groundwire.v1 import query_pb2
 from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, RankingParameters
-from groundwire.v1.scope_pb2 import AccessContext
+from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
 from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform
 
 QUESTION = "where is the order refunded"
@@ -88,6 +88,36 @@ def test_a_fragment_counts_less(platform: Platform) -> None:
     assert scores_of(response, "alone").kind_factor == 1
 
 
+def test_a_longer_text_counts_more(platform: Platform) -> None:
+    """`brief` and `detailed` are found by their vectors alone, which are equal; `detailed` has ten times the text."""
+    pair = ["detailed", "brief"]
+    asked = {"retrievers": [DENSE], "query_vector": [1.0, 0.0]}
+    assert [one for one in order(platform, fusion=FUSION_MODE_WEIGHTED, **asked) if one in pair] == pair[::-1]
+    response = ask(platform, **asked)
+    assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == pair
+    for match in response.matches:
+        expected = (min(max(len(match.text), 150), 6_000) / 150) ** 0.125
+        assert match.scores.length_factor == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_member_with_the_words_answers_for_its_file(platform: Platform) -> None:
+    response = ask(platform, retrievers=[CODE_WORDS, DENSE], query_vector=[1.0, 0.0])
+    best: dict[str, float] = {}
+    for match in response.matches:
+        best[match.location.path] = max(best.get(match.location.path, 0.0), match.scores.bm25_code)
+    for match in response.matches:
+        highest = best[match.location.path]
+        share = match.scores.bm25_code / highest if highest else 1.0
+        assert match.scores.within_file_factor == pytest.approx(0.75 + 0.25 * share, rel=1e-12)
+    assert scores_of(response, "outside/rest").within_file_factor == 0.75
+
+
+def test_length_and_words_tell_texts_without_edges_nothing(platform: Platform) -> None:
+    response = ask(platform, filter=NodeFilter(corpus_types=["DOC_GENERAL"]))
+    (scores,) = (match.scores for match in response.matches)
+    assert (scores.length_factor, scores.within_file_factor) == (1.0, 1.0)
+
+
 def test_a_match_gains_by_neighbours_that_match(platform: Platform) -> None:
     """`called` and `unrelated` are alike, but a match calls the first one; doubtful edges and others give nothing."""
     assert order(platform, fusion=FUSION_MODE_WEIGHTED).index("called") > order(
@@ -147,13 +177,15 @@ def test_parameters_in_effect_are_told(platform: Platform) -> None:
         fragment_factor=0.85,
         graph_weight=0.3,
         repeat_factor=0.85,
+        length_exponent=0.125,
+        within_file_factor=0.75,
     )
 
 
 def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
     """The factors of what the question is about, and the file's weight without BM25 over code."""
     told = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
-    assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85)
+    assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85, length_exponent=0.125)
 
 
 def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:
@@ -161,6 +193,7 @@ def test_the_final_score_is_what_the_contract_says(platform: Platform) -> None:
     for match in response.matches:
         scores, ranking = match.scores, response.meta.ranking
         relevance = (scores.fused + ranking.file_weight * scores.file) * scores.kind_factor
+        relevance *= scores.length_factor * scores.within_file_factor
         told = (relevance + ranking.graph_weight * scores.graph) * scores.boost * scores.repeat_factor
         assert scores.final == pytest.approx(told, rel=1e-12)
         assert match.score == scores.final

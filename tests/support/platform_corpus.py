@@ -146,6 +146,8 @@ REFUNDS = [
     _ranked("outside", "refunded refunded refunded order", "src/outside.cs"),
     _ranked("outside/rest", "nothing", "src/outside.cs"),
     _ranked("hidden", "refunded order refunded order", "src/another.cs", acl_tags=["inside"]),
+    _ranked("brief", "nothing", "src/brief.cs"),
+    _ranked("detailed", "nothing", "src/detailed.cs", " ".join([_PADDING] * 10)),
     edge("cs::crowd/1", "cs::called", "Calls"),
     edge("cs::crowd/1", "cs::hub", "Calls"),
     edge("cs::crowd/1", "cs::doubtful", "Calls", confidence=0.5),

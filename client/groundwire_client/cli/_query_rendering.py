@@ -160,9 +160,15 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
     scores = match.scores
     if scores.HasField("freshness"):
         yield f"freshness {scores.freshness:.3g}"
-    factors = {"kind": scores.kind_factor, "boost": scores.boost, "repeat": scores.repeat_factor}
+    factors = {
+        "kind": scores.kind_factor,
+        "length": scores.length_factor,
+        "within file": scores.within_file_factor,
+        "boost": scores.boost,
+        "repeat": scores.repeat_factor,
+    }
     for name, factor in factors.items():
-        if factor != 1:
+        if factor not in (0, 1):  # 0 from a server that does not know it
             yield f"{name} {factor:.3g}"
 
 

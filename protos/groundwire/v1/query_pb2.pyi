@@ -209,6 +209,8 @@ class RankingParameters(_message.Message):
     FRAGMENT_FACTOR_FIELD_NUMBER: _builtins.int
     GRAPH_WEIGHT_FIELD_NUMBER: _builtins.int
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
+    LENGTH_EXPONENT_FIELD_NUMBER: _builtins.int
+    WITHIN_FILE_FACTOR_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
     over the code tokens of all its nodes that the caller may see; a file of one such node, or of more than 2,000, has
@@ -232,6 +234,16 @@ class RankingParameters(_message.Message):
     """
     repeat_factor: _builtins.float
     """Multiplies the score of a match once for each better match of the same file. It is 0.85."""
+    length_exponent: _builtins.float
+    """Multiplies the score of a longer text: by its length in characters divided by 150, to the power of this. Lengths
+    below 150 count as 150, those above 6,000 as 6,000, so the factor is from 1 to 1.59. It is 0.125. No effect when no
+    candidate has an edge of confidence 0.8 or more to a node that the caller may see.
+    """
+    within_file_factor: _builtins.float
+    """Multiplies the score of a candidate whose BM25 score over code tokens is 0 while another candidate of its file has
+    one. A score between 0 and the best of the file gives a factor between this and 1. It is 0.75. No effect when the
+    retriever BM25_CODE is not used, or in the case stated at `length_exponent`.
+    """
     def __init__(
         self,
         *,
@@ -242,10 +254,12 @@ class RankingParameters(_message.Message):
         fragment_factor: _builtins.float | None = ...,
         graph_weight: _builtins.float | None = ...,
         repeat_factor: _builtins.float | None = ...,
+        length_exponent: _builtins.float | None = ...,
+        within_file_factor: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__file_weight: _TypeAlias = _typing.Literal["file_weight"]  # noqa: Y015
     _WhichOneofArgType__file_weight: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight"]  # noqa: Y015
@@ -255,12 +269,16 @@ class RankingParameters(_message.Message):
     _WhichOneofArgType__generated_factor: _TypeAlias = _typing.Literal["_generated_factor", b"_generated_factor"]  # noqa: Y015
     _WhichOneofReturnType__graph_weight: _TypeAlias = _typing.Literal["graph_weight"]  # noqa: Y015
     _WhichOneofArgType__graph_weight: _TypeAlias = _typing.Literal["_graph_weight", b"_graph_weight"]  # noqa: Y015
+    _WhichOneofReturnType__length_exponent: _TypeAlias = _typing.Literal["length_exponent"]  # noqa: Y015
+    _WhichOneofArgType__length_exponent: _TypeAlias = _typing.Literal["_length_exponent", b"_length_exponent"]  # noqa: Y015
     _WhichOneofReturnType__prose_factor: _TypeAlias = _typing.Literal["prose_factor"]  # noqa: Y015
     _WhichOneofArgType__prose_factor: _TypeAlias = _typing.Literal["_prose_factor", b"_prose_factor"]  # noqa: Y015
     _WhichOneofReturnType__repeat_factor: _TypeAlias = _typing.Literal["repeat_factor"]  # noqa: Y015
     _WhichOneofArgType__repeat_factor: _TypeAlias = _typing.Literal["_repeat_factor", b"_repeat_factor"]  # noqa: Y015
     _WhichOneofReturnType__test_factor: _TypeAlias = _typing.Literal["test_factor"]  # noqa: Y015
     _WhichOneofArgType__test_factor: _TypeAlias = _typing.Literal["_test_factor", b"_test_factor"]  # noqa: Y015
+    _WhichOneofReturnType__within_file_factor: _TypeAlias = _typing.Literal["within_file_factor"]  # noqa: Y015
+    _WhichOneofArgType__within_file_factor: _TypeAlias = _typing.Literal["_within_file_factor", b"_within_file_factor"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__file_weight) -> _WhichOneofReturnType__file_weight | None: ...
     @_typing.overload
@@ -270,11 +288,15 @@ class RankingParameters(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__graph_weight) -> _WhichOneofReturnType__graph_weight | None: ...
     @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__length_exponent) -> _WhichOneofReturnType__length_exponent | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__prose_factor) -> _WhichOneofReturnType__prose_factor | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__repeat_factor) -> _WhichOneofReturnType__repeat_factor | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__test_factor) -> _WhichOneofReturnType__test_factor | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__within_file_factor) -> _WhichOneofReturnType__within_file_factor | None: ...
 
 Global___RankingParameters: _TypeAlias = RankingParameters  # noqa: Y015
 
@@ -476,6 +498,8 @@ class StageScores(_message.Message):
     KIND_FACTOR_FIELD_NUMBER: _builtins.int
     GRAPH_FIELD_NUMBER: _builtins.int
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
+    LENGTH_FACTOR_FIELD_NUMBER: _builtins.int
+    WITHIN_FILE_FACTOR_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
     """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not used or the node has no vector."""
     bm25_code: _builtins.float
@@ -496,8 +520,9 @@ class StageScores(_message.Message):
     """The product of the corpus boosts that applied; 1 for none."""
     final: _builtins.float
     """The score that orders the matches before diversification. Without a rerank it is (share + file_weight * file) *
-    kind_factor + graph_weight * graph. There, share is `fused` divided by the highest value it can have. With a rerank
-    it is `rerank`. Then it is blended with `freshness` and multiplied by `boost` and `repeat_factor`.
+    kind_factor * length_factor * within_file_factor + graph_weight * graph. There, share is `fused` divided by the
+    highest value it can have. With a rerank it is `rerank`. Then it is blended with `freshness` and multiplied by
+    `boost` and `repeat_factor`.
     """
     file: _builtins.float
     """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
@@ -509,6 +534,12 @@ class StageScores(_message.Message):
     """
     repeat_factor: _builtins.float
     """`repeat_factor` of RankingParameters to the power of the number of better matches of the same file."""
+    length_factor: _builtins.float
+    """The factor for the length of the text; see `length_exponent` of RankingParameters. 1 without an effect."""
+    within_file_factor: _builtins.float
+    """The factor for the words that the node has of those in its file; see `within_file_factor` of RankingParameters. 1
+    without an effect.
+    """
     def __init__(
         self,
         *,
@@ -525,10 +556,12 @@ class StageScores(_message.Message):
         kind_factor: _builtins.float = ...,
         graph: _builtins.float | None = ...,
         repeat_factor: _builtins.float = ...,
+        length_factor: _builtins.float = ...,
+        within_file_factor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "length_factor", b"length_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__bm25_code: _TypeAlias = _typing.Literal["bm25_code"]  # noqa: Y015
     _WhichOneofArgType__bm25_code: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code"]  # noqa: Y015

@@ -30,7 +30,7 @@ class QueryServiceStub(object):
 
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
-    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). It has no effect when
+    3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no effect when
     the request's `fusion` is RRF or WEIGHTED.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
@@ -71,7 +71,7 @@ class QueryServiceServicer(object):
 
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
-    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). It has no effect when
+    3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no effect when
     the request's `fusion` is RRF or WEIGHTED.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
@@ -134,7 +134,7 @@ class QueryService(object):
 
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
-    3. Ranking changes scores by file, kind of text and dependency graph (see RankingParameters). It has no effect when
+    3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no effect when
     the request's `fusion` is RRF or WEIGHTED.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.

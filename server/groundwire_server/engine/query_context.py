@@ -159,10 +159,6 @@ def _stage_scores(ranked: Ranked, position: int) -> StageScores:
     dense, bm25_code, bm25_prose, trigram = (
         _at(by_retriever[retriever].scores if retriever in by_retriever else None, position) for retriever in Retriever
     )
-    kind_factor, boost, repeat_factor = (
-        1.0 if column is None else float(column[position])
-        for column in (ranked.kind_factor, ranked.boost, ranked.repeat_factor)
-    )
     return StageScores(
         dense=dense,
         bm25_code=bm25_code,
@@ -170,12 +166,14 @@ def _stage_scores(ranked: Ranked, position: int) -> StageScores:
         trigram=trigram,
         fused=float(ranked.fused[position]),
         file=_at(ranked.file, position),
-        kind_factor=kind_factor,
+        kind_factor=_factor_at(ranked.kind_factor, position),
         graph=_at(ranked.graph, position),
         rerank=_at(ranked.rerank, position),
         freshness=_at(ranked.freshness, position),
-        boost=boost,
-        repeat_factor=repeat_factor,
+        boost=_factor_at(ranked.boost, position),
+        repeat_factor=_factor_at(ranked.repeat_factor, position),
+        length_factor=_factor_at(ranked.length_factor, position),
+        within_file_factor=_factor_at(ranked.within_file_factor, position),
         final=float(ranked.final[position]),
     )
 
@@ -184,3 +182,8 @@ def _at(column: Floats | None, position: int) -> float | None:
     """The score of one candidate; None where there is none."""
     score = math.nan if column is None else float(column[position])
     return None if math.isnan(score) else score
+
+
+def _factor_at(column: Floats | None, position: int) -> float:
+    """The factor of one candidate; 1 where the stage did not run."""
+    return 1.0 if column is None else float(column[position])

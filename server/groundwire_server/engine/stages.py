@@ -20,7 +20,14 @@ from groundwire_server.domain.query.freshness import blend, decays
 from groundwire_server.domain.query.neighbourhood import neighbour_gains
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.query.ranking import PROSE_PREFIX, shares_of_best, spread_out, trait_factors
+from groundwire_server.domain.query.ranking import (
+    PROSE_PREFIX,
+    length_factors,
+    shares_of_best,
+    spread_out,
+    trait_factors,
+    within_file_factors,
+)
 from groundwire_server.domain.query.ranking_parameters import FILE_WEIGHT, GRAPH_WEIGHT, Traits
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.fusion import (
@@ -56,6 +63,8 @@ class Ranked:
     fused: Floats
     file: Floats | None = None
     kind_factor: Floats | None = None
+    length_factor: Floats | None = None
+    within_file_factor: Floats | None = None
     graph: Floats | None = None
     rerank: Floats | None = None
     freshness: Floats | None = None
@@ -117,24 +126,33 @@ def fuse(
 
 
 def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> Ranked:
-    """Candidates with what their files give them, weighed by what kind of text they are, and with what neighbours give.
+    """Candidates with what their files give them, weighed by what their texts are, and with what neighbours give.
 
-    In this order: what a neighbour gives is worth as much as it counts itself.
+    In this order: what a neighbour gives is worth as much as it counts itself. Length and words within the file count
+    where some candidate has a neighbour: they tell declarations of a program apart, not texts of a collection.
     """
     kept = np.sort(ranked.order)
     if not len(kept):
         return ranked
-    files = shares_of_best(np.nan_to_num(ranked.candidates.file_scores[kept]))
-    factors = trait_factors(ranked.candidates.columns, asked)
-    scores = (ranked.final[kept] + FILE_WEIGHT * files) * factors[kept]
-    gains = neighbour_gains(scores, snapshot.neighbourhood(ranked.candidates.rows[kept]))
+    candidates, columns = ranked.candidates, ranked.candidates.columns
+    neighbourhood = snapshot.neighbourhood(candidates.rows[kept])
+    files = shares_of_best(np.nan_to_num(candidates.file_scores[kept]))
+    kinds, lengths, words = trait_factors(columns, asked)[kept], np.ones(len(kept)), np.ones(len(kept))
+    if neighbourhood.degrees.any():
+        lengths = length_factors(columns.char_counts[kept])
+        if Retriever.BM25_CODE in candidates.by_retriever:
+            words = within_file_factors(candidates.by_retriever[Retriever.BM25_CODE].scores[kept], columns.files[kept])
+    scores = (ranked.final[kept] + FILE_WEIGHT * files) * kinds * lengths * words
+    gains = neighbour_gains(scores, neighbourhood)
     final = ranked.column(kept, scores + GRAPH_WEIGHT * gains)
     return replace(
         ranked,
         order=best_first(kept, final),
         final=final,
         file=ranked.column(kept, files),
-        kind_factor=factors,
+        kind_factor=ranked.column(kept, kinds, 1.0),
+        length_factor=ranked.column(kept, lengths, 1.0),
+        within_file_factor=ranked.column(kept, words, 1.0),
         graph=ranked.column(kept, gains),
     )
 

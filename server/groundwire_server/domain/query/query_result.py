@@ -18,7 +18,8 @@ class StageScores:
 
     `fused` is as the fusion gives it. `file` and `graph` are the file's score and the neighbours' gain as shares of the
     best, in [0, 1]. `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
-    matches of the same file. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
+    matches of the same file, `length_factor` that for the length, `within_file_factor` that for the words which the
+    best of the file has. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
     `final` orders the matches before they are diversified.
     """
 
@@ -35,6 +36,8 @@ class StageScores:
     kind_factor: float = 1.0
     graph: float | None = None
     repeat_factor: float = 1.0
+    length_factor: float = 1.0
+    within_file_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,22 @@
 
 A question about a repository is answered by a place in it. The words of the question are in the whole file rather than
 in the member that answers. Tests, prose and fragments repeat the words of their subject. The answer is joined with
-other things that match. A file that matches has many members that match. Each is one rule with one parameter.
+other things that match. A file that matches has many members that match. A longer declaration answers more,
+and the member with the words of the question answers for its file. Each is one rule with one parameter.
 """
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.domain.query.ranking_parameters import (
     FRAGMENT_FACTOR,
     GENERATED_FACTOR,
     PROSE_FACTOR,
     TEST_FACTOR,
+    WITHIN_FILE_FACTOR,
     Traits,
 )
 from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns
@@ -23,6 +26,8 @@ PROSE_PREFIX = "DOC_"
 """How the corpus types of prose begin."""
 FRAGMENT_CHARS = 80
 """A text of fewer characters is a fragment."""
+SHORT_CHARS, LONG_CHARS = 150, 6_000
+"""Between these lengths a longer text counts more."""
 
 
 def trait_factors(columns: NodeColumns, asked: Traits) -> Floats:
@@ -37,6 +42,28 @@ def trait_factors(columns: NodeColumns, asked: Traits) -> Floats:
         factors[prose_types[columns.corpus_codes]] *= PROSE_FACTOR
     factors[columns.char_counts < FRAGMENT_CHARS] *= FRAGMENT_FACTOR
     return factors
+
+
+def length_factors(char_counts: NDArray[np.integer]) -> Floats:
+    """The eighth root of each length [n] as a multiple of SHORT_CHARS: from 1 to 1.59."""
+    lengths = np.clip(char_counts, SHORT_CHARS, LONG_CHARS) / SHORT_CHARS
+    # Three square roots, because a power may differ in its last bit between processors.
+    factors: Floats = np.sqrt(np.sqrt(np.sqrt(lengths)))
+    return factors
+
+
+def within_file_factors(scores: Floats, files: NDArray[np.integer]) -> Floats:
+    """From WITHIN_FILE_FACTOR for a score of 0 to 1 for the best of a candidate's file; 1 where that is 0, or no file.
+
+    `scores` [n] are at least 0, `files` [n] as in NodeColumns.
+    """
+    distinct, places = np.unique(files, return_inverse=True)
+    best = np.zeros(len(distinct))
+    np.maximum.at(best, places, scores)
+    best = best[places]
+    comparable = (best > 0.0) & (files != NO_FILE)
+    shares = np.divide(scores, best, out=np.ones(len(scores)), where=comparable)
+    return WITHIN_FILE_FACTOR + (1.0 - WITHIN_FILE_FACTOR) * shares
 
 
 def shares_of_best(scores: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """The weights and factors of the rules in `ranking`; see `groundwire.v1.RankingParameters`. Loads no numeric library.
 
-`docs/adr/0028-ranking-rules-for-repositories.md` says how the numbers were chosen.
+`docs/adr/0028-ranking-rules-for-repositories.md` and `0064-ranking-rules-from-commits.md` say how the numbers were
+chosen.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ PROSE_FACTOR = 0.75
 FRAGMENT_FACTOR = 0.85
 GRAPH_WEIGHT = 0.3
 REPEAT_FACTOR = 0.85
+LENGTH_EXPONENT = 0.125
+WITHIN_FILE_FACTOR = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class RankingParameters:
     fragment_factor: float | None = None
     graph_weight: float | None = None
     repeat_factor: float | None = None
+    length_exponent: float | None = None
+    within_file_factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +54,6 @@ def applied_ranking(asked: Traits, retrievers: Sequence[Retriever]) -> RankingPa
         fragment_factor=FRAGMENT_FACTOR,
         graph_weight=GRAPH_WEIGHT,
         repeat_factor=REPEAT_FACTOR,
+        length_exponent=LENGTH_EXPONENT,
+        within_file_factor=WITHIN_FILE_FACTOR if Retriever.BM25_CODE in retrievers else None,
     )

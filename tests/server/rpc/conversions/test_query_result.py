@@ -75,6 +75,8 @@ SCORES = StageScores(
     kind_factor=0.5,
     graph=0.375,
     repeat_factor=0.7,
+    length_factor=1.2,
+    within_file_factor=0.8,
 )
 MATCH = Match(
     node=NODE,
@@ -162,6 +164,8 @@ def test_a_stage_that_did_not_score_leaves_no_score() -> None:
         "final",
         "kind_factor",
         "repeat_factor",
+        "length_factor",
+        "within_file_factor",
     }
     assert scores.bm25_code == 0.0
 
