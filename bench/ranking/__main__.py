@@ -1,16 +1,18 @@
 """`python -m bench.ranking`: learns the order of matches from what developers changed. See `bench/README.md`."""
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bench.ranking.compare import BASELINE, COMPARED, grid, reciprocal_ranks
 from bench.ranking.pairs import pairs_of, read_sources, read_spans, used_changes, write_pairs
 from bench.repositories.history import archive, commit_of
 from bench.repositories.indexing import unpack
 from bench.shared.programs import BRANCH, run_groundwire
-from bench.shared.results import console, explained
+from bench.shared.results import console, explained, write_results
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 SOURCES = Path(__file__).with_name("sources.tsv")
@@ -23,7 +25,7 @@ def pairs(
     clones: Annotated[Path, typer.Argument(help="Has a clone OWNER+NAME of each repository.", exists=True)],
     out: Annotated[Path, typer.Argument(help="The folder for indexes and pairs; what it has is kept.")],
     sources: Annotated[Path, typer.Option(help="The table of repositories.", exists=True)] = SOURCES,
-    most: Annotated[int, typer.Option(help="The most commits of a repository.", min=1)] = 400,
+    most: Annotated[int, typer.Option(help="The most commits of a repository.", min=1)] = 150,
 ) -> None:
     """Index each repository as it was before its newest commits, and write their subjects and nodes."""
     with explained():
@@ -46,6 +48,24 @@ def pairs(
             count = write_pairs(folder / "pairs.jsonl", pairs_of(git, base, changes, spans))
             shutil.rmtree(tree)
             console.print(f"{source.name}: {count} pairs of {len(changes)} commits")
+
+
+@app.command("compare")
+def compare_rules(
+    indexed: Annotated[Path, typer.Argument(help="The folder that `pairs` wrote.", exists=True)],
+    out: Annotated[Path, typer.Option(help="The folder for the results.")],
+    sources: Annotated[Path, typer.Option(help="The table of repositories.", exists=True)] = SOURCES,
+) -> None:
+    """Ask the subjects with other numbers in the rules of length and of words within the file. Needs no network."""
+    with explained():
+        found = {
+            source: reciprocal_ranks(indexed / "data", indexed / source.name, (BASELINE, *COMPARED))
+            for source in read_sources(sources)
+            if (indexed / source.name / "pairs.jsonl").exists()
+        }
+        parts = dict.fromkeys(source.part for source in found)
+        grids = [grid(part, {one: ranks for one, ranks in found.items() if one.part == part}) for part in parts]
+    write_results(out, "ranking", grids, {"sources": [asdict(source) for source in found]})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,119 @@
+"""Asks the subjects of pairs with other numbers in two rules of the ranking, over the indexes that the pairs are of."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.ranking.pairs import Source, read_pairs
+from bench.shared.programs import BRANCH
+from bench.shared.results import Grid
+from bench.shared.statistics import paired_difference
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.scope import Scope
+from groundwire_server.config import Settings
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.query.ranking import LONG_CHARS, SHORT_CHARS
+from groundwire_server.engine.engine import RetrievalEngine
+from groundwire_server.rpc.serving.compose import compose
+
+DEPTH = 10
+_FIRST = 5
+_NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The exponent of a text's length, 0 for no rule, and the factor for no word within the file, 1 for no rule."""
+
+    length_exponent: float
+    within_file_factor: float
+
+    def __str__(self) -> str:
+        return f"length ^ {self.length_exponent:g}, within file {self.within_file_factor:g}"
+
+
+BASELINE = Numbers(0.0, 1.0)
+COMPARED = (
+    *(Numbers(exponent, 1.0) for exponent in (0.0625, 0.125, 0.25)),
+    *(Numbers(0.0, factor) for factor in (0.75, 0.5)),
+    *(Numbers(0.125, factor) for factor in (0.85, 0.75, 0.5)),
+)
+
+
+class _Call:
+    """A Call that runs each part where it is awaited, and never stops."""
+
+    def checkpoint(self) -> None:
+        """See `Call.checkpoint`."""
+
+    async def compute(self, part: Callable[[], Result]) -> Result:
+        """See `Call.compute`."""
+        return part()
+
+    wait_for = ask_model = compute
+
+
+@contextmanager
+def _using(numbers: Numbers) -> Iterator[None]:
+    def lengths(char_counts: NDArray[np.integer]) -> NDArray[np.float64]:
+        multiples = np.clip(char_counts, SHORT_CHARS, LONG_CHARS) / SHORT_CHARS
+        return np.asarray(multiples**numbers.length_exponent)
+
+    factor = "groundwire_server.domain.query.ranking.WITHIN_FILE_FACTOR"
+    with patch("groundwire_server.engine.stages.length_factors", lengths), patch(factor, numbers.within_file_factor):
+        yield
+
+
+def reciprocal_ranks(data: Path, folder: Path, numbers: Sequence[Numbers]) -> Mapping[Numbers, NDArray[np.float64]]:
+    """For each choice of numbers, of each pair in a folder: 1 / rank of its first node, 0 beyond the first ten."""
+    engine, _ = compose(Settings(data=data, embedders=(DEFAULT_MODEL,)))
+    pairs = read_pairs(folder / "pairs.jsonl")
+    found = {}
+    for one in numbers:
+        with _using(one):
+            found[one] = np.asarray(
+                [asyncio.run(_reciprocal_rank(engine, folder.name, pair.question, pair.nodes)) for pair in pairs]
+            )
+    return found
+
+
+async def _reciprocal_rank(engine: RetrievalEngine, name: str, question: str, nodes: Sequence[str]) -> float:
+    request = QueryRequest(
+        scope=Scope(name, BRANCH), access=AccessContext(), query=question, now=_NOW, top_k=DEPTH, include_parents=False
+    )
+    result = await engine.query(request, _Call())
+    ranks = [match.rank for match in result.matches if match.node.id in nodes]
+    return 1.0 / min(ranks) if ranks else 0.0
+
+
+def grid(part: str, by_source: Mapping[Source, Mapping[Numbers, NDArray[np.float64]]]) -> Grid:
+    """Of all subjects of a part: Hit@5 and MRR@10, each with its difference to the ranking without both rules."""
+    rows = []
+    for numbers in (BASELINE, *COMPARED):
+        ranks, without = (np.concatenate([found[one] for found in by_source.values()]) for one in (numbers, BASELINE))
+        hits, hits_without = ((one >= 1.0 / _FIRST).astype(np.float64) for one in (ranks, without))
+        rows.append(
+            (
+                str(numbers),
+                f"{hits.mean():.3f}",
+                str(paired_difference(hits, hits_without)),
+                f"{ranks.mean():.3f}",
+                str(paired_difference(ranks, without)),
+            )
+        )
+    count = sum(len(found[BASELINE]) for found in by_source.values())
+    return Grid(f"{part}: {count} subjects of {len(by_source)} repositories", _HEADINGS, rows)
+
+
+_HEADINGS = ("numbers", "Hit@5", "difference", "MRR@10", "difference")
