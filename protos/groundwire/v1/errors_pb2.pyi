@@ -142,6 +142,11 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
     Try again. ActivateIndex and DeleteIndex may have made their change.
     """
+    ERROR_REASON_EMBEDDER_UNAVAILABLE: _ErrorReason.ValueType  # 31
+    """UNAVAILABLE. The service that embeds queries for this index cannot be reached, takes too long, refuses the request,
+    or returns no usable vector. Try again, send `query_vector`, or search by words: BM25 and calls about the graph do
+    not need it.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -281,5 +286,10 @@ scores that break the rules of its interface. Ask again, or without a rerank.
 ERROR_REASON_BACKEND_UNAVAILABLE: ErrorReason.ValueType  # 30
 """UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
 Try again. ActivateIndex and DeleteIndex may have made their change.
+"""
+ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 31
+"""UNAVAILABLE. The service that embeds queries for this index cannot be reached, takes too long, refuses the request,
+or returns no usable vector. Try again, send `query_vector`, or search by words: BM25 and calls about the graph do
+not need it.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -1,9 +1,9 @@
 """The interface of an embedding model for the index and the engine."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,10 @@ from groundwire_index.errors import OperatorError
 
 class EmbedderError(OperatorError):
     """A model cannot be loaded or gave no usable vector; says what to do."""
+
+
+class EmbedderUnavailableError(EmbedderError):
+    """The model that is needed cannot be loaded, or is not what it was."""
 
 
 @contextmanager
@@ -54,6 +58,27 @@ class Embedder(TextEmbedder, Protocol):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector of a query: float32 of shape [dimension]."""
+        ...
+
+
+@runtime_checkable
+class ProbedEmbedder(Embedder, Protocol):
+    """A model in a service, which may change behind its name: the vectors of fixed texts tell."""
+
+    @property
+    def host(self) -> str:
+        """The host that texts are sent to."""
+        ...
+
+    def probes(self) -> tuple[str, ...]:
+        """The vectors of fixed texts, for the manifest of an index. Raises EmbedderError."""
+        ...
+
+    def query_embedder(self, probes: tuple[str, ...]) -> Callable[[str, Callable[[], None]], NDArray[np.float32]]:
+        """Embeds queries for an index with these probes; takes a query and a checkpoint.
+
+        It raises ServiceError, EmbedderUnavailableError when the probes differ, and what the checkpoint raises.
+        """
         ...
 
 

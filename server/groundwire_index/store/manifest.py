@@ -43,13 +43,15 @@ class QueryEncoder:
 class VectorSpace:
     """The space of the index's vectors; name and fingerprint are "" when the source brought its own vectors.
 
-    Without `query_encoder` the model embeds queries as well.
+    Without `query_encoder` the model embeds queries as well. `probes` are the vectors of fixed texts by a service: they
+    tell whether its model is still the same.
     """
 
     embedder: str
     fingerprint: str
     dimension: int
     query_encoder: QueryEncoder | None = None
+    probes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
-from groundwire_index.embedding.embedder import Embedder
+from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder
+from groundwire_index.embedding.model_names import LOOPBACK
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
@@ -30,8 +31,9 @@ from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import vector_space
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
-from groundwire_ingest.records import SkippedFile, Source, SourceRecord
+from groundwire_ingest.records import SkippedFile, Source, SourceRecord, StatedAccess
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
@@ -46,7 +48,7 @@ class BuildOptions:
     `scope.active_index` names the version; `embedder` None means that texts are not embedded. Nodes that take less than
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
     about `bytes_a_segment` there. `inputs` is called once, after the source has been read, and returns the value of
-    `Manifest.inputs`.
+    `Manifest.inputs`. `send_texts_to` is the host of an embedding service that may get texts with access rules.
     """
 
     data: Path
@@ -58,6 +60,7 @@ class BuildOptions:
     bytes_worth_processes: int = BYTES_WORTH_PROCESSES
     bytes_a_segment: int = BYTES_A_SEGMENT
     inputs: Callable[[], str] = str
+    send_texts_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,13 @@ def _write_vectors(
         return None if dimension is None else write_own_vectors(directory, nodes, dimension), 0, 0
     if dimension is not None:
         raise own_vectors_refused(nodes)
+    if isinstance(embedder, ProbedEmbedder) and embedder.host not in (*LOOPBACK, options.send_texts_to):
+        restricted = next((node for node in nodes if node.access != StatedAccess()), None)
+        if restricted is not None:
+            raise IngestError(
+                f"{restricted.origin}: has access rules, and its text would be sent to {embedder.host}: "
+                f"confirm with --send-texts-to {embedder.host}, or give a model that runs here"
+            )
     with progress.stage("Preparing model") as report:
         space, texts = vector_space(embedder, options.data, options.processes)
         report(1, 1)

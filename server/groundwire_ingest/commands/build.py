@@ -51,8 +51,12 @@ def index(
     embedder: Annotated[
         str,
         typer.Option(
-            help="A sentence-transformers model by name or path; none to embed nothing.", show_default=DEFAULT_MODEL
+            help="A sentence-transformers model by name or path, or a service's URL#model=NAME; none to embed nothing.",
+            show_default=DEFAULT_MODEL,
         ),
+    ] = "",
+    send_texts_to: Annotated[
+        str, typer.Option(metavar="HOST", help="Let the embedding service at HOST get texts with access rules.")
     ] = "",
     exclude: Annotated[
         list[str] | None,
@@ -97,7 +101,7 @@ def index(
             repositories = (one,)
         progress = TerminalProgress()
         storage = place.open()
-        indexer = Indexer(place.data, storage, progress)
+        indexer = Indexer(place.data, storage, progress, send_texts_to)
         if watch:
             from groundwire_ingest.commands.watch import watch_repositories
 

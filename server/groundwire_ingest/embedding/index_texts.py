@@ -1,6 +1,7 @@
 """The space of an index's vectors, and what embeds its texts: the int8 encoder of their model, or the model itself."""
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,10 +10,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.embedder import Embedder, TextEmbedder, needs_local_models
+from groundwire_index.embedding.embedder import (
+    Embedder,
+    EmbedderError,
+    ProbedEmbedder,
+    TextEmbedder,
+    needs_local_models,
+)
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.model_names import PACKAGED_MODELS
+from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
 from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_ingest.embedding.convert import ConvertibleEmbedder, agreed_encoder
@@ -25,6 +32,9 @@ def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSp
     The choice between encoder and model depends on the model alone: were it the texts', hidden ones would change the
     scores of others. Raises what the embedder raises, and OSError.
     """
+    if isinstance(embedder, ProbedEmbedder):
+        space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension, probes=embedder.probes())
+        return space, embedder
     agreed = agreed_encoder(EncoderStore(data), embedder)
     space = VectorSpace(embedder.name, embedder.fingerprint, embedder.dimension)
     if agreed is None:
@@ -65,7 +75,20 @@ class _Fingerprinted:
 
 
 def load_embedder(name: str) -> Embedder:
-    """A packaged model, else one that sentence-transformers loads by path or name. Raises EmbedderError."""
+    """A packaged model, a service by its URL, else what sentence-transformers loads by path or name.
+
+    The token of a service is that of GROUNDWIRE_EMBEDDER_TOKEN, or is in the file GROUNDWIRE_EMBEDDER_TOKEN_FILE.
+    Raises EmbedderError.
+    """
+    if is_url(name):
+        from groundwire_index.embedding.service import ServiceEmbedder
+        from groundwire_index.http_service import token_in
+
+        file, token = (os.environ.get(f"GROUNDWIRE_EMBEDDER_TOKEN{end}", "") for end in ("_FILE", ""))
+        try:
+            return ServiceEmbedder(checked_url(name), token_in(Path(file)) if file else lambda: token)
+        except ValueError as error:
+            raise EmbedderError(f"embedder: {name}: {error}") from None
     if name in PACKAGED_MODELS:
         return PackagedModel(name)
     # A packaged model must not pay seconds for loading torch, which may not be installed.

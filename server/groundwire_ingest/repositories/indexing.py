@@ -36,9 +36,10 @@ class Unchanged:
 class Indexer:
     """Indexes repositories into one storage; each embedding model is loaded once, and only for a build."""
 
-    def __init__(self, data: Path, storage: Storage, progress: Progress) -> None:
-        """`data` is the folder of the embeddings and encoders."""
+    def __init__(self, data: Path, storage: Storage, progress: Progress, send_texts_to: str = "") -> None:
+        """`data` is the folder of the embeddings and encoders; for `send_texts_to` see `BuildOptions`."""
         self._data, self._storage, self._progress = data, storage, progress
+        self._send_texts_to = send_texts_to
         self._models: dict[str, Embedder] = {}
 
     def index(
@@ -65,6 +66,7 @@ class Indexer:
             skip_dangling_edges=repository.skip_dangling_edges,
             # A file that changed while it was read may have been read before or after the change.
             inputs=lambda: found if inputs() == found else "",
+            send_texts_to=self._send_texts_to,
         )
         return build_index(source, options, self._progress, self._storage)
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from groundwire_index.embedding.model_names import DEFAULT_MODEL
+from groundwire_index.embedding.model_names import DEFAULT_MODEL, is_url
 from groundwire_server.config.group import SettingsGroup
-from groundwire_server.config.values import DeadlineSeconds, Names, PathOrUrl, Share, Token, is_url
+from groundwire_server.config.values import DeadlineSeconds, Names, PathOrUrl, Share, Token
 from groundwire_server.domain.limits import MAX_TOP_K
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 
@@ -57,7 +57,14 @@ class RetrievalSettings(SettingsGroup):
     """Embedders, the reranker, corpus boosts, routing rules, and who may ask for deleted nodes."""
 
     embedders: Names = (DEFAULT_MODEL,)
-    """Names or paths of the models that queries are embedded with, one for each kind of index served."""
+    """Names, paths or service URLs of the models that queries are embedded with, one for each kind of index served.
+
+    The server sends queries to these services.
+    """
+    embedder_token_file: Path | None = None
+    """File of the bearer token that the embedding services ask for; read anew for each request."""
+    embedder_token: Token = SecretStr("")
+    """That token itself, for deployments that pass secrets in the environment; never logged."""
     reranker: PathOrUrl = ""
     """The reranker of `RERANK_CODEBERT` and a query's `rerank`; empty for none.
 
@@ -90,6 +97,7 @@ class RetrievalSettings(SettingsGroup):
         for setting in ("reranker_api", "reranker_model", "reranker_token_file", "reranker_token", "reranker_seconds"):
             if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
                 raise ValueError(f"{setting}: has no use unless reranker is a URL")
-        if self.reranker_token_file is not None and self.reranker_token.get_secret_value():
-            raise ValueError("reranker_token: must not be given together with reranker_token_file")
+        for token in ("reranker_token", "embedder_token"):
+            if getattr(self, f"{token}_file") is not None and getattr(self, token).get_secret_value():
+                raise ValueError(f"{token}: must not be given together with {token}_file")
         return self

@@ -2,10 +2,11 @@
 
 import re
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
+
+from groundwire_index.embedding.model_names import checked_url, is_url
 
 NO_NAMES = "none"
 _NO_TOKEN = re.compile(r"[^\x21-\x7e]")
@@ -40,19 +41,7 @@ def split_names(value: object) -> object:
 
 def check_source(source: str) -> str:
     """A path or name, or a URL whose traffic cannot be read or changed on the way."""
-    if not is_url(source):
-        return source
-    url = urlsplit(source)
-    loopback = url.hostname in ("localhost", "127.0.0.1", "::1")
-    secure = url.scheme == "https" or (url.scheme == "http" and loopback)
-    if not (secure and url.hostname and url.port != 0) or url.username is not None:
-        raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
-    return source
-
-
-def is_url(source: str) -> bool:
-    """True if a setting that may be a path or a URL is a URL."""
-    return "://" in source
+    return checked_url(source) if is_url(source) else source
 
 
 def check_token(token: SecretStr) -> SecretStr:

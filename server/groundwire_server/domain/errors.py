@@ -41,6 +41,7 @@ class Reason(StrEnum):
     AUDIT_UNAVAILABLE = "AUDIT_UNAVAILABLE"
     RERANKER_UNAVAILABLE = "RERANKER_UNAVAILABLE"
     BACKEND_UNAVAILABLE = "BACKEND_UNAVAILABLE"
+    EMBEDDER_UNAVAILABLE = "EMBEDDER_UNAVAILABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,16 @@ class RerankerUnavailableError(GroundwireError):
     def __init__(self, rule: str) -> None:
         super().__init__(Reason.RERANKER_UNAVAILABLE, f"the reranker {rule}; try again later, or ask without `rerank`")
         self.rule = rule
+
+
+class EmbeddingServiceUnavailableError(GroundwireError):
+    """The service that embeds queries gives no usable vector; `rule` says what it did, and holds nothing it sent."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(
+            Reason.EMBEDDER_UNAVAILABLE,
+            f"the embedding service {rule}; try again later, send query_vector, or search by words (BM25)",
+        )
 
 
 class BackendUnavailableError(GroundwireError):

@@ -6,11 +6,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.embedder import Embedder, EmbedderError
-
-
-class EmbedderUnavailableError(EmbedderError):
-    """The model that is needed cannot be loaded, or is not what it was."""
+from groundwire_index.embedding.embedder import Embedder, EmbedderError, EmbedderUnavailableError
 
 
 class DeferredEmbedder:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.embedder import Embedder
+from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder
 from groundwire_index.embedding.int8.bert_session import padded_length
 from groundwire_index.embedding.int8.encoder import Int8Encoder, most_texts
 from groundwire_index.embedding.int8.record import EncoderDamagedError
@@ -51,6 +51,8 @@ class QueryEncoders:
     def find(self, space: VectorSpace) -> EmbedQuery | None:
         """The embedder for queries of an index; None when the server does not have it."""
         embedder = self._embedders.get(space.fingerprint)
+        if isinstance(embedder, ProbedEmbedder):
+            return embedder.query_embedder(space.probes)
         if embedder is None and space.embedder not in self._models:
             return None
         if space.query_encoder is None:

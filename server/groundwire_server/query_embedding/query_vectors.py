@@ -11,12 +11,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.embedding.embedder import EmbedderUnavailableError
+from groundwire_index.errors import ServiceError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, PreconditionError, Reason
+from groundwire_server.domain.errors import (
+    EmbeddingServiceUnavailableError,
+    FieldViolation,
+    InvalidRequestError,
+    PreconditionError,
+    Reason,
+)
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import observer, stage
-from groundwire_server.query_embedding.deferred import EmbedderUnavailableError
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 
 MAX_OWNERS = 64
@@ -86,7 +93,8 @@ class QueryVectors:
         """A unit vector [dimension], read-only. `own` is the caller's vector; empty to embed `query`.
 
         Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder,
-        and what the call's checkpoint raises while the query waits for others to be embedded.
+        EmbeddingServiceUnavailableError when that is a service and fails, and what the call's checkpoint raises while
+        the query waits for others to be embedded.
         """
         if not own:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
@@ -112,6 +120,9 @@ class QueryVectors:
         except EmbedderUnavailableError as error:
             _LOG.error("queries of index %s cannot be embedded: %s", index, error)
             raise _mismatch(space, index) from error
+        except ServiceError as error:
+            _LOG.warning("queries of index %s cannot be embedded: the service %s", index, error)
+            raise EmbeddingServiceUnavailableError(str(error)) from None
 
 
 def unit_vector(query: NDArray[np.floating]) -> NDArray[np.float64]:

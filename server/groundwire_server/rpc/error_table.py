@@ -55,6 +55,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.AUDIT_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.RERANKER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.BACKEND_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    Reason.EMBEDDER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
 }
 
 

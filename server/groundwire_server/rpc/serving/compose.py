@@ -4,16 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 from pkgutil import resolve_name
 
+from pydantic import SecretStr
+
 from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.model_names import PACKAGED_MODELS
+from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url
+from groundwire_index.errors import ServiceError
 from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.backends.interface import ServedBackend
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.config.values import is_url
-from groundwire_server.domain.errors import RerankerUnavailableError
 from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
@@ -24,6 +25,9 @@ from groundwire_server.engine.routing_file import load_routing
 from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
+
+_QUERY_SECONDS = 10.0
+"""How long an embedding service may take for a query."""
 
 
 def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
@@ -86,6 +90,9 @@ def _load_embedders(settings: Settings) -> list[Embedder]:
     for name in settings.embedders:
         if name in PACKAGED_MODELS:
             continue
+        if is_url(name):
+            embedders.append(_embedding_service(name, settings))
+            continue
         converted = {record.model: record.dimension for record in records if record.embedder == name}
         embedders.extend(DeferredEmbedder(name, *known, _load_embedder) for known in converted.items())
         if converted:
@@ -119,18 +126,33 @@ def _cross_encoder(settings: Settings) -> Reranker:
 
 
 def _http_reranker(settings: Settings) -> Reranker:
-    from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankService, token_in
+    from groundwire_index.http_service import HttpService
+    from groundwire_server.engine.rerankers.http_reranker import HttpReranker
 
-    given, file = settings.reranker_token.get_secret_value(), settings.reranker_token_file
-    token = token_in(file) if file else lambda: given
+    token = _token("reranker_token", settings.reranker_token, settings.reranker_token_file)
+    service = HttpService(settings.reranker, token, settings.reranker_seconds)
+    return HttpReranker(service, settings.reranker_api, settings.reranker_model, settings.widen_factor)
+
+
+def _embedding_service(url: str, settings: Settings) -> Embedder:
+    from groundwire_index.embedding.service import ServiceEmbedder
+
+    token = _token("embedder_token", settings.embedder_token, settings.embedder_token_file)
+    try:
+        return ServiceEmbedder(checked_url(url), token, _QUERY_SECONDS)
+    except (ValueError, EmbedderError) as error:
+        raise _unusable("embedders", url, error) from error
+
+
+def _token(setting: str, given: SecretStr, file: Path | None) -> Callable[[], str]:
+    from groundwire_index.http_service import token_in
+
+    token = token_in(file) if file else given.get_secret_value
     try:
         token()
-    except RerankerUnavailableError as error:
-        raise SettingsError(f"reranker_token_file: {file}: {error.rule}") from None
-    service = RerankService(
-        settings.reranker, settings.reranker_api, settings.reranker_model, token, settings.reranker_seconds
-    )
-    return HttpReranker(service, settings.widen_factor)
+    except ServiceError as error:
+        raise SettingsError(f"{setting}_file: {file}: {error}") from None
+    return token
 
 
 def _unusable(setting: str, model: str, error: Exception) -> SettingsError:

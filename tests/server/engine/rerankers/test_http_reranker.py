@@ -11,15 +11,10 @@ import pytest
 import structlog
 from pydantic import ValidationError
 
+from groundwire_index.errors import ServiceError
+from groundwire_index.http_service import HttpService, Token, token_in
 from groundwire_server.domain.errors import DeadlineError, Reason, RerankerUnavailableError
-from groundwire_server.engine.rerankers.http_reranker import (
-    HttpReranker,
-    RerankApi,
-    RerankService,
-    Token,
-    scores_of,
-    token_in,
-)
+from groundwire_server.engine.rerankers.http_reranker import HttpReranker, RerankApi, scores_of
 from groundwire_server.engine.rerankers.rerank import RerankCandidate
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.rpc.telemetry.logs import configure_logging
@@ -35,11 +30,11 @@ SECRET = "tok-3n"
 def reranker(
     url: str, api: RerankApi = "rerank", model: str = "small", token: Token = lambda: SECRET, seconds: float = 20
 ) -> Iterator[HttpReranker]:
-    asking = HttpReranker(RerankService(url, api, model, token, seconds), widen_factor=1)
+    service = HttpService(url, token, seconds)
     try:
-        yield asking
+        yield HttpReranker(service, api, model, widen_factor=1)
     finally:
-        asking.close()
+        service.close()
 
 
 def scores(asking: HttpReranker, texts: list[str], checkpoint: Checkpoint = never_stop) -> list[float]:
@@ -233,7 +228,7 @@ def test_a_certificate_must_be_of_a_trusted_authority(tmp_path: Path, monkeypatc
 
 def test_a_url_that_nothing_can_be_sent_to() -> None:
     with pytest.raises(ValueError, match="nvalid"):
-        HttpReranker(RerankService("https://a\x00b/", "rerank", "", lambda: "", 1), widen_factor=1)
+        HttpService("https://a\x00b/", lambda: "", 1)
 
 
 def test_a_changed_token_counts_at_once(tmp_path: Path) -> None:
@@ -249,9 +244,9 @@ def test_a_changed_token_counts_at_once(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_token(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "token"
     file.write_bytes(content)
-    with pytest.raises(RerankerUnavailableError) as caught:
+    with pytest.raises(ServiceError) as caught:
         token_in(file)()
-    assert caught.value.rule == "needs a token that is one word of printable ASCII"
+    assert str(caught.value) == "needs a token that is one word of printable ASCII"
 
 
 def test_a_file_of_a_token_that_is_gone_asks_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,212 @@
+"""The embedder that asks a service over HTTP: OpenAI's `/v1/embeddings`, or `/embed` of Text Embeddings Inference.
+
+It is named by the URL, with options behind `#`: `https://host/v1/embeddings#model=NAME&dimensions=256`. A service may
+give other bits for the same text, so its fingerprint covers what is asked, not what is answered. Vectors of fixed
+texts, which an index stores, tell later whether the model is still the same.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from time import monotonic, sleep
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, unit_length
+from groundwire_index.errors import ServiceError
+from groundwire_index.http_service import HttpService, Token
+
+EmbeddingApi = Literal["openai", "tei"]
+MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
+"""How many texts a request brings at most; TEI takes 32 unless configured."""
+MOST_CHARACTERS = 16_384
+"""How much of a text is sent: some four thousand tokens."""
+REQUESTS_AT_ONCE = 4
+REQUEST_SECONDS = 60.0
+PATIENCE_SECONDS = 600.0
+"""How long a build waits for a service that is away or limits its rate."""
+
+PROBES = ("def add(left, right):\n    return left + right", "Where is the price of an order with a discount computed?")
+LEAST_COSINE = 0.99
+"""Vectors of the same text by the same model agree at least so well."""
+
+PROMPTS: dict[str, tuple[str, str]] = {
+    "e5-": ("query: ", "passage: "),
+    "bge-m3": ("", ""),
+    "bge-": ("Represent this sentence for searching relevant passages: ", ""),
+    "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
+    "arctic-embed": ("query: ", ""),
+    "nomic-embed-text": ("search_query: ", "search_document: "),
+    "nomic-embed-code": ("Represent this query for searching relevant code: ", ""),
+    "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+    "qwen3-embedding": ("Instruct: Given a question, retrieve the code that answers it\nQuery: ", ""),
+}
+"""The prompts of queries and of texts, by what the name of a model has in it; the first one counts."""
+
+_OPTIONS = frozenset({"model", "dimensions", "query_prompt", "text_prompt"})
+_LEAST_CHARACTERS = 256
+_TOO_LONG = frozenset({400, 413, 422})
+_FAILURES_IN_A_ROW, _PAUSE_SECONDS = 3, 5.0
+_BYTES_A_VECTOR = 1 << 18
+Checkpoint = Callable[[], None]
+Vectors = NDArray[np.float32]
+
+
+class ServiceEmbedder:
+    """See `Embedder`. Thread-safe; nothing is sent before the first vector is needed."""
+
+    def __init__(self, url: str, token: Token, seconds: float = REQUEST_SECONDS) -> None:
+        """Raises EmbedderError for a URL or an option that cannot be used."""
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.fragment, keep_blank_values=True))
+        self._api: EmbeddingApi = "tei" if parts.path.endswith("/embed") else "openai"
+        self._model = options.get("model", "")
+        dimensions = options.get("dimensions", "0")
+        problem = (
+            f"{sorted(options.keys() - _OPTIONS)[0]} is none of {', '.join(sorted(_OPTIONS))}"
+            if options.keys() - _OPTIONS
+            else "the path must end in /embeddings (OpenAI's protocol) or /embed (Text Embeddings Inference)"
+            if not parts.path.endswith(("/embeddings", "/embed"))
+            else "OpenAI's protocol needs a model: append #model=NAME"
+            if self._api == "openai" and not self._model
+            else f"dimensions={dimensions} must be a number of 1 to 65536"
+            if "dimensions" in options and not (dimensions.isdecimal() and 0 < int(dimensions) <= 65_536)
+            else ""
+        )
+        if problem:
+            raise EmbedderError(f"embedder: {url}: {problem}")
+        known = next((prompts for part, prompts in PROMPTS.items() if part in self._model.lower()), ("", ""))
+        self._query_prompt = options.get("query_prompt", known[0])
+        self._text_prompt = options.get("text_prompt", known[1])
+        self._dimensions = int(dimensions)
+        self.host = parts.hostname or ""
+        self.name = self._model or self.host
+        described = [self._api, self.name, self._dimensions, self._query_prompt, self._text_prompt]
+        self.fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()
+        try:
+            self._service = HttpService(parts._replace(fragment="").geturl(), token, seconds)
+        except ValueError as error:
+            raise EmbedderError(f"embedder: {url}: {error}") from None
+        self._failures, self._paused_until = 0, 0.0
+        self._checked: set[tuple[str, ...]] = set()
+
+    @cached_property
+    def dimension(self) -> int:
+        """The length of every vector; asks the service. Raises EmbedderError."""
+        return int(self.embed_texts(PROBES[:1]).shape[1])
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """See `TextEmbedder.embed_texts`; waits for a service that is away. Raises EmbedderError."""
+        most = MOST_TEXTS[self._api]
+        batches = [texts[start : start + most] for start in range(0, len(texts), most)]
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
+            return np.concatenate(list(pool.map(self._embed_batch, batches)))
+
+    def embed_query(self, text: str) -> Vectors:
+        """See `Embedder.embed_query`; waits as `embed_texts` does. Raises EmbedderError."""
+        vector: Vectors = self._patiently([self._query_prompt + text[:MOST_CHARACTERS]])[0]
+        return vector
+
+    def close(self) -> None:
+        """Ends the connections; no call may be under way."""
+        self._service.close()
+
+    def probes(self) -> tuple[str, ...]:
+        """The vectors of a fixed text and a fixed query, for `query_embedder`."""
+        return tuple(
+            base64.b64encode(vector.astype("<f4").tobytes()).decode()
+            for vector in (self.embed_texts(PROBES[:1])[0], self.embed_query(PROBES[1]))
+        )
+
+    def query_embedder(self, probes: tuple[str, ...]) -> Callable[[str, Checkpoint], Vectors]:
+        """Embeds queries for an index with these probes, which are compared once.
+
+        After three failures in a row the service is left alone for five seconds. The function raises ServiceError,
+        EmbedderUnavailableError, and what the checkpoint raises.
+        """
+
+        def embed(query: str, checkpoint: Checkpoint) -> Vectors:
+            if monotonic() < self._paused_until:
+                raise ServiceError("failed several times and is left alone for some seconds", may_pass=True)
+            try:
+                if probes not in self._checked:
+                    self._check(probes, checkpoint)
+                vector: Vectors = self._asked([self._query_prompt + query[:MOST_CHARACTERS]], checkpoint)[0]
+            except ServiceError:
+                self._failures += 1
+                if self._failures >= _FAILURES_IN_A_ROW:
+                    self._paused_until = monotonic() + _PAUSE_SECONDS
+                raise
+            self._failures = 0
+            return vector
+
+        return embed
+
+    def _check(self, probes: tuple[str, ...], checkpoint: Checkpoint) -> None:
+        asked = [self._text_prompt + PROBES[0], self._query_prompt + PROBES[1]]
+        for vector, probe in zip(self._asked(asked, checkpoint), probes, strict=True):
+            stored = np.frombuffer(base64.b64decode(probe), dtype="<f4")
+            if stored.shape != vector.shape or float(vector @ stored) < LEAST_COSINE:
+                raise EmbedderUnavailableError(
+                    f"the model {self.name!r} of the service is not the one that the index was made with: "
+                    "put that one back, or index anew"
+                )
+        self._checked.add(probes)
+
+    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+        return self._patiently([self._text_prompt + text[:MOST_CHARACTERS] for text in texts])
+
+    def _patiently(self, texts: list[str]) -> Vectors:
+        """Waits while the service is away. Texts that are too long for the model are halved, each on its own."""
+        pause, end = 1.0, monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self._asked(texts, _never_stop)
+            except ServiceError as error:
+                if error.status in _TOO_LONG and len(texts) > 1:
+                    return np.concatenate([self._patiently([text]) for text in texts])
+                if error.status in _TOO_LONG and len(texts[0]) > _LEAST_CHARACTERS:
+                    texts = [texts[0][: len(texts[0]) // 2]]
+                    continue
+                waits = max(pause, error.wait_seconds)
+                if not error.may_pass or monotonic() + waits > end:
+                    raise EmbedderError(
+                        f"the embedding service at {self.host} {error}; what is embedded so far is kept, so run again"
+                    ) from None
+            sleep(waits)
+            pause = min(2.0 * pause, 60.0)
+
+    def _asked(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
+        named = {"model": self._model} if self._model else {}
+        sized = {"dimensions": self._dimensions} if self._dimensions else {}
+        own = (
+            {"inputs": texts, "truncate": True} if self._api == "tei" else {"input": texts, "encoding_format": "float"}
+        )
+        body = json.dumps({**named, **sized, **own}).encode()
+        return self._vectors_of(self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint), len(texts))
+
+    def _vectors_of(self, reply: bytes, count: int) -> Vectors:
+        """The vectors [count, dimension] of a reply. Raises ServiceError."""
+        try:
+            content = json.loads(reply)
+            if self._api == "openai":
+                content = [one["embedding"] for one in sorted(content["data"], key=lambda one: int(one["index"]))]
+            vectors = np.asarray(content, dtype=np.float64)
+            if vectors.ndim != 2 or len(vectors) != count or (self._dimensions or vectors.shape[1]) != vectors.shape[1]:
+                raise ServiceError(
+                    f"gave vectors of the shape {vectors.shape} for {count} texts"
+                    + (f" and dimensions={self._dimensions}" if self._dimensions else "")
+                )
+            return np.stack([unit_length(vector) for vector in vectors])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ServiceError("gave a reply without a usable vector for each text") from None
+
+
+def _never_stop() -> None:
+    """The checkpoint of a build."""

@@ -1,0 +1,225 @@
+"""The embedder that asks a service, against one on loopback: what is sent, what is believed, and how it fails."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from groundwire_index.embedding import service as module
+from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError
+from groundwire_index.embedding.service import ServiceEmbedder
+from groundwire_index.errors import ServiceError
+from groundwire_index.http_service import Token
+from support.calls import never_stop
+from support.embedding_service import embeds, vector_of
+from support.rerank_service import Asked, Reply, as_json, rerank_service
+
+MODEL = "#model=own"
+
+
+_made: list[ServiceEmbedder] = []
+
+
+def embedder(url: str, options: str = MODEL, token: Token = str, path: str = "/v1/embeddings") -> ServiceEmbedder:
+    made = ServiceEmbedder(f"{url}{path}{options}", token, seconds=20)
+    _made.append(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    while _made:
+        _made.pop().close()
+
+
+@pytest.fixture
+def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long a build has waited."""
+    slept: list[float] = []
+    monkeypatch.setattr(module, "sleep", slept.append)
+    return slept
+
+
+def answering(*answers: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
+    """One answer after another; the last one goes on."""
+    left = list(answers)
+    return lambda asked: (left.pop(0) if len(left) > 1 else left[0])(asked)
+
+
+def test_vectors_stand_in_the_order_of_the_texts() -> None:
+    texts = [f"text {number} of some" for number in range(150)]
+    with rerank_service(embeds) as service:
+        vectors = embedder(service.url, token=lambda: "tok-3n").embed_texts(texts)
+    assert vectors == pytest.approx(np.asarray([vector_of(text) for text in texts]), abs=1e-6)
+    assert sorted(len(asked.body["input"]) for asked in service.asked) == [22, 64, 64]
+    for asked in service.asked:
+        assert (asked.path.rpartition("/")[2], asked.body["model"], asked.body["encoding_format"]) == (
+            "embeddings",
+            "own",
+            "float",
+        )
+        assert asked.headers["Authorization"] == "Bearer tok-3n"
+
+
+def test_the_protocol_of_text_embeddings_inference() -> None:
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url, "#dimensions=16", path="/embed")
+        assert asking.embed_texts(["one text"])[0] == pytest.approx(vector_of("one text", dimension=16), abs=1e-6)
+        assert asking.dimension == 16
+    assert service.asked[0].body == {"inputs": ["one text"], "truncate": True, "dimensions": 16}
+    assert "Authorization" not in service.asked[0].headers
+
+
+@pytest.mark.parametrize(
+    ("options", "query", "text"),
+    [
+        ("#model=nomic-embed-text:v1.5", "search_query: q", "search_document: t"),
+        ("#model=intfloat/multilingual-e5-large", "query: q", "passage: t"),
+        ("#model=BAAI/bge-m3", "q", "t"),
+        ("#model=own", "q", "t"),
+        ("#model=nomic-embed-text&query_prompt=ask%3A%20&text_prompt=", "ask: q", "t"),
+    ],
+)
+def test_prompts_are_those_of_the_model_or_those_that_are_given(options: str, query: str, text: str) -> None:
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url, options)
+        asking.embed_query("q")
+        asking.embed_texts(["t"])
+    assert [asked.body["input"] for asked in service.asked] == [[query], [text]]
+
+
+def test_what_is_asked_is_in_the_fingerprint_and_where_is_not() -> None:
+    options = ("#model=a", "#model=b", "#model=a&dimensions=8", "#model=a&query_prompt=q", "#model=a&text_prompt=q")
+    prints = [embedder("http://localhost:1", one).fingerprint for one in options]
+    assert len({*prints}) == len(options)
+    assert embedder("https://elsewhere.example", "#model=a").fingerprint == prints[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://a/v1/embeddings", "OpenAI's protocol needs a model: append #model=NAME"),
+        ("https://a/v1#model=m", "the path must end in /embeddings (OpenAI's protocol) or /embed"),
+        ("https://a/embed#size=3", "size is none of dimensions, model, query_prompt, text_prompt"),
+        ("https://a/embed#dimensions=0", "dimensions=0 must be a number of 1 to 65536"),
+        ("https://a/embed#dimensions=x", "dimensions=x must be a number of 1 to 65536"),
+        ("https://a\x00b/embed", "Invalid"),
+    ],
+)
+def test_urls_that_cannot_be_used(url: str, problem: str) -> None:
+    with pytest.raises(EmbedderError) as caught:
+        ServiceEmbedder(url, lambda: "")
+    assert problem in str(caught.value)
+
+
+def test_a_build_waits_for_a_service_that_limits_its_rate_or_is_away(naps: list[float]) -> None:
+    limited, away = Reply(b"", 429, {"Retry-After": "7"}), Reply(b"", 503)
+    with rerank_service(answering(lambda _: limited, lambda _: away, lambda _: away, embeds)) as service:
+        assert embedder(service.url).embed_texts(["text"]).shape == (1, 64)
+    assert naps == [7.0, 2.0, 4.0]
+
+
+def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(
+    naps: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "monotonic", lambda: sum(naps))
+    with (
+        rerank_service(lambda _: Reply(b"", 500)) as service,
+        pytest.raises(
+            EmbedderError, match=r"at localhost answered with HTTP status 500; what is embedded so far is kept"
+        ),
+    ):
+        embedder(service.url).embed_texts(["text"])
+    assert 500 < sum(naps) <= 600
+
+
+def test_a_build_does_not_repeat_what_cannot_help(naps: list[float]) -> None:
+    with rerank_service(lambda _: Reply(b"", 401)) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
+        embedder(service.url).embed_texts(["text"])
+    assert (len(service.asked), naps) == (1, [])
+
+
+def test_a_text_that_is_too_long_for_the_model_is_halved_on_its_own() -> None:
+    def short_ones(asked: Asked) -> Reply:
+        return embeds(asked) if all(len(text) <= 1_000 for text in asked.body["input"]) else Reply(b"", 400)
+
+    with rerank_service(short_ones) as service:
+        vectors = embedder(service.url).embed_texts(["short", "long " * 700])
+    assert vectors == pytest.approx(np.asarray([vector_of("short"), vector_of("long")]), abs=1e-6)
+    assert [len(asked.body["input"][-1]) for asked in service.asked] == [3_500, 5, 3_500, 1_750, 875]
+
+
+def test_very_long_texts_are_cut() -> None:
+    with rerank_service(embeds) as service:
+        embedder(service.url).embed_texts(["a" * 20_000])
+    assert len(service.asked[0].body["input"][0]) == module.MOST_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"", b"[]", b"{}", b'{"data": 3}', b'{"data": [{"index": 0}]}', b'{"data": [{"index": 0, "embedding": []}]}',
+        b'{"data": [{"index": 0, "embedding": [0, 0]}]}', b'{"data": [{"index": 0, "embedding": [NaN, 1]}]}',
+        b'{"data": [{"index": 0, "embedding": [1, "x"]}]}', b'{"data": [{"index": "x", "embedding": [1]}]}',
+        b"[" * 100_000, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
+    ],
+)  # fmt: skip
+def test_replies_without_a_vector_for_each_text(reply: bytes) -> None:
+    with (
+        rerank_service(lambda _: Reply(reply)) as service,
+        pytest.raises(EmbedderError, match=r"at localhost gave (a reply without a usable vector|vectors of the shape)"),
+    ):
+        embedder(service.url).embed_texts(["text"])
+
+
+def test_dimensions_that_the_service_does_not_heed() -> None:
+    with (
+        rerank_service(lambda _: as_json({"data": [{"index": 0, "embedding": vector_of("x")}]})) as service,
+        pytest.raises(EmbedderError, match=r"vectors of the shape \(1, 64\) for 1 texts and dimensions=16"),
+    ):
+        embedder(service.url, "#model=own&dimensions=16").embed_texts(["text"])
+
+
+def test_queries_are_embedded_by_the_model_of_the_index_alone() -> None:
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url)
+        probes = asking.probes()
+        embed = asking.query_embedder(probes)
+        for _ in range(2):
+            assert embed("a query", never_stop) == pytest.approx(vector_of("a query"), abs=1e-6)
+        assert [len(asked.body["input"]) for asked in service.asked] == [1, 1, 2, 1, 1]  # probes, then one check
+        service.answer = lambda asked: embeds(asked, salt="another")
+        with pytest.raises(EmbedderUnavailableError, match="is not the one that the index was made with"):
+            embedder(service.url).query_embedder(probes)("a query", never_stop)
+
+
+def test_a_service_that_fails_three_times_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url)
+        embed = asking.query_embedder(asking.probes())
+        service.answer = lambda _: Reply(b"", 503)
+        rules = [_refused(embed) for _ in range(4)]
+        asked = len(service.asked)
+        now[0] += 5.0
+        service.answer = embeds
+        assert embed("back", never_stop) == pytest.approx(vector_of("back"), abs=1e-6)
+    assert rules == ["answered with HTTP status 503"] * 3 + ["failed several times and is left alone for some seconds"]
+    assert asked == 5
+
+
+def _refused(embed: Callable[[str, Callable[[], None]], object]) -> str:
+    with pytest.raises(ServiceError) as caught:
+        embed("a query", never_stop)
+    return str(caught.value)
+
+
+def test_a_token_that_cannot_be_read_ends_a_build() -> None:
+    def token() -> str:
+        raise ServiceError("needs a token that cannot be read: No such file")
+
+    with rerank_service(embeds) as service, pytest.raises(EmbedderError, match="needs a token that cannot be read"):
+        embedder(service.url, "", token, "/embed").embed_texts(["text"])
+    assert not service.asked
