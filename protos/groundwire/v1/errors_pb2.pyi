@@ -69,8 +69,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `active_index`.
     """
     ERROR_REASON_EMBEDDER_MISMATCH: _ErrorReason.ValueType  # 13
-    """FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, so
-    it cannot embed the query: send `query_vector`, or configure the server with that embedder.
+    """FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, or an embedding
+    service now has another model, so the server cannot embed the query: send `query_vector`, or configure the server
+    with that embedder.
     Metadata: `active_index`, `embedder`, `fingerprint`.
     """
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
@@ -214,8 +215,9 @@ than this server's: build the index again.
 Metadata: `active_index`.
 """
 ERROR_REASON_EMBEDDER_MISMATCH: ErrorReason.ValueType  # 13
-"""FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, so
-it cannot embed the query: send `query_vector`, or configure the server with that embedder.
+"""FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, or an embedding
+service now has another model, so the server cannot embed the query: send `query_vector`, or configure the server
+with that embedder.
 Metadata: `active_index`, `embedder`, `fingerprint`.
 """
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14

@@ -32,8 +32,9 @@ class RetrievalServiceStub(object):
     caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors; `query_vector` avoids that. Node ids are opaque
-    to callers, unique within repository and branch, and the same in every index version that has the symbol.
+    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
+    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
+    in every index version that has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -80,8 +81,9 @@ class RetrievalServiceServicer(object):
     caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors; `query_vector` avoids that. Node ids are opaque
-    to callers, unique within repository and branch, and the same in every index version that has the symbol.
+    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
+    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
+    in every index version that has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -199,8 +201,9 @@ class RetrievalService(object):
     caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors; `query_vector` avoids that. Node ids are opaque
-    to callers, unique within repository and branch, and the same in every index version that has the symbol.
+    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
+    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
+    in every index version that has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the

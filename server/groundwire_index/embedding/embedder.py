@@ -62,8 +62,11 @@ class Embedder(TextEmbedder, Protocol):
 
 
 @runtime_checkable
-class ProbedEmbedder(Embedder, Protocol):
-    """A model in a service, which may change behind its name: the vectors of fixed texts tell."""
+class ProbedEmbedder(Protocol):
+    """What an `Embedder` in a service has besides: it may change behind its name, and vectors of fixed texts tell.
+
+    Nothing else is listed, because `isinstance` reads every attribute, and a dimension may have to be asked for.
+    """
 
     @property
     def host(self) -> str:

@@ -1,6 +1,6 @@
 """The weights and factors of the rules in `ranking`; see `groundwire.v1.RankingParameters`. Loads no numeric library.
 
-`docs/adr/0028-ranking-rules-for-repositories.md` and `0064-ranking-rules-from-commits.md` say how the numbers were
+`docs/adr/0028-ranking-rules-for-repositories.md` and `0063-ranking-rules-from-commits.md` say how the numbers were
 chosen.
 """
 
