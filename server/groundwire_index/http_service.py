@@ -1,4 +1,4 @@
-"""A model service behind HTTP: texts leave this machine for it. What it answers is bounded in bytes and in time."""
+"""A model service behind HTTP: texts leave this machine for it. Its replies have limits of bytes and time."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ Token = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What an error would say; the frames of its traceback would hold the texts."""
+    """The content of an error, which is raised later: a traceback from here would hold the texts."""
 
     rule: str
     status: int = 0

@@ -69,9 +69,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     Metadata: `active_index`.
     """
     ERROR_REASON_EMBEDDER_MISMATCH: _ErrorReason.ValueType  # 13
-    """FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, or an embedding
-    service now has another model, so the server cannot embed the query: send `query_vector`, or configure the server
-    with that embedder.
+    """FAILED_PRECONDITION. The server cannot embed the query: it has no embedder of the fingerprint that the index was
+    built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder.
     Metadata: `active_index`, `embedder`, `fingerprint`.
     """
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
@@ -215,9 +214,8 @@ than this server's: build the index again.
 Metadata: `active_index`.
 """
 ERROR_REASON_EMBEDDER_MISMATCH: ErrorReason.ValueType  # 13
-"""FAILED_PRECONDITION. The server has no embedder of the fingerprint that the index was built with, or an embedding
-service now has another model, so the server cannot embed the query: send `query_vector`, or configure the server
-with that embedder.
+"""FAILED_PRECONDITION. The server cannot embed the query: it has no embedder of the fingerprint that the index was
+built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder.
 Metadata: `active_index`, `embedder`, `fingerprint`.
 """
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14

@@ -31,10 +31,10 @@ class RetrievalServiceStub(object):
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -80,10 +80,10 @@ class RetrievalServiceServicer(object):
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -200,10 +200,10 @@ class RetrievalService(object):
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the

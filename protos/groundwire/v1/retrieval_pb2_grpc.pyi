@@ -32,10 +32,10 @@ class RetrievalServiceStub:
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -111,10 +111,10 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the
@@ -186,10 +186,10 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
     that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
     caller passes.
 
-    The same request against the same index version gives the same bytes. Only the vector that a server makes of a
-    query's text may differ in its last bits between kinds of processors, or, if an embedding service makes it, between
-    calls; `query_vector` avoids that. Node ids are opaque to callers, unique within repository and branch, and the same
-    in every index version that has the symbol.
+    The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
+    its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
+    that. Node ids are opaque to callers, unique within repository and branch, and the same in every index version that
+    has the symbol.
 
     Every call may also end with
     - UNAVAILABLE: the server is starting, draining or out of reach, cannot check identities now, or cannot write the

@@ -101,6 +101,10 @@ class HttpReranker:
             raise
         return scores
 
+    def close(self) -> None:
+        """Ends the connections; no call may be under way."""
+        self._service.close()
+
     def _asked(self, query: str, texts: Sequence[str], checkpoint: Checkpoint) -> list[float]:
         body = request_body(self._api, self._model, query, texts)
         # Some services send the texts back; escaped as they are in the request they are as long.
