@@ -1,4 +1,4 @@
-"""The commands `query`, `search`, `expand`, `paths` and `fetch` of `groundwire`, and what others share with them."""
+"""The commands of `groundwire` that are calls of a client, and what other commands share with them."""
 
 import typer
 
@@ -8,6 +8,7 @@ from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbo
 from groundwire_client._known_values import value_notes
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
+from groundwire_client.cli._evaluate_command import evaluate
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._options import AccessOptions, ConnectionOptions, only, with_options
@@ -43,7 +44,7 @@ __all__ = [
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
-    for command in (query, search, expand, paths, fetch):
+    for command in (query, search, expand, paths, fetch, evaluate):
         app.command()(command)
 
 

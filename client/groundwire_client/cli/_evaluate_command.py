@@ -1,0 +1,119 @@
+"""`evaluate`: how well indexes answer questions whose places a team knows."""
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_client._client import GroundwireClient
+from groundwire_client._defaults import BUDGET_TOKENS
+from groundwire_client._evidence import EvidenceNode
+from groundwire_client._helpers import pinned
+from groundwire_client.cli._options import CallOptions, with_options
+from groundwire_client.cli._parts import show
+
+_FIRST, _DEPTH = 5, 10
+_RESAMPLES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question and the places of its answer, the primary one first; each is some alternatives."""
+
+    text: str
+    places: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Of one question: 1 / rank of the primary place, 0 beyond the first ten, and the share of places in evidence."""
+
+    reciprocal_rank: float
+    covered: float
+
+
+@with_options(CallOptions)
+def evaluate(
+    options: CallOptions,
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            help="Lines of QUESTION, a tab, and PLACES: PATH#SYMBOL or PATH#, `;` between places, `|` between "
+            "alternatives, the most important place first.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
+    against: Annotated[
+        list[str] | None, typer.Option(metavar="VERSION", help="Another index version of the scope; repeatable.")
+    ] = None,
+    budget_tokens: Annotated[int, typer.Option(help="The most tokens of the evidence.")] = BUDGET_TOKENS,
+) -> None:
+    """Ask questions whose places are known, and show how well one or more index versions answer them."""
+    asked = _read(questions)
+    scopes = [options.scope, *(pinned(options.scope, version) for version in against or ())]
+
+    def results(client: GroundwireClient) -> list[list[_Result]]:
+        return [[_ask(client, scope, question, budget_tokens) for question in asked] for scope in scopes]
+
+    found = options.called(results, timeout=options.timeout, access=options.access)
+    table = Table("index", f"method@{_FIRST}", f"MRR@{_DEPTH}", f"evidence, {budget_tokens} tokens", box=SIMPLE_HEAD)
+    for scope, of_scope in zip(scopes, found, strict=True):
+        columns = (
+            [float(one.reciprocal_rank >= 1 / _FIRST) for one in of_scope],
+            [one.reciprocal_rank for one in of_scope],
+            [one.covered for one in of_scope],
+        )
+        table.add_row(scope.active_index or "active", *map(_mean, columns))
+    remark = f"{len(asked)} questions; in brackets 95 % intervals over the questions, by bootstrap"
+    show([table, Text(remark)])
+
+
+def _read(path: Path) -> list[_Question]:
+    """Raises typer.BadParameter for a line that breaks a rule (exit code 2)."""
+    rule = "must be a question, a tab, and places such as src/a.py#run"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{path}: {error}") from error
+    found = []
+    for number, line in enumerate(lines, start=1):
+        question, _, told = line.partition("\t")
+        places = [place.split("|") for place in told.split(";")]
+        if not question.strip() or not all("#" in one for place in places for one in place):
+            raise typer.BadParameter(f"{path}: line {number}: {rule}")
+        found.append(_Question(question, places))
+    if not found:
+        raise typer.BadParameter(f"{path}: has no line; each {rule}")
+    return found
+
+
+def _ask(client: GroundwireClient, scope: IndexScope, question: _Question, budget_tokens: int) -> _Result:
+    evidence = client.evidence(scope, question.text, budget_tokens)
+    ranked = sorted((*evidence.texts, *evidence.skipped), key=lambda node: node.rank)[:_DEPTH]
+    ranks = [node.rank for node in ranked if _answers(node, question.places[0])]
+    covered = sum(any(_answers(node, place) for node in evidence.texts) for place in question.places)
+    return _Result(1 / min(ranks) if ranks else 0.0, covered / len(question.places))
+
+
+def _answers(node: EvidenceNode, alternatives: Sequence[str]) -> bool:
+    """True if the node is in the file of one of them, and its own name is the symbol."""
+    name = re.split(r"[.:#]", node.symbol.partition("(")[0])[-1]
+    places = (one.strip().rpartition("#") for one in alternatives)
+    return any(f"/{node.path}".endswith(f"/{path}") and symbol in ("", name) for path, _, symbol in places)
+
+
+def _mean(values: Sequence[float]) -> str:
+    drawn = random.Random(0)
+    means = sorted(fmean(drawn.choices(values, k=len(values))) for _ in range(_RESAMPLES))
+    low, high = means[_RESAMPLES // 40], means[-_RESAMPLES // 40 - 1]
+    return f"{fmean(values):.3f} [{low:.3f}, {high:.3f}]"
