@@ -8,6 +8,7 @@ texts, which an index stores, tell later whether the model is still the same.
 import base64
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -49,6 +50,7 @@ PROMPTS: dict[str, tuple[str, str]] = {
 }
 """The prompts of queries and of texts, by what the name of a model has in it; the first one counts."""
 
+_LOG = logging.getLogger(__name__)
 _OPTIONS = frozenset({"model", "dimensions", "query_prompt", "text_prompt"})
 _LEAST_CHARACTERS = 256
 _TOO_LONG = frozenset({400, 413, 422})
@@ -62,7 +64,7 @@ class ServiceEmbedder:
     """See `Embedder`. Thread-safe; nothing is sent before the first vector is needed."""
 
     def __init__(self, url: str, token: Token, seconds: float = REQUEST_SECONDS) -> None:
-        """Raises EmbedderError for a URL or an option that cannot be used."""
+        """Raises ValueError for a URL or an option that cannot be used."""
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.fragment, keep_blank_values=True))
         self._api: EmbeddingApi = "tei" if parts.path.endswith("/embed") else "openai"
@@ -80,7 +82,7 @@ class ServiceEmbedder:
             else ""
         )
         if problem:
-            raise EmbedderError(f"embedder: {url}: {problem}")
+            raise ValueError(problem)
         known = next((prompts for part, prompts in PROMPTS.items() if part in self._model.lower()), ("", ""))
         self._query_prompt = options.get("query_prompt", known[0])
         self._text_prompt = options.get("text_prompt", known[1])
@@ -89,10 +91,8 @@ class ServiceEmbedder:
         self.name = self._model or self.host
         described = [self._api, self.name, self._dimensions, self._query_prompt, self._text_prompt]
         self.fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()
-        try:
-            self._service = HttpService(parts._replace(fragment="").geturl(), token, seconds)
-        except ValueError as error:
-            raise EmbedderError(f"embedder: {url}: {error}") from None
+        self._service = HttpService(parts._replace(fragment="").geturl(), token, seconds)
+        self._has_answered = False
         self._failures, self._paused_until = 0, 0.0
         self._checked: set[tuple[str, ...]] = set()
 
@@ -102,7 +102,7 @@ class ServiceEmbedder:
         return int(self.embed_texts(PROBES[:1]).shape[1])
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """See `TextEmbedder.embed_texts`; waits for a service that is away. Raises EmbedderError."""
+        """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
         most = MOST_TEXTS[self._api]
         batches = [texts[start : start + most] for start in range(0, len(texts), most)]
         with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
@@ -175,10 +175,12 @@ class ServiceEmbedder:
                     texts = [texts[0][: len(texts[0]) // 2]]
                     continue
                 waits = max(pause, error.wait_seconds)
-                if not error.may_pass or monotonic() + waits > end:
+                is_wrong = not error.status and not self._has_answered
+                if is_wrong or not error.may_pass or monotonic() + waits > end:
                     raise EmbedderError(
                         f"the embedding service at {self.host} {error}; what is embedded so far is kept, so run again"
                     ) from None
+                _LOG.warning("the embedding service at %s %s; the next try is in %g s", self.host, error, waits)
             sleep(waits)
             pause = min(2.0 * pause, 60.0)
 
@@ -189,7 +191,9 @@ class ServiceEmbedder:
             {"inputs": texts, "truncate": True} if self._api == "tei" else {"input": texts, "encoding_format": "float"}
         )
         body = json.dumps({**named, **sized, **own}).encode()
-        return self._vectors_of(self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint), len(texts))
+        reply = self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint)
+        self._has_answered = True
+        return self._vectors_of(reply, len(texts))
 
     def _vectors_of(self, reply: bytes, count: int) -> Vectors:
         """The vectors [count, dimension] of a reply. Raises ServiceError."""

@@ -140,7 +140,7 @@ def _embedding_service(url: str, settings: Settings) -> Embedder:
     token = _token("embedder_token", settings.embedder_token, settings.embedder_token_file)
     try:
         return ServiceEmbedder(checked_url(url), token, _QUERY_SECONDS)
-    except (ValueError, EmbedderError) as error:
+    except ValueError as error:
         raise _unusable("embedders", url, error) from error
 
 
