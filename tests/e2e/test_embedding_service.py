@@ -105,6 +105,15 @@ def test_a_model_that_has_changed_is_refused(source: Path, embedder: str, servic
     assert caught.value.reason == "EMBEDDER_MISMATCH"
 
 
+def test_a_build_does_not_mix_two_models(source: Path, embedder: str, service: RerankService, server: Server) -> None:
+    service.answer = lambda asked: embeds(asked, salt="another")
+    more = write_jsonl(source.with_name("other.jsonl"), [{"type": "node", "kind": "md", "local_id": "T9", "text": "x"}])
+    data = source.with_name("data")
+    done = run("index", more, "-r", "shop", "-b", "main", "--embedder", embedder, "--data", data, environment=TOKEN)
+    assert done.returncode == 1
+    assert "the model 'own' of the service has changed behind its name" in done.stderr
+
+
 def test_texts_with_access_rules_leave_only_when_that_is_confirmed(tmp_path: Path) -> None:
     """The host is no loopback address; nothing is sent to it before the question is answered."""
     node = {"type": "node", "kind": "md", "local_id": "T", "text": "of the board", "acl_tags": ["board"]}

@@ -105,8 +105,11 @@ class ServiceEmbedder:
         """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
         most = MOST_TEXTS[self._api]
         batches = [texts[start : start + most] for start in range(0, len(texts), most)]
-        with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
+        pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed")
+        try:
             return np.concatenate(list(pool.map(self._embed_batch, batches)))
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def embed_query(self, text: str) -> Vectors:
         """See `Embedder.embed_query`; waits as `embed_texts` does. Raises EmbedderError."""

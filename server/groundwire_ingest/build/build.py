@@ -5,7 +5,7 @@ except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -30,10 +30,10 @@ from groundwire_ingest.build.collect import Collected, collect
 from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
-from groundwire_ingest.embedding.index_texts import vector_space
+from groundwire_ingest.embedding.index_texts import check_same_model, vector_space
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
-from groundwire_ingest.records import SkippedFile, Source, SourceRecord, StatedAccess
+from groundwire_ingest.records import SkippedFile, Source, SourceRecord
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
@@ -153,7 +153,7 @@ def _write_vectors(
     if dimension is not None:
         raise own_vectors_refused(nodes)
     if isinstance(embedder, ProbedEmbedder) and embedder.host not in (*LOOPBACK, options.send_texts_to):
-        restricted = next((node for node in nodes if node.access != StatedAccess()), None)
+        restricted = next((node for node in nodes if any(astuple(node.access))), None)
         if restricted is not None:
             raise IngestError(
                 f"{restricted.origin}: has access rules, and its text would be sent to {embedder.host}: "
@@ -163,6 +163,8 @@ def _write_vectors(
         space, texts = vector_space(embedder, options.data, options.processes)
         report(1, 1)
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
+        if isinstance(embedder, ProbedEmbedder):
+            check_same_model(embedder, cache)
         embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
     return space, embedded, reused
 

@@ -32,7 +32,7 @@ class EmbeddingCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         with self._described_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_SECONDS, isolation_level=None)
@@ -90,7 +90,7 @@ class EmbeddingCache:
                 self._connection.execute(f"PRAGMA user_version = {_FORMAT_VERSION}")
             elif version != _FORMAT_VERSION:
                 raise EmbeddingCacheError(
-                    f"{self._path} is no embedding cache of this version: delete the file or name another"
+                    f"{self.path} is no embedding cache of this version: delete the file or name another"
                 )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
@@ -102,9 +102,9 @@ class EmbeddingCache:
         except sqlite3.Error as error:
             if getattr(error, "sqlite_errorcode", None) in _DAMAGE_CODES:
                 raise self._damaged(str(error)) from error
-            raise EmbeddingCacheError(f"the embedding cache {self._path} cannot be used: {error}") from error
+            raise EmbeddingCacheError(f"the embedding cache {self.path} cannot be used: {error}") from error
         except OSError as error:
-            raise EmbeddingCacheError(f"the embedding cache {self._path} cannot be used: {error.strerror}") from error
+            raise EmbeddingCacheError(f"the embedding cache {self.path} cannot be used: {error.strerror}") from error
 
     def _damaged(self, what: str) -> EmbeddingCacheError:
-        return EmbeddingCacheError(f"the embedding cache {self._path} is damaged ({what}): delete it; it is built anew")
+        return EmbeddingCacheError(f"the embedding cache {self.path} is damaged ({what}): delete it; it is built anew")

@@ -20,7 +20,9 @@ from groundwire_index.embedding.embedder import (
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url
+from groundwire_index.nodes.node import content_hash
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
+from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.calibration import TEXTS
 from groundwire_ingest.embedding.convert import ConvertibleEmbedder, agreed_encoder
 from groundwire_ingest.embedding.packaged_model import PackagedModel
@@ -42,6 +44,22 @@ def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSp
     encoder, agreement = agreed
     queries = QueryEncoder(encoder.record.fingerprint, agreement.mean_cosine, agreement.min_cosine)
     return replace(space, query_encoder=queries), text_embedder(embedder, encoder, threads)
+
+
+def check_same_model(embedder: Embedder, cache: EmbeddingCache) -> None:
+    """Raises EmbedderError if a service has another model behind its name than the one whose vectors the cache has."""
+    from groundwire_index.embedding.service import LEAST_COSINE, PROBES
+
+    key = content_hash(PROBES[0])
+    (vector,) = embedder.embed_texts(PROBES[:1])
+    known = cache.get_many(embedder.fingerprint, [key]).get(key)
+    if known is None:
+        cache.put_many(embedder.fingerprint, {key: vector})
+    elif known.shape != vector.shape or float(known @ vector) < LEAST_COSINE:
+        raise EmbedderError(
+            f"the model {embedder.name!r} of the service has changed behind its name, and {cache.path} has vectors of "
+            "the earlier one: put that one back, or delete the file"
+        )
 
 
 def text_embedder(embedder: Embedder, encoder: Int8Encoder | None, threads: int) -> TextEmbedder:
