@@ -1,6 +1,7 @@
 """A server for the actions and one for queries; the program itself makes their indexes, from JSONL with vectors."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import grpc
 import pytest
@@ -8,11 +9,13 @@ import pytest
 from groundwire.v1 import index_pb2_grpc, query_pb2_grpc, retrieval_pb2_grpc
 from groundwire_index.scope import Scope
 from groundwire_ingest.jsonl.jsonl import JsonlSource
+from support.embedding_service import VectorsFromService, embeds
 from support.jsonl import edge, node
 from support.platform import Platform
 from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REFUNDS
 from support.program import Server, write_jsonl
-from support.storage import NewStorage, Storage
+from support.rerank_service import RerankService, rerank_service
+from support.storage import NewStorage, Storage, in_database_of
 
 SHOP = [
     node("Invoice.Create", "class InvoiceService { void CreateInvoice() { } }", [1.0, 0.0, 0.0, 0.0],
@@ -35,6 +38,24 @@ SHOP = [
     edge("cs::Secret.Margin", "cs::Tax.Rate", "Calls"),
     edge("sql::dbo.Invoice_Create|PROC", "sql::dbo.Invoice|TABLE", "WritesTo"),
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def vector_service() -> Iterator[RerankService]:
+    """The service that gives indexes of the param `service` their vectors."""
+    with rerank_service(embeds) as running:
+        yield running
+
+
+_KINDS = ["embedded", *(pytest.param(name, marks=pytest.mark.slow) for name in ("milvus", "service"))]
+
+
+@pytest.fixture(scope="session", params=_KINDS)
+def new_storage(request: pytest.FixtureRequest) -> NewStorage:
+    """As for all tests, and folders whose indexes have their vectors from a service."""
+    if request.param == "service":
+        return partial(VectorsFromService, service=request.getfixturevalue("vector_service"))
+    return in_database_of(request.getfixturevalue("milvus")) if request.param == "milvus" else Storage
 
 
 @pytest.fixture(scope="session")

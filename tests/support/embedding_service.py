@@ -1,10 +1,18 @@
 """An embedding service on loopback with a model of words, in both protocols, for `support.rerank_service`."""
 
 import hashlib
+import json
 import math
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from support.rerank_service import Asked, Reply, as_json
+from groundwire_index.embedding.model_names import NO_EMBEDDER
+from groundwire_ingest.build.vectors import embedded_text
+from support.program import write_jsonl
+from support.rerank_service import Asked, Reply, RerankService, as_json
+from support.storage import Storage
 
 DIMENSION = 64
 
@@ -27,3 +35,37 @@ def embeds(asked: Asked, salt: str = "") -> Reply:
         for index, text in enumerate(asked.body["input"])
     ]
     return as_json({"object": "list", "data": numbered[::-1], "model": asked.body["model"]})
+
+
+@dataclass(frozen=True)
+class VectorsFromService(Storage):
+    """A data folder whose indexes get the vectors of a source from a service instead of the source."""
+
+    service: RerankService | None = None
+    vectors: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+
+    def run_ok(self, command: str, *arguments: str | Path, environment: Mapping[str, str] | None = None) -> str:
+        """As `Storage.run_ok`; an index of records with vectors asks the service for them."""
+        if command != "index":
+            return super().run_ok(command, *arguments, environment=environment)
+        source = Path(arguments[0])
+        records = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+        nodes = [record for record in records if record["type"] == "node"]
+        if "vector" not in nodes[0]:
+            return super().run_ok(command, *arguments, environment=environment)
+        assert self.service is not None
+        self.service.answer = self._answer
+        url = f"{self.service.url}/v1/embeddings#model={len(nodes[0]['vector'])}"
+        for record in nodes:
+            text = embedded_text(record.get("symbol", ""), record.get("context_prefix", ""), record["text"])
+            vector = record.pop("vector")
+            assert self.vectors.setdefault(text, vector) == vector
+        stripped = write_jsonl(source.with_suffix(".stripped.jsonl"), records)
+        given = (url if argument == NO_EMBEDDER else argument for argument in arguments[1:])
+        return super().run_ok(command, stripped, *given, environment=environment)
+
+    def _answer(self, asked: Asked) -> Reply:
+        """The vectors of texts; of any other one a vector of the length that the model's name says."""
+        other = [1.0] * int(asked.body["model"])
+        found = [self.vectors.get(text, other) for text in asked.body["input"]]
+        return as_json({"data": [{"index": index, "embedding": vector} for index, vector in enumerate(found)]})
