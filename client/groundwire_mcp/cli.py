@@ -69,7 +69,10 @@ class _LocalOptions:
     ] = None
     embedder: Annotated[
         str,
-        _local(help="As for `groundwire index`: a model's name or path, or none.", show_default="the default model"),
+        _local(
+            help="As for `groundwire index`: a model's name or path, a service's URL, or none.",
+            show_default="the default model",
+        ),
     ] = ""
 
 

@@ -108,9 +108,20 @@ async def serve_folder(folder: Path, cache: Path | None, embedder: str) -> Async
 
 async def _started(data: Path, embedders: tuple[str, ...], token: str) -> "GroundwireServer":
     """A server that listens. Raises ValueError when it cannot."""
+    from pydantic import SecretStr
+
     from groundwire_server.config import Settings, SettingsError
 
-    settings = Settings(data=data, listen="127.0.0.1:0", embedders=embedders, log_format="console", log_level="warning")
+    token_file = os.environ.get("GROUNDWIRE_EMBEDDER_TOKEN_FILE")
+    settings = Settings(
+        data=data,
+        listen="127.0.0.1:0",
+        embedders=embedders,
+        embedder_token=SecretStr(os.environ.get("GROUNDWIRE_EMBEDDER_TOKEN", "")),
+        embedder_token_file=Path(token_file) if token_file else None,
+        log_format="console",
+        log_level="warning",
+    )
     try:
         # Loading the libraries takes seconds, in which the event loop must answer.
         engine, indexes = await asyncio.to_thread(_composed, settings)
