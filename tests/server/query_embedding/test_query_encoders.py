@@ -13,7 +13,7 @@ from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.own_model import OwnModel
-from groundwire_server.query_embedding.deferred import DeferredEmbedder, EmbedderUnavailableError
+from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from support.builds import HashEmbedder
 from support.calls import never_stop
