@@ -61,7 +61,13 @@ class _Call:
         """See `Call.compute`."""
         return part()
 
-    wait_for = ask_model = compute
+    async def wait_for(self, part: Callable[[], Result]) -> Result:
+        """See `Call.wait_for`."""
+        return part()
+
+    async def ask_model(self, part: Callable[[], Result]) -> Result:
+        """See `Call.ask_model`."""
+        return part()
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from time import monotonic, sleep
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -93,13 +92,15 @@ class ServiceEmbedder:
         self.fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()
         self._service = HttpService(parts._replace(fragment="").geturl(), token, seconds)
         self._has_answered = False
+        self._dimension = self._dimensions
         self._failures, self._paused_until = 0, 0.0
         self._checked: set[tuple[str, ...]] = set()
 
-    @cached_property
+    @property
     def dimension(self) -> int:
-        """The length of every vector; asks the service. Raises EmbedderError."""
-        return int(self.embed_texts(PROBES[:1]).shape[1])
+        """The length of every vector; asks the service the first time. Raises EmbedderError."""
+        self._dimension = self._dimension or int(self.embed_texts(PROBES[:1]).shape[1])
+        return self._dimension
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundwire_index.embedding.embedder import Embedder, EmbedderError
+from groundwire_index.embedding.embedder import Embedder, EmbedderError, EmbedderUnavailableError
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.record import WORDS_FILE
 from groundwire_index.embedding.int8.store import EncoderStore

@@ -86,7 +86,8 @@ class HttpReranker:
 
     def __init__(self, service: HttpService, api: RerankApi, model: str, widen_factor: int) -> None:
         self.widen_factor = widen_factor
-        self._service, self._api, self._model = service, api, model
+        self._service, self._model = service, model
+        self._api: RerankApi = api
 
     def scores(self, query: str, candidates: Sequence[RerankCandidate], checkpoint: Checkpoint) -> list[float]:
         """See `Reranker.scores`. Raises RerankerUnavailableError, and what the checkpoint raises while it waits."""
