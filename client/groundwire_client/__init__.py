@@ -82,7 +82,7 @@ from groundwire_client._errors import (
 )
 from groundwire_client._evidence import Evidence, EvidenceText, SkippedText
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
-from groundwire_client._helpers import choice, choices, ids, pinned, telling_paths
+from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
 from groundwire_client._token import TokenFile
@@ -145,6 +145,7 @@ __all__ = [
     "RetrieverScore",
     "RetrieverUse",
     "Routing",
+    "Scopes",
     "SearchDebug",
     "SearchHit",
     "SearchNodesResponse",

@@ -36,7 +36,7 @@ def sends(
     """Checks the arguments of a method by the fields of `request` that have their names, when it is called.
 
     `others` names the fields of arguments that are called otherwise. None is taken where it is the default. Iterables
-    reach the method as tuples, and mappings for a filter as filters.
+    reach the method as tuples, and mappings for a filter as filters. A list of scopes is one of `scopes`.
 
     The method raises TypeError for an argument of another type than its field takes, and ValueError for a number or
     text that its field cannot carry, a timeout that is not positive and finite, and a closed client. Both name the
@@ -57,6 +57,8 @@ def sends(
                     check_timeout(bound.arguments["timeout"])
                 for name, value in bound.arguments.items():
                     field = fields_of[name]
+                    if name == "scope" and "scopes" in fields and isinstance(value, list | tuple):
+                        field = fields["scopes"]
                     if field is not None and (value is not None or signature.parameters[name].default is not None):
                         bound.arguments[name] = _checked(name, value, field)
             except (TypeError, ValueError) as error:

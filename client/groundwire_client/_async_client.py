@@ -35,7 +35,7 @@ from groundwire_client._arguments import sends
 from groundwire_client._errors import GroundwireError
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
 from groundwire_client._filters import Filter, as_filter
-from groundwire_client._helpers import pinned, timestamp
+from groundwire_client._helpers import Scopes, one_or_several, pinned, timestamp
 from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
 from groundwire_client._resolution import (
     MOST_NAMED,
@@ -71,7 +71,7 @@ class AsyncGroundwireClient(AsyncTransport):
     @sends(SearchNodesRequest)
     async def search(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         query: str = "",
         *,
         search_type: SearchType.ValueType = SearchType.SEARCH_TYPE_UNSPECIFIED,
@@ -87,10 +87,13 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> SearchNodesResponse:
         """Selects the nodes that match a query best, as ids with scores. See `SearchNodesRequest` for the arguments.
 
+        `scope` may be a list of scopes, which are searched as one; names that end in `*` are patterns.
         `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
+        one, several = one_or_several(scope)
         request = SearchNodesRequest(
-            scope=scope,
+            scope=one,
+            scopes=several,
             access=self._access(access),
             filter=as_filter(filter),
             search_type=search_type,
@@ -283,7 +286,7 @@ class AsyncGroundwireClient(AsyncTransport):
     @sends(QueryRequest)
     async def query(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         query: str,
         *,
         hybrid: HybridParameters | None = None,
@@ -312,10 +315,13 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> QueryResponse:
         """Answers a question with the texts that match it best, in one call. See `QueryRequest` for the arguments.
 
+        `scope` may be a list of scopes, as in `search`.
         `now` has a time zone. `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
+        one, several = one_or_several(scope)
         request = QueryRequest(
-            scope=scope,
+            scope=one,
+            scopes=several,
             access=self._access(access),
             query=query,
             filter=as_filter(filter),
@@ -347,7 +353,7 @@ class AsyncGroundwireClient(AsyncTransport):
     @sends(QueryRequest, question="query")
     async def evidence(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         question: str,
         budget_tokens: int = defaults.BUDGET_TOKENS,
         *,
@@ -363,7 +369,7 @@ class AsyncGroundwireClient(AsyncTransport):
         further calls.
 
         Args:
-            scope: Where to look.
+            scope: Where to look; a list of scopes as in `search`.
             question: Natural language, code, names or paths.
             budget_tokens: The most tokens of all texts together.
             top_k: The most matches that compete for the budget; at most the server's maximum.
@@ -385,12 +391,13 @@ class AsyncGroundwireClient(AsyncTransport):
             access=access,
             timeout=timeout,
         )
+        one = pinned(scope, answer.index) if isinstance(scope, IndexScope) else None
         fetched: list[NodeText] = []
         used = answer.meta.used_tokens
         while left := texts_left(answer, fetched):
             more = await self.fetch(
-                pinned(scope, answer.index),
-                left,
+                one or left[0].scope,
+                [match.id for match in left if match.scope == left[0].scope],
                 budget_tokens=budget_tokens - used,
                 prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
                 filter=narrowing,
@@ -402,7 +409,7 @@ class AsyncGroundwireClient(AsyncTransport):
                 break
             fetched += more.texts
             used += more.used_tokens
-        return evidence_of(pinned(scope, answer.index), question, answer, fetched)
+        return evidence_of(one or IndexScope(), question, answer, fetched)
 
     @sends(indexes.ListIndexesRequest)
     async def list_indexes(
@@ -438,7 +445,8 @@ class AsyncGroundwireClient(AsyncTransport):
     async def _warn(self, request: _Narrowed, index: str, found: Sized, timeout: float | None) -> None:
         """Warns of values that the index does not have, after a call that found nothing."""
         edge_types = () if isinstance(request, _WITHOUT_EDGES) else request.edge_allowlist
-        if found or not self._check_values or not has_values(request.filter, edge_types):
+        is_one = request.HasField("scope")  # of several, none says alone what there is
+        if found or not self._check_values or not is_one or not has_values(request.filter, edge_types):
             return
         access = request.access if request.HasField("access") else None
         try:

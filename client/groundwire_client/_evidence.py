@@ -1,7 +1,7 @@
 """The result of `evidence`: the texts that answer a question, their places, and the texts left out."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 
 from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
@@ -23,6 +23,7 @@ class EvidenceNode:
         symbol: The qualified name, such as `InvoiceService.Create`, or the headings above it; empty when it has none.
         token_count: The text's length in tokens.
         citation: Path and lines, such as `src/Tax.cs:3-9`; the id in place of a path that is unknown.
+        scope: Of several scopes the one that it is in, with its index version; None where one was asked.
     """
 
     id: str
@@ -33,6 +34,7 @@ class EvidenceNode:
     symbol: str
     token_count: int
     citation: str
+    scope: IndexScope | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class Evidence:
     In a notebook it shows as HTML that never treats a text as markup.
 
     Attributes:
-        scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot.
+        scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
+            several.
+        scopes: The same of a question to several scopes; empty for one.
         question: The question.
         texts: The texts that fit, best first.
         skipped: The matches whose text does not, best first.
@@ -68,15 +72,20 @@ class Evidence:
     texts: tuple[EvidenceText, ...]
     skipped: tuple[SkippedText, ...]
     used_tokens: int
+    scopes: tuple[IndexScope, ...] = ()
 
     @property
     def citations(self) -> tuple[str, ...]:
         """The place of each text, in their order."""
         return tuple(text.citation for text in self.texts)
 
+    @property
+    def _indexes(self) -> str:
+        return ", ".join(scope.active_index for scope in self.scopes or (self.scope,))
+
     def _repr_html_(self) -> str:
         """The HTML for notebooks: each text under its place, and the texts left out."""
-        head = f"{len(self.texts)} texts, {self.used_tokens:,} tokens, index {self.scope.active_index}"
+        head = f"{len(self.texts)} texts, {self.used_tokens:,} tokens, index {self._indexes}"
         parts = [f"<p><b><bdi>{escape(self.question)}</bdi></b><br>{escape(head)}</p>"]
         parts += (
             f"<details><summary>{_line(text)}</summary><pre>{escape(text.text)}</pre></details>" for text in self.texts
@@ -87,20 +96,26 @@ class Evidence:
         return f"<div>{''.join(parts)}</div>"
 
 
-def texts_left(answer: QueryResponse, fetched: Sequence[NodeText]) -> list[str]:
-    """The ids of texts that fit the budget but not the response, without those that were fetched since."""
+def texts_left(answer: QueryResponse, fetched: Sequence[NodeText]) -> list[QueryMatch]:
+    """The matches whose texts fit the budget but not the response, without those that were fetched since."""
     known = {text.id for text in fetched}
     limit = SkipReason.SKIP_REASON_RESPONSE_LIMIT
-    return [match.id for match in answer.matches if match.omit_reason == limit and match.id not in known]
+    return [match for match in answer.matches if match.omit_reason == limit and match.id not in known]
 
 
 def evidence_of(scope: IndexScope, question: str, answer: QueryResponse, fetched: Iterable[NodeText]) -> Evidence:
-    """The evidence of an answer and of the texts that did not fit into it."""
+    """The evidence of an answer and of the texts that did not fit into it; `scope` is empty for several."""
     texts = {match.id: match.text for match in answer.matches if not match.text_omitted}
     texts |= {text.id: text.text for text in fetched}
-    shown = tuple(EvidenceText(*_node(match), texts[match.id]) for match in answer.matches if match.id in texts)
-    skipped = (SkippedText(*_node(match), match.omit_reason) for match in answer.matches if match.id not in texts)
-    return Evidence(scope, question, shown, tuple(skipped), sum(text.token_count for text in shown))
+    shown, skipped = list[EvidenceText](), list[SkippedText]()
+    for match in answer.matches:
+        at = match.scope if match.HasField("scope") else None
+        if match.id in texts:
+            shown.append(EvidenceText(*_node(match), texts[match.id], scope=at))
+        else:
+            skipped.append(SkippedText(*_node(match), match.omit_reason, scope=at))
+    used = sum(text.token_count for text in shown)
+    return Evidence(scope, question, tuple(shown), tuple(skipped), used, tuple(answer.scopes))
 
 
 def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int, str]:

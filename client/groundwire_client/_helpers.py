@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # generic to type checkers alone
 SEPARATOR = "::"
 """Between the parts of ids and of names of scopes; no part holds it."""
 
+Scopes: TypeAlias = IndexScope | Sequence[IndexScope]
+"""One scope; or several, which are asked as if they were one, where names that end in `*` are patterns."""
 _Value = TypeVar("_Value", bound=int)
 
 
@@ -30,6 +32,11 @@ def ids(response: SearchNodesResponse | QueryResponse) -> list[str]:
 def pinned(scope: IndexScope, index: str) -> IndexScope:
     """The scope at one index version: with the `index` of a response, the next call reads the same snapshot."""
     return IndexScope(repository=scope.repository, branch=scope.branch, active_index=index)
+
+
+def one_or_several(scope: Scopes) -> tuple[IndexScope | None, Sequence[IndexScope]]:
+    """The fields `scope` and `scopes` of a request: one of them is set."""
+    return (scope, ()) if isinstance(scope, IndexScope) else (None, scope)
 
 
 def scope_name(repository: str, branch: str, version: str = "") -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, TypedDict
 
-from groundwire_client import AccessContext, Filter, IndexScope, QueryResponse
+from groundwire_client import AccessContext, Filter, IndexScope, QueryResponse, Scopes, pinned
 
 Metadata: TypeAlias = dict[str, str | int | float]
 
@@ -30,10 +30,11 @@ class CitedText:
     metadata: Metadata
 
 
-def cited_texts(scope: IndexScope, answer: QueryResponse) -> Iterator[CitedText]:
+def cited_texts(scope: Scopes, answer: QueryResponse) -> Iterator[CitedText]:
     """The texts of an answer, best first."""
     for match in answer.matches:
         if not match.text_omitted:
+            at = pinned(scope, answer.index) if isinstance(scope, IndexScope) else match.scope
             metadata: Metadata = {
                 "id": match.id,
                 "citation": match.citation,
@@ -45,8 +46,8 @@ def cited_texts(scope: IndexScope, answer: QueryResponse) -> Iterator[CitedText]
                 "score": match.score,
                 "rank": match.rank,
                 "token_count": match.token_count,
-                "repository": scope.repository,
-                "branch": scope.branch,
-                "index": answer.index,
+                "repository": at.repository,
+                "branch": at.branch,
+                "index": at.active_index,
             }
             yield CitedText(match.id, match.text, match.score, metadata)

@@ -4,7 +4,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, IndexScope, QueryResponse
+from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, QueryResponse, Scopes
 from groundwire_client._defaults import BUDGET_TOKENS, EVIDENCE_TOP_K
 from groundwire_client._matches import QueryArguments, cited_texts
 
@@ -17,7 +17,7 @@ class GroundwireRetriever(BaseRetriever):
     Attributes:
         client: Asks the server. With a `GroundwireClient`, `ainvoke` waits in a thread; an `AsyncGroundwireClient`
             has `ainvoke` alone.
-        scope: Where to look.
+        scope: Where to look; a list of scopes is searched as one.
         budget_tokens: The most tokens of all texts together.
         top_k: The most matches that compete for the budget; at most the server's maximum.
         filter: Narrows every question.
@@ -25,7 +25,7 @@ class GroundwireRetriever(BaseRetriever):
     """
 
     client: GroundwireClient | AsyncGroundwireClient
-    scope: IndexScope
+    scope: Scopes
     budget_tokens: int = BUDGET_TOKENS
     top_k: int = EVIDENCE_TOP_K
     filter: Filter | None = None

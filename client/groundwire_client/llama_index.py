@@ -6,7 +6,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, IndexScope, QueryResponse
+from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, QueryResponse, Scopes
 from groundwire_client._defaults import BUDGET_TOKENS, EVIDENCE_TOP_K
 from groundwire_client._matches import CitedText, QueryArguments, cited_texts
 
@@ -22,7 +22,7 @@ class GroundwireRetriever(BaseRetriever):
     Args:
         client: Asks the server. With a `GroundwireClient`, `aretrieve` waits in a thread; an `AsyncGroundwireClient`
             has `aretrieve` alone.
-        scope: Where to look.
+        scope: Where to look; a list of scopes is searched as one.
         budget_tokens: The most tokens of all texts together.
         top_k: The most matches that compete for the budget; at most the server's maximum.
         filter: Narrows every question.
@@ -33,7 +33,7 @@ class GroundwireRetriever(BaseRetriever):
     def __init__(
         self,
         client: GroundwireClient | AsyncGroundwireClient,
-        scope: IndexScope,
+        scope: Scopes,
         *,
         budget_tokens: int = BUDGET_TOKENS,
         top_k: int = EVIDENCE_TOP_K,

@@ -85,7 +85,8 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
     call(server.target, lambda client: client.query(SCOPE, "vat", access=own, timeout=40, **arguments))
     request = server.attempts[0].request
     assert request == query_pb2.QueryRequest(scope=SCOPE, access=own, query="vat", **arguments)
-    assert {field.name for field, _ in request.ListFields()} == set(query_pb2.QueryRequest.DESCRIPTOR.fields_by_name)
+    fields = set(query_pb2.QueryRequest.DESCRIPTOR.fields_by_name) - {"scopes"}
+    assert {field.name for field, _ in request.ListFields()} == fields
     assert 30 < server.attempts[0].time_remaining < 41
 
 
@@ -102,7 +103,7 @@ def test_each_argument_of_a_query_reaches_the_server(server: FakeServer, call: C
 )
 def test_the_clients_take_what_a_request_takes(client: type, method: str, request_type: type[Message]) -> None:
     taken = set(inspect.signature(getattr(client, method)).parameters) - {"self", "timeout"}
-    assert taken == set(request_type.DESCRIPTOR.fields_by_name)
+    assert taken == set(request_type.DESCRIPTOR.fields_by_name) - {"scopes"}  # `scope` may be several
 
 
 def test_a_time_needs_a_zone(server: FakeServer, call: Caller) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.lexical.lexical import (
@@ -17,9 +18,16 @@ from groundwire_index.lexical.lexical import (
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.store.files import map_array
 from groundwire_index.store.segment import HeldSegment
+from groundwire_server.domain.search.candidates import WordStatistics
 
 TypedEdge = tuple[int, int, int]
 """From row, to row, edge type."""
+
+
+def statistics_of(table: LexicalTable, words: Iterable[str], visible: NDArray[np.bool_]) -> WordStatistics:
+    """The statistics of words over the visible rows of a table without files."""
+    holders = {word: int(visible[table.postings(word).rows].sum()) for word in words}
+    return WordStatistics(int(visible.sum()), int(table.lengths[visible].sum()), 0, 0, holders)
 
 
 def lexical_table(

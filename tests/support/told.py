@@ -55,7 +55,6 @@ class Asked:
             trigram_threshold=self.trigram_threshold,
             with_columns=True,
             scores_files=self.scores_files,
-            counts_deleted=True,
         )
 
 
@@ -121,7 +120,9 @@ def find(
         for position, id_ in enumerate(ids)
     ]
     lengths = tuple((retriever, scores.length) for retriever, scores in found.by_retriever.items())
-    return Told(tuple(items), lengths, found.deleted, found.exact)
+    whole = snapshot.with_deleted()
+    deleted = 0 if whole is None else whole.retrieve(asked.retrieval, checkpoint).columns.is_deleted.sum()
+    return Told(tuple(items), lengths, int(deleted), found.exact)
 
 
 def texts_of(snapshot: Snapshot, ids: Sequence[str]) -> list[StoredText]:
@@ -166,6 +167,7 @@ def candidates_of(columns: Mapping[Retriever, Sequence[Place | None]], corpus_ty
             timestamps=np.full(count, NO_TIMESTAMP),
             is_test=nothing > 0,
             is_generated=nothing > 0,
+            is_deleted=nothing > 0,
             char_counts=nothing + 1_000,
             files=nothing - 1,
         ),

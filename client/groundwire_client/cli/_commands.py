@@ -56,7 +56,7 @@ def search(
     """Find the nodes that match a query best."""
     options.answer(
         lambda client: client.search(
-            options.scope,
+            options.scopes,
             query,
             search_type=choices(SearchType)[search_type] if search_type else SearchType.SEARCH_TYPE_UNSPECIFIED,
             top_k=top_k,

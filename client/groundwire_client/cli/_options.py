@@ -22,7 +22,7 @@ from groundwire_client._channel import SERVER_VARIABLE, TLS
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
-from groundwire_client._helpers import pinned
+from groundwire_client._helpers import Scopes, pinned
 from groundwire_client._resolution import NameResolutionError
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
@@ -172,8 +172,16 @@ class ConnectionOptions:
 class CallOptions(AccessOptions, ConnectionOptions):
     """The options that every command of the client shares as typer parses them, and the call that they describe."""
 
-    repository: Annotated[list[str], typer.Option("--repository", "-r", help="The repository of the scope.")]
-    branch: Annotated[list[str], typer.Option("--branch", "-b", help="The branch of the scope.")]
+    repository: Annotated[
+        list[str],
+        typer.Option(
+            "--repository", "-r", help="The repository of the scope; for query and search repeatable, or 'team-*'."
+        ),
+    ]
+    branch: Annotated[
+        list[str],
+        typer.Option("--branch", "-b", help="The branch of the scope; one for all repositories, or one each."),
+    ]
     index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
     as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
     as_ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the nodes alone, one a line.")] = False
@@ -184,6 +192,20 @@ class CallOptions(AccessOptions, ConnectionOptions):
         """The scope of the call. Raises typer.BadParameter for several (exit code 2)."""
         repository, branch = only("--repository", self.repository), only("--branch", self.branch)
         return IndexScope(repository=repository, branch=branch, active_index=self.index)
+
+    @property
+    def scopes(self) -> Scopes:
+        """The scopes of a call that may ask several. Raises typer.BadParameter (exit code 2)."""
+        if len(self.repository) == len(self.branch) == 1 and "*" not in (self.repository[0][-1:], self.branch[0][-1:]):
+            return self.scope
+        if self.index:
+            raise typer.BadParameter("only one repository and branch can be read in a version", param_hint="--index")
+        count = max(len(self.repository), len(self.branch))
+        repositories, branches = (own * count if len(own) == 1 else own for own in (self.repository, self.branch))
+        if len(repositories) != len(branches):
+            raise typer.BadParameter("give one for all repositories, or one for each", param_hint="--branch")
+        pairs = zip(repositories, branches, strict=True)
+        return [IndexScope(repository=repository, branch=branch) for repository, branch in pairs]
 
     def answer(
         self,
@@ -197,10 +219,13 @@ class CallOptions(AccessOptions, ConnectionOptions):
         Prints names of the filter and edge types that the answering index does not have on standard error. Raises as
         `called` does.
         """
+        one = self.scopes if isinstance(self.scopes, IndexScope) else None
 
         def answered(client: GroundwireClient) -> tuple[_Response, list[str]]:
             response = call(client)
-            return response, unknown_names(client, pinned(self.scope, response.index), narrowing, edge_types)
+            if not one:  # of several indexes, none says alone what there is
+                return response, []
+            return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
 
         response, notes = self.called(answered, timeout=self.timeout, access=self.access)
         if self.as_json:
@@ -208,7 +233,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
         elif self.as_ids:
             print_ids(response)
         else:
-            show(self.scope, response)
+            show(one or IndexScope(), response)
         print_notes(notes)
 
 
@@ -219,8 +244,8 @@ def only(option: str, values: Sequence[str]) -> str:
     """
     if len(values) > 1:
         raise typer.BadParameter(
-            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; make one call for "
-            "each, and compare by rank: scores of different indexes are not comparable",
+            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; search and query "
+            "read several",
             param_hint=option,
         )
     return "".join(values)

@@ -8,13 +8,15 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
 
-from groundwire.v1.retrieval_pb2 import SourceLocation
+from groundwire.v1.query_pb2 import QueryResponse
+from groundwire.v1.retrieval_pb2 import SearchNodesResponse, SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import symbol_beside
+from groundwire_client._helpers import scope_name, symbol_beside
 from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
 _TAB_WIDTH = 4
+_MOST_NAMES = 5
 
 
 def show(parts: Iterable[RenderableType]) -> None:
@@ -88,6 +90,17 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
 def _has_lines_of_file(text: str, location: SourceLocation) -> bool:
     """True if a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
     return location.start_line > 0 and location.end_line - location.start_line == text.count("\n")
+
+
+def scope_label(scope: IndexScope) -> str:
+    """The repository and branch of a result of several; empty for one."""
+    return scope_name(scope.repository, scope.branch)
+
+
+def indexes(result: SearchNodesResponse | QueryResponse) -> str:
+    """The versions that answered: all of a few, else how many."""
+    names = [scope_name(own.repository, own.branch, own.active_index) for own in result.scopes]
+    return result.index or (", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} versions")
 
 
 def footer(counts: str, index: str, remark: str) -> Text:

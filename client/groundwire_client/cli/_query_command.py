@@ -105,7 +105,7 @@ def query(
     """Answer a question with the texts that match it best."""
     options.answer(
         lambda client: client.query(
-            options.scope,
+            options.scopes,
             question,
             hybrid=HybridParameters(**asdict(hybrid)),
             filter=narrowing.filter,

@@ -21,7 +21,7 @@ from groundwire.v1.query_pb2 import (
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
 from groundwire_client._helpers import choice, ids, symbol_beside
-from groundwire_client.cli._parts import footer, heading, origin, place, show, text_panel
+from groundwire_client.cli._parts import footer, heading, indexes, origin, place, scope_label, show, text_panel
 from groundwire_client.cli._text import printable
 
 _STAGES = {
@@ -58,7 +58,7 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
     neighbors = len(result.matches) - found
     counts = f"matches: {found}" + (f"; neighbours: {neighbors}" if neighbors else "")
     remarks = {"approximate": not result.meta.exact, "truncated": result.meta.truncated}
-    parts.append(footer(counts, result.index, "; ".join(remark for remark, holds in remarks.items() if holds)))
+    parts.append(footer(counts, indexes(result), "; ".join(remark for remark, holds in remarks.items() if holds)))
     show(parts)
 
 
@@ -139,6 +139,7 @@ def _place(match: QueryMatch) -> str:
 def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     if match.meta.deleted:
         yield "deleted", "red"
+    yield scope_label(match.scope), "dim"
     yield origin(is_test=match.is_test, is_generated=match.is_generated), "dim"
     if match.meta.neighbor:
         yield _beside(match, ranks), "dim"

@@ -34,7 +34,7 @@ from groundwire.v1.retrieval_pb2 import (
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice, ids, symbol_beside, telling_paths
 from groundwire_client._resolution import Resolution
-from groundwire_client.cli._parts import footer, heading, node_id, origin, place, show, text_panel
+from groundwire_client.cli._parts import footer, heading, indexes, node_id, origin, place, scope_label, show, text_panel
 from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
@@ -81,7 +81,7 @@ def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
     else:
         parts = [_hit(scope, hit) for hit in result.hits]
     counts = f"hits: {len(result.hits)}; search type: {choice(SearchType, result.search_type)}"
-    parts.append(footer(counts, result.index, "" if result.exact else "approximate"))
+    parts.append(footer(counts, indexes(result), "" if result.exact else "approximate"))
     show(parts)
 
 
@@ -150,7 +150,8 @@ def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
 def _hit(scope: IndexScope, hit: SearchHit) -> Text:
     where = place(hit.location, "") or node_id(scope, hit.id).plain
     name = symbol_beside(hit.location.path, hit.symbol)
-    return heading(str(hit.rank), name, where, [origin(is_test=hit.is_test, is_generated=hit.is_generated)])
+    facts = scope_label(hit.scope), origin(is_test=hit.is_test, is_generated=hit.is_generated)
+    return heading(str(hit.rank), name, where, facts)
 
 
 def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:

@@ -40,7 +40,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_SCOPE_NOT_FOUND: _ErrorReason.ValueType  # 6
     """NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it. The error does not
-    say which. Metadata: `repository`, `branch`.
+    say which. Or nothing that the caller may see matches a pattern. Metadata: `repository`, `branch`.
     """
     ERROR_REASON_INDEX_NOT_FOUND: _ErrorReason.ValueType  # 7
     """NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it. The error does not say
@@ -70,7 +70,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """
     ERROR_REASON_EMBEDDER_MISMATCH: _ErrorReason.ValueType  # 13
     """FAILED_PRECONDITION. The server cannot embed the query: it has no embedder of the fingerprint that the index was
-    built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder.
+    built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder. Or
+    indexes that are asked together have vectors of different embedders: ask them one by one, or without these.
     Metadata: `active_index`, `embedder`, `fingerprint`.
     """
     ERROR_REASON_RERANKER_NOT_CONFIGURED: _ErrorReason.ValueType  # 14
@@ -95,7 +96,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """PERMISSION_DENIED. The server does not allow index administration over the wire."""
     ERROR_REASON_NO_MATCHES: _ErrorReason.ValueType  # 20
     """NOT_FOUND. Nothing matches the query, and the request sets `not_found_when_empty`. Metadata: `repository`,
-    `branch`, `active_index`.
+    `branch`, `active_index`; none for `scopes`.
     """
     ERROR_REASON_LIFECYCLE_NOT_GRANTED: _ErrorReason.ValueType  # 21
     """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""
@@ -185,7 +186,7 @@ semantic. Metadata: `field`.
 """
 ERROR_REASON_SCOPE_NOT_FOUND: ErrorReason.ValueType  # 6
 """NOT_FOUND. There is no index of this repository and branch, or the caller may see no node of it. The error does not
-say which. Metadata: `repository`, `branch`.
+say which. Or nothing that the caller may see matches a pattern. Metadata: `repository`, `branch`.
 """
 ERROR_REASON_INDEX_NOT_FOUND: ErrorReason.ValueType  # 7
 """NOT_FOUND. The scope has no index version of this name, or the caller may see no node of it. The error does not say
@@ -215,7 +216,8 @@ Metadata: `active_index`.
 """
 ERROR_REASON_EMBEDDER_MISMATCH: ErrorReason.ValueType  # 13
 """FAILED_PRECONDITION. The server cannot embed the query: it has no embedder of the fingerprint that the index was
-built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder.
+built with, or an embedding service has another model now. Send `query_vector`, or configure that embedder. Or
+indexes that are asked together have vectors of different embedders: ask them one by one, or without these.
 Metadata: `active_index`, `embedder`, `fingerprint`.
 """
 ERROR_REASON_RERANKER_NOT_CONFIGURED: ErrorReason.ValueType  # 14
@@ -240,7 +242,7 @@ ERROR_REASON_ADMINISTRATION_DISABLED: ErrorReason.ValueType  # 19
 """PERMISSION_DENIED. The server does not allow index administration over the wire."""
 ERROR_REASON_NO_MATCHES: ErrorReason.ValueType  # 20
 """NOT_FOUND. Nothing matches the query, and the request sets `not_found_when_empty`. Metadata: `repository`,
-`branch`, `active_index`.
+`branch`, `active_index`; none for `scopes`.
 """
 ERROR_REASON_LIFECYCLE_NOT_GRANTED: ErrorReason.ValueType  # 21
 """PERMISSION_DENIED. The server's configuration does not let the caller ask for deleted nodes. Metadata: `field`."""

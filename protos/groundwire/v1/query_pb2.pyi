@@ -330,6 +330,7 @@ class QueryRequest(_message.Message):
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     BUDGET_TOKENS_FIELD_NUMBER: _builtins.int
     CAP_TOP_K_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The text to search for: natural language, code, names or paths; at most 8,192 characters. Required and not blank."""
     top_k: _builtins.int
@@ -389,7 +390,7 @@ class QueryRequest(_message.Message):
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
-        """Where to search. Required."""
+        """Where to search. Required without `scopes`, else absent."""
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
@@ -420,6 +421,12 @@ class QueryRequest(_message.Message):
         Empty: the server embeds `query`.
         """
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to search instead of in one `scope`; see SearchNodesRequest. Services of one name are one service. A routing
+        rule that pins a version, or is for a repository or branch, does not match such a request.
+        """
+
     def __init__(
         self,
         *,
@@ -447,10 +454,11 @@ class QueryRequest(_message.Message):
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         budget_tokens: _builtins.int | None = ...,
         cap_top_k: _builtins.bool = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "hybrid", b"hybrid", "include_parents", b"include_parents", "now", b"now", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens", "_freshness_half_life_days", b"_freshness_half_life_days", "_freshness_weight", b"_freshness_weight", "_include_parents", b"_include_parents", "_rrf_k", b"_rrf_k", "_top_k", b"_top_k", "access", b"access", "budget_tokens", b"budget_tokens", "cap_top_k", b"cap_top_k", "doc_class", b"doc_class", "expand_graph", b"expand_graph", "filter", b"filter", "freshness_half_life_days", b"freshness_half_life_days", "freshness_weight", b"freshness_weight", "fusion", b"fusion", "hybrid", b"hybrid", "include_neighbors", b"include_neighbors", "include_parents", b"include_parents", "lifecycle", b"lifecycle", "not_found_when_empty", b"not_found_when_empty", "now", b"now", "process", b"process", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "retrievers", b"retrievers", "rrf_k", b"rrf_k", "scope", b"scope", "scopes", b"scopes", "top_k", b"top_k", "workflow_id", b"workflow_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__budget_tokens: _TypeAlias = _typing.Literal["budget_tokens"]  # noqa: Y015
     _WhichOneofArgType__budget_tokens: _TypeAlias = _typing.Literal["_budget_tokens", b"_budget_tokens"]  # noqa: Y015
@@ -752,6 +760,7 @@ class QueryMatch(_message.Message):
     IS_GENERATED_FIELD_NUMBER: _builtins.int
     OMIT_REASON_FIELD_NUMBER: _builtins.int
     CITATION_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     rank: _builtins.int
@@ -812,6 +821,10 @@ class QueryMatch(_message.Message):
     def meta(self) -> Global___MatchMeta:
         """The document and the groups that it belongs to, and what contains it."""
 
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version that it is in, its parents too. Filled only for `scopes`."""
+
     def __init__(
         self,
         *,
@@ -841,10 +854,11 @@ class QueryMatch(_message.Message):
         is_generated: _builtins.bool = ...,
         omit_reason: _retrieval_pb2.SkipReason.ValueType = ...,
         citation: _builtins.str = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "meta", b"meta", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "meta", b"meta", "scope", b"scope", "scores", b"scores", "timestamp", b"timestamp"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "location", b"location", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "channel", b"channel", "citation", b"citation", "context_prefix", b"context_prefix", "corpus_type", b"corpus_type", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "language", b"language", "location", b"location", "meta", b"meta", "omit_reason", b"omit_reason", "rank", b"rank", "repo_name", b"repo_name", "scope", b"scope", "score", b"score", "scores", b"scores", "section_path", b"section_path", "service_name", b"service_name", "signature", b"signature", "source_uri", b"source_uri", "symbol", b"symbol", "text", b"text", "text_omitted", b"text_omitted", "timestamp", b"timestamp", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1211,8 +1225,9 @@ class QueryResponse(_message.Message):
     SERVICE_CONTEXT_FIELD_NUMBER: _builtins.int
     META_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index version that answered."""
+    """The index version that answered; empty for `scopes`."""
     @_builtins.property
     def matches(self) -> _containers.RepeatedCompositeFieldContainer[Global___QueryMatch]:
         """At most `top_k` matches by score descending, then id ascending, with diversification in its order; after them the
@@ -1227,6 +1242,10 @@ class QueryResponse(_message.Message):
     def meta(self) -> Global___RetrieveMeta:
         """How the response was made."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
     def __init__(
         self,
         *,
@@ -1234,10 +1253,11 @@ class QueryResponse(_message.Message):
         service_context: _abc.Iterable[Global___ServiceContext] | None = ...,
         meta: Global___RetrieveMeta | None = ...,
         index: _builtins.str = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["meta", b"meta"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "matches", b"matches", "meta", b"meta", "service_context", b"service_context"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "matches", b"matches", "meta", b"meta", "scopes", b"scopes", "service_context", b"service_context"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -337,6 +337,7 @@ class SearchNodesRequest(_message.Message):
     RERANK_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     search_type: Global___SearchType.ValueType
     """How to search. Unspecified: as the index version allows; see SEARCH_TYPE_UNSPECIFIED."""
     query: _builtins.str
@@ -359,7 +360,7 @@ class SearchNodesRequest(_message.Message):
     """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
-        """Where to search. Required."""
+        """Where to search. Required without `scopes`, else absent."""
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
@@ -373,6 +374,19 @@ class SearchNodesRequest(_message.Message):
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25 and NAME.
         At most 16,384 finite components, not all zero; it need not be of unit length. Empty: the server embeds `query`.
+        """
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to search, as in one index that holds the nodes of all of these: scores, ranks and the statistics of words
+        are those of that index. At most 200, each repository and branch once.
+
+        A repository or a branch that ends in `*` is a pattern: it stands for every name that begins so, in a scope that
+        the caller may name and sees a node of. `active_index` is then empty. A scope that is also given by name is searched
+        in its version. All scopes together are at most 200 indexes.
+
+        A scope that does not exist or is hidden, and a pattern that nothing matches, end the call with NOT_FOUND: no answer
+        is about fewer scopes than the request. Dense retrieval needs vectors of one embedder in all of them.
         """
 
     def __init__(
@@ -389,10 +403,11 @@ class SearchNodesRequest(_message.Message):
         rerank: Global___Rerank.ValueType = ...,
         explain: _builtins.bool = ...,
         lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "filter", b"filter", "rrf_k", b"rrf_k", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "lifecycle", b"lifecycle", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "search_type", b"search_type", "top_k", b"top_k"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k", "access", b"access", "explain", b"explain", "filter", b"filter", "lifecycle", b"lifecycle", "query", b"query", "query_vector", b"query_vector", "rerank", b"rerank", "rrf_k", b"rrf_k", "scope", b"scope", "scopes", b"scopes", "search_type", b"search_type", "top_k", b"top_k"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rrf_k: _TypeAlias = _typing.Literal["rrf_k"]  # noqa: Y015
     _WhichOneofArgType__rrf_k: _TypeAlias = _typing.Literal["_rrf_k", b"_rrf_k"]  # noqa: Y015
@@ -452,6 +467,7 @@ class SearchHit(_message.Message):
     CITATION_FIELD_NUMBER: _builtins.int
     KIND_FIELD_NUMBER: _builtins.int
     SIGNATURE_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
@@ -491,6 +507,10 @@ class SearchHit(_message.Message):
     def location(self) -> Global___SourceLocation:
         """Where its text is."""
 
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version that it is in, to fetch and to expand it. Filled only for `scopes`."""
+
     def __init__(
         self,
         *,
@@ -506,10 +526,11 @@ class SearchHit(_message.Message):
         citation: _builtins.str = ...,
         kind: _builtins.str = ...,
         signature: _builtins.str = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "score", b"score", "signature", b"signature", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "scope", b"scope", "score", b"score", "signature", b"signature", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -608,8 +629,9 @@ class SearchNodesResponse(_message.Message):
     SEARCH_TYPE_FIELD_NUMBER: _builtins.int
     NAME_MATCH_FIELD_NUMBER: _builtins.int
     AMBIGUOUS_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index version that answered."""
+    """The index version that answered; empty for `scopes`."""
     exact: _builtins.bool
     """False when the dense retriever may have missed a hit: see SEARCH_PATH_APPROXIMATE."""
     search_type: Global___SearchType.ValueType
@@ -631,6 +653,12 @@ class SearchNodesResponse(_message.Message):
     def debug(self) -> Global___SearchDebug:
         """Set only with `explain`."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`, ordered as the ids of their nodes. As `scopes` of the next
+        request, they make all requests of one question read the same versions.
+        """
+
     def __init__(
         self,
         *,
@@ -641,10 +669,11 @@ class SearchNodesResponse(_message.Message):
         search_type: Global___SearchType.ValueType = ...,
         name_match: Global___NameMatch.ValueType = ...,
         ambiguous: _builtins.bool = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguous", b"ambiguous", "debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "name_match", b"name_match", "search_type", b"search_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguous", b"ambiguous", "debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "name_match", b"name_match", "scopes", b"scopes", "search_type", b"search_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,11 +1,11 @@
 """The only interface to search, texts and the graph.
 
-The engine opens a snapshot for one caller, one index version and one filter, and uses nothing else. Access, lifecycle
+The engine opens a snapshot for one caller, some index versions and one filter, and uses nothing else. Access, lifecycle
 and filter are bound when the snapshot is opened, so no later call can forget them. An implementation must answer as if
 hidden nodes did not exist.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,12 +17,13 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import Direction, Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
-from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval, WordStatistics
 from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
@@ -60,16 +61,21 @@ class PathSearch:
 
 
 class Snapshot(Protocol):
-    """One index version as one caller sees it, limited to the nodes that pass a filter. "All nodes" means these.
+    """What one caller sees of one or more index versions, limited to the nodes that pass a filter.
 
-    Rows are as in `domain.candidates`. A row that was not given out for this caller and filter may be refused with
-    PermissionError, a defect. Every method takes all its inputs at once, since each call may be a round trip. Results
-    may be remembered while the snapshot lives. All methods are deterministic.
+    "All nodes" means these. Rows are as in `domain.candidates`. A row that was not given out for this caller and filter
+    may be refused with PermissionError, a defect. Every method takes all its inputs at once, since each call may be a
+    round trip. Results may be remembered while the snapshot lives. All methods are deterministic.
     """
 
     @property
+    def parts(self) -> Sequence["IndexSnapshot"]:
+        """The versions, each by itself: a snapshot of one is its own part."""
+        ...
+
+    @property
     def index(self) -> str:
-        """The version's name."""
+        """The version's name; "" for several."""
         ...
 
     @property
@@ -85,15 +91,6 @@ class Snapshot(Protocol):
     @property
     def node_count(self) -> int:
         """The number of nodes."""
-        ...
-
-    @property
-    def has_graph(self) -> bool:
-        """True if the graph is loaded, so that its methods do not wait."""
-        ...
-
-    def wait_for_graph(self) -> None:
-        """Returns when the graph is loaded. Raises RuntimeError, a defect, when it cannot be."""
         ...
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -132,10 +129,6 @@ class Snapshot(Protocol):
         """The texts of rows [m], without other fields."""
         ...
 
-    def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """The sizes of the texts of rows [m]; reads no text."""
-        ...
-
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """The unit vectors [m, dimension] of rows [m], zeros for a node without one. The index has vectors."""
         ...
@@ -156,6 +149,36 @@ class Snapshot(Protocol):
         """The neighbourhood of each service, sorted by name, over edges between nodes."""
         ...
 
+    def with_deleted(self) -> "Snapshot | None":
+        """The same nodes and the deleted ones; None if the caller sees no deleted ones, or this has them."""
+        ...
+
+
+class IndexSnapshot(Snapshot, Protocol):
+    """A snapshot of one version."""
+
+    @property
+    def scope(self) -> Scope:
+        """The repository and branch, with the version."""
+        ...
+
+    @property
+    def has_graph(self) -> bool:
+        """True if the graph is loaded, so that its methods do not wait."""
+        ...
+
+    def wait_for_graph(self) -> None:
+        """Returns when the graph is loaded. Raises RuntimeError, a defect, when it cannot be."""
+        ...
+
+    def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
+        """The statistics of BM25 retrievers that the index has, over every node that the caller sees."""
+        ...
+
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """The sizes of the texts of rows [m]; reads no text."""
+        ...
+
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """Breadth-first neighbourhood within the walk's limits."""
         ...
@@ -168,13 +191,17 @@ class Snapshot(Protocol):
 class Backend(Protocol):
     """Search, texts and the graph."""
 
-    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> Snapshot:
+    def scopes(self, repositories: Scopes) -> list[Scope]:
+        """The repositories and branches of a set that may have an active version, whoever may see a node of it."""
+        ...
+
+    def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> IndexSnapshot:
         """The pinned or the active version. Raises NotFoundError, PreconditionError."""
         ...
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
-    ) -> Snapshot | None:
+    ) -> IndexSnapshot | None:
         """As `open`, if that needs no wait for a disk or for another thread; else None."""
         ...
 

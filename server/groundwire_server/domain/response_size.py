@@ -8,6 +8,7 @@ and tests compare each of them with it (ADR 48).
 import json
 
 from groundwire_index.nodes.node import Edge, Node
+from groundwire_index.scope import Scope
 from groundwire_server.domain.graph.expansion import ExpandedNode
 from groundwire_server.domain.graph.paths import DependencyPath
 from groundwire_server.domain.query.query import QueryRequest
@@ -82,6 +83,11 @@ def of_match(node: Node) -> int:
         *(node.location.path, node.location.path or node.id, json.dumps(node.metadata, ensure_ascii=False)),
     )
     return _MATCH + sum(map(of_string, strings))
+
+
+def of_scope(scope: Scope) -> int:
+    """The version of a match, or one of those that answered."""
+    return sum(map(of_string, scope.names.values())) + _STRING
 
 
 def of_service(context: ServiceContext) -> int:

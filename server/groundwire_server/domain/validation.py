@@ -10,7 +10,10 @@ import math
 from collections.abc import Sequence, Sized
 
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
+from groundwire_server.domain.access.grants import is_pattern
 from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, Reason
+from groundwire_server.domain.limits import MAX_SCOPES
+from groundwire_server.domain.search.search import NodesRequest
 
 MAX_VIOLATIONS = 10
 MAX_FIELD_LENGTH = 100
@@ -71,9 +74,11 @@ class Violations:
             raise InvalidRequestError(tuple(self._found))
 
 
-def check_scope(scope: Scope, violations: Violations, *, version_required: bool = False) -> None:
-    """Checks the names of a scope."""
-    for field, name in (("scope.repository", scope.repository), ("scope.branch", scope.branch)):
+def check_scope(
+    scope: Scope, violations: Violations, *, version_required: bool = False, own_field: str = "scope"
+) -> None:
+    """Checks the names of a scope, which is in the field `own_field`."""
+    for field, name in ((f"{own_field}.repository", scope.repository), (f"{own_field}.branch", scope.branch)):
         problem = name_problem(name)
         if not name:
             violations.require(field, "name the index to ask")
@@ -82,9 +87,26 @@ def check_scope(scope: Scope, violations: Violations, *, version_required: bool 
     if scope.active_index:
         problem = version_problem(scope.active_index)
         if problem:
-            violations.add("scope.active_index", Reason.VALUE_MALFORMED, f"{scope.active_index!r} {problem}")
+            violations.add(f"{own_field}.active_index", Reason.VALUE_MALFORMED, f"{scope.active_index!r} {problem}")
     elif version_required:
-        violations.require("scope.active_index", "name the index version")
+        violations.require(f"{own_field}.active_index", "name the index version")
+
+
+def check_scopes(request: NodesRequest, violations: Violations) -> None:
+    """Checks the names of the scopes that a request may ask together, or of its one scope."""
+    if not request.scopes:
+        check_scope(request.scope, violations)
+    violations.bound_count("scopes", request.scopes, MAX_SCOPES)
+    named: set[tuple[str, str]] = set()
+    for place, scope in enumerate(request.scopes[:MAX_SCOPES]):
+        field = f"scopes[{place}]"
+        check_scope(scope, violations, own_field=field)
+        if scope.active_index and is_pattern(scope):
+            rule = "is given with a pattern, which means versions that are active; name repository and branch"
+            violations.add(f"{field}.active_index", Reason.FIELDS_CONFLICT, rule)
+        if (scope.repository, scope.branch) in named:
+            violations.add(field, Reason.FIELDS_CONFLICT, "repeats a repository and branch; name each once")
+        named.add((scope.repository, scope.branch))
 
 
 def check_ids(field: str, ids: Sequence[str], violations: Violations) -> None:

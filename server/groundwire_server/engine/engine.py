@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.backends.interface import PathSearch, Snapshot, Walk
+from groundwire_server.backends.interface import IndexSnapshot, PathSearch, Walk
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.graph.validation import check_expand, check_paths
@@ -59,7 +59,7 @@ class RetrievalEngine:
             max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
-        snapshot = await self.indexes.open_with_graph(request, call)
+        (snapshot,) = (await self.indexes.open_with_graph(request, call)).parts
 
         def expanded() -> Expansion:
             with stage("walk"):
@@ -81,7 +81,7 @@ class RetrievalEngine:
             max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
             min_confidence=request.min_confidence,
         )
-        snapshot = await self.indexes.open_with_graph(request, call)
+        (snapshot,) = (await self.indexes.open_with_graph(request, call)).parts
 
         def found() -> Paths:
             with stage("paths"):
@@ -92,7 +92,7 @@ class RetrievalEngine:
     async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        snapshot = await self.indexes.open(request, call)
+        (snapshot,) = (await self.indexes.open(request, call)).parts
         return await call.compute(lambda: _fetched(request, snapshot, self.walk_and_text_bytes, call.checkpoint))
 
     async def query(self, request: QueryRequest, call: Call) -> QueryResult:
@@ -108,7 +108,7 @@ class RetrievalEngine:
         )
 
 
-def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
+def _fetched(request: FetchRequest, snapshot: IndexSnapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
     with stage("pack"):
         requested = prioritize(request.seed_ids, request.nodes, request.mode)
         rows = snapshot.rows([one.id for one in requested])

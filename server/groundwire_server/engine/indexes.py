@@ -1,11 +1,19 @@
 """The one way of every action to an index: as its caller may see it, for the nodes that it may ask about."""
 
-from dataclasses import dataclass
+from collections.abc import Sized
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 
-from groundwire_server.backends.interface import Backend, Snapshot
+from groundwire_index.scope import Scope, canonical_id
+from groundwire_server.backends.interface import Backend, IndexSnapshot, Snapshot
+from groundwire_server.domain.access.grants import Scopes, is_pattern
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.errors import PermissionDeniedError, Reason
+from groundwire_server.domain.errors import NotFoundError, PermissionDeniedError, Reason
+from groundwire_server.domain.limits import MAX_SCOPES
 from groundwire_server.domain.search.search import NodesRequest
+from groundwire_server.domain.validation import Violations
+from groundwire_server.engine.union_snapshot import UnionSnapshot
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
 
@@ -23,10 +31,29 @@ class Indexes:
     lifecycle_override_acl_tags: frozenset[str]
 
     async def open(self, request: NodesRequest, call: Call) -> Snapshot:
-        """The version that a request asks, for the nodes that it asks about.
+        """The versions that a request asks, for the nodes that it asks about.
 
-        Raises PermissionDeniedError, NotFoundError and PreconditionError.
+        Raises InvalidRequestError, PermissionDeniedError, NotFoundError and PreconditionError.
         """
+        if not request.scopes:
+            return await self._open(request, request.scope, call)
+        parts = {own: await self._open(request, own, call) for own in request.scopes if not is_pattern(own)}
+        known = {replace(own, active_index="") for own in parts}
+        for pattern in filter(is_pattern, request.scopes):
+            for scope in await call.wait_for(partial(self.backend.scopes, Scopes.of(pattern))):
+                if scope in known or not request.granted.includes(scope.repository, scope.branch):
+                    continue
+                with suppress(NotFoundError):  # the caller sees no node of it
+                    parts[scope] = await self._open(request, scope, call)
+                    known.add(scope)
+                _check_count(parts)
+            if not any(Scopes.of(pattern).includes(own.repository, own.branch) for own in parts):
+                message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
+                names = {"repository": pattern.repository, "branch": pattern.branch}
+                raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
+        return UnionSnapshot([parts[own] for own in sorted(parts, key=lambda own: canonical_id(own, "", ""))])
+
+    async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
         tags = self.lifecycle_override_acl_tags
         allowed = ANY_CALLER in tags or not tags.isdisjoint(request.access.acl_tags_any)
         if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
@@ -36,13 +63,13 @@ class Indexes:
                 {"field": "lifecycle"},
             )
 
-        asked = request.scope, request.access, request.lifecycle, request.filter
+        asked = scope, request.access, request.lifecycle, request.filter
 
-        def opened_at_once() -> Snapshot | None:
+        def opened_at_once() -> IndexSnapshot | None:
             with stage("open"):
                 return self.backend.open_at_once(*asked)
 
-        def opened() -> Snapshot:
+        def opened() -> IndexSnapshot:
             with stage("open"):
                 return self.backend.open(*asked)
 
@@ -50,8 +77,15 @@ class Indexes:
         return await call.wait_for(opened) if at_once is None else at_once
 
     async def open_with_graph(self, request: NodesRequest, call: Call) -> Snapshot:
-        """As `open`, and the graph of the version is there to be asked."""
+        """As `open`, and the graphs of the versions are there to be asked."""
         snapshot = await self.open(request, call)
-        if not snapshot.has_graph:
-            await call.wait_for(snapshot.wait_for_graph)
+        for part in snapshot.parts:
+            if not part.has_graph:
+                await call.wait_for(part.wait_for_graph)
         return snapshot
+
+
+def _check_count(found: Sized) -> None:
+    violations = Violations()
+    violations.bound_count("scopes", found, MAX_SCOPES)
+    violations.raise_any()

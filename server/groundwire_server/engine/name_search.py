@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
+from groundwire_index.scope import SEPARATOR
 from groundwire_index.text.names import node_names
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.limits import MAX_LIST_LIMIT
@@ -17,6 +18,7 @@ from groundwire_server.domain.search.search import (
     SearchResult,
     SearchType,
 )
+from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.execution.call import Checkpoint
 
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -42,12 +44,14 @@ def search_by_name(request: SearchRequest, snapshot: Snapshot, checkpoint: Check
         SearchType.NAME,
         name_match=match,
         is_ambiguous=len({_meant(node, match) for node in found}) > 1,
+        scopes=scopes_of(snapshot),
     )
 
 
 def _meant(node: NodeLabel, match: NameMatch | None) -> tuple[str, ...]:
     """Equal for nodes that one name means together: those at a place of one file, and those of one symbol in it."""
-    return (node.location.path,) if match is NameMatch.PLACE else (node.symbol, node.location.path)
+    index = node.id.split(SEPARATOR, 2)[:2]
+    return (*index, node.location.path, "" if match is NameMatch.PLACE else node.symbol)
 
 
 class _Names:

@@ -30,7 +30,7 @@ from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
-from groundwire_server.engine.retrieval import check_held, vector_of
+from groundwire_server.engine.retrieval import check_held, scopes_of, vector_of
 from groundwire_server.engine.stages import (
     Ranked,
     asked_traits,
@@ -88,10 +88,14 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """The result of the retrievers and of the stages until now; the call's own work took `milliseconds`."""
+    """The result of the retrievers and of the stages until now; the call's own work took `milliseconds`.
+
+    `deleted` is how many deleted nodes would be candidates were they active.
+    """
 
     weights: tuple[tuple[Retriever, float], ...]
     fused_count: int
+    deleted: int
     ranked: Ranked
     milliseconds: float
 
@@ -168,7 +172,6 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
         trigram_threshold=parameters.trgm_limit,
         with_columns=True,
         scores_files=plan.ranks,
-        counts_deleted=True,
     )
 
 
@@ -176,6 +179,8 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
     parameters, time = plan.parameters, OwnTime()
     with time.stage("retrieve"):
         candidates = snapshot.retrieve(search, call.checkpoint)
+        whole = snapshot.with_deleted()
+        deleted = 0 if whole is None else np.count_nonzero(whole.retrieve(search, call.checkpoint).columns.is_deleted)
     with time.stage("fusion"):
         weights = fusion_weights(plan.fusion, plan.query_class, parameters, tuple(candidates.by_retriever))
         ranked = fuse(candidates, plan.fusion, weights, parameters)
@@ -185,7 +190,7 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
         with time.stage("ranking"):
             ranked = ranked_in_repository(ranked, plan.asked, snapshot)
         call.checkpoint()
-    return _Outcome(weights, fused_count, ranked, time.milliseconds)
+    return _Outcome(weights, fused_count, int(deleted), ranked, time.milliseconds)
 
 
 def _reranked(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, reranker: Reranker, call: Call) -> _Outcome:
@@ -199,12 +204,12 @@ def _result(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, call: Call) -> Q
     time, request = OwnTime(outcome.milliseconds), plan.request
     outcome = replace(outcome, ranked=_ordered(plan, outcome.ranked, snapshot, time, call.checkpoint))
     if request.not_found_when_empty and not len(outcome.ranked.order):
-        names = replace(request.scope, active_index=snapshot.index).names
+        names = {} if request.scopes else replace(request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
         content = QueryContext(snapshot, request).fill(outcome.ranked)
     meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
-    return QueryResult(content.matches, content.service_context, meta, snapshot.index)
+    return QueryResult(content.matches, content.service_context, meta, snapshot.index, scopes_of(snapshot))
 
 
 def _ordered(plan: _Plan, ranked: Ranked, snapshot: Snapshot, time: OwnTime, checkpoint: Checkpoint) -> Ranked:
@@ -260,7 +265,7 @@ def _meta(
         list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),
         fused_candidates=outcome.fused_count,
-        deleted_matches_blocked=candidates.deleted,
+        deleted_matches_blocked=outcome.deleted,
         visibility_effective=request.lifecycle,
         boost_rules=tuple(sorted(rule.name for rule in plan.rules)),
         now=request.now,

@@ -11,10 +11,19 @@ from groundwire_index.nodes.node import Node
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
-from groundwire_server.domain.response_size import QUERY_BYTES, Room, of_match, of_request, of_service, of_string
+from groundwire_server.domain.response_size import (
+    QUERY_BYTES,
+    Room,
+    of_match,
+    of_request,
+    of_scope,
+    of_service,
+    of_string,
+)
 from groundwire_server.domain.search.candidates import Floats, Positions, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
+from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.engine.stages import Ranked
 
 
@@ -49,7 +58,9 @@ class QueryContext:
     def __init__(self, snapshot: Snapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
-        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request))
+        scopes = [of_scope(own) for own in scopes_of(snapshot)]
+        self._scope_bytes = max(scopes, default=0)
+        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scopes))
         self._truncated = False
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()
@@ -86,7 +97,7 @@ class QueryContext:
         ]
 
     def _fits(self, found: _Found) -> bool:
-        return self._take(of_match(found.node) + sum(map(of_string, found.parent_ids)))
+        return self._take(of_match(found.node) + self._scope_bytes + sum(map(of_string, found.parent_ids)))
 
     def _text(self, node: Node) -> str | SkipReason:
         """The text if budget and room hold it; one that is there already takes no more of the budget.

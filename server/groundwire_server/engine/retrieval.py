@@ -1,10 +1,13 @@
 """The first stage of a search and of a query: what an index must have, and the vector to ask it with."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.scope import Scope
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.query.query import QueryRequest
@@ -20,12 +23,22 @@ _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
 
 
 def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapping[Retriever, str]) -> None:
-    """Raises PreconditionError, with the advice, for the first of the retrievers that the index cannot be asked by."""
-    for retriever in retrievers:
-        if retriever not in snapshot.retrievers:
+    """Raises PreconditionError, with the advice, for the first of the retrievers that an index cannot be asked by."""
+    for part, retriever in product(snapshot.parts, retrievers):
+        if retriever not in part.retrievers:
             reason, lacks = _NEEDED[retriever]
-            message = f"index {snapshot.index!r} has {lacks}; {advice[retriever]}"
-            raise PreconditionError(reason, message, {"active_index": snapshot.index})
+            message = f"index {part.index!r} has {lacks}; {advice[retriever]}"
+            raise PreconditionError(reason, message, {"active_index": part.index})
+        space, first = part.vector_space, snapshot.vector_space
+        if retriever is Retriever.DENSE and space and first and replace(space, probes=()) != replace(first, probes=()):
+            message = f"index {part.index!r} has vectors of {space.embedder!r}, another index of {first.embedder!r}; "
+            names = {"active_index": part.index, "embedder": space.embedder, "fingerprint": space.fingerprint}
+            raise PreconditionError(Reason.EMBEDDER_MISMATCH, message + advice[retriever], names)
+
+
+def scopes_of(snapshot: Snapshot) -> tuple[Scope, ...]:
+    """The versions that answer a request for several; none for one."""
+    return () if snapshot.index else tuple(part.scope for part in snapshot.parts)
 
 
 async def vector_of(
@@ -39,4 +52,4 @@ async def vector_of(
     if space is None:
         return None
     own = request.query_vector
-    return await query_vectors.vector(request.query, own, request.access, space, snapshot.index, call)
+    return await query_vectors.vector(request.query, own, request.access, space, snapshot.parts[0].index, call)

@@ -26,7 +26,7 @@ from groundwire_server.domain.search.validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.name_search import search_by_name
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
-from groundwire_server.engine.retrieval import check_held, vector_of
+from groundwire_server.engine.retrieval import check_held, scopes_of, vector_of
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
@@ -103,7 +103,9 @@ def _result(request: SearchRequest, search_type: SearchType, ranked: _Ranked, sn
     ranked = replace(ranked, order=ranked.order[: request.top_k])
     hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
     debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
-    return SearchResult(tuple(hits), snapshot.index, search_type, ranked.candidates.exact, debug)
+    return SearchResult(
+        tuple(hits), snapshot.index, search_type, ranked.candidates.exact, debug, scopes=scopes_of(snapshot)
+    )
 
 
 def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:

@@ -19,7 +19,8 @@ from typing import TypeAlias
 import structlog
 from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
+from groundwire_index.scope import SEPARATOR
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import BOUNDS, AccessContext
 from groundwire_server.domain.access.names import ANY, Names
@@ -37,6 +38,7 @@ _MOST_NAMES = 32
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
+_SEVERAL = query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse
 _KINDS = ("hits", "nodes", "texts", "matches", "indexes")
 """The fields of responses that have their parts."""
 
@@ -72,6 +74,10 @@ class AuditLog:
         kinds = _of_response(response)
         record = {**_of_call(call), "code": "OK", "index": answering_index(response)}
         record["counts"] = {kind: len(parts) for kind, parts in kinds.items()}
+        if isinstance(response, _SEVERAL) and response.scopes:
+            record["indexes"] = [
+                SEPARATOR.join((own.repository, own.branch, own.active_index)) for own in response.scopes
+            ]
         if self._with_ids:
             record["ids"] = [_id(part) for parts in kinds.values() for part in parts]
         self._write(record)
@@ -173,8 +179,10 @@ def _of_call(call: CallRecord) -> _Record:
         "peer": call.peer,
         "subject": call.caller.subject,
     }
-    if call.scope is not None:
-        record |= call.scope.names
+    if len(call.scopes) == 1:
+        record |= call.scopes[0].names
+    elif call.scopes:
+        record["scopes"] = [SEPARATOR.join(own.names.values()) for own in call.scopes]
     if call.access is not None:
         record["access"] = _of_access(call.access)
     return record

@@ -19,7 +19,7 @@ from groundwire_server.rpc.bodies import CallContext, parse, receive
 from groundwire_server.rpc.conversions.counts import check_counts
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.conversions.scope import Request as AnyRequest
-from groundwire_server.rpc.conversions.scope import named_scope
+from groundwire_server.rpc.conversions.scope import named_scopes
 from groundwire_server.rpc.error_table import DETAILS_KEY, wire_error
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
@@ -130,7 +130,7 @@ class CallHandler:
         held.resize(request_memory(len(body)))
         request = await self._parsed(method, body)
         del body
-        call.scope = named_scope(cast("AnyRequest", request))
+        call.scopes = named_scopes(cast("AnyRequest", request))
         self._telemetry.asked(call, request)
         if self._audit:
             self._audit.begun(call)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from groundwire.v1 import retrieval_pb2, scope_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_client.cli import register
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def test_the_clients_have_the_same_defaults(server: FakeServer, call: Caller, ru
     assert of_commands == of_client
 
 
-@pytest.mark.parametrize("arguments", ALL_COMMANDS)
+@pytest.mark.parametrize("arguments", [own for own in ALL_COMMANDS if own[0] not in ("search", "query")])
 @pytest.mark.parametrize("option", ["-r", "-b"])
 def test_several_scopes_are_refused(server: FakeServer, run: Run, arguments: tuple[str, ...], option: str) -> None:
     refused = run(*arguments, option, "other")
@@ -216,3 +216,24 @@ def test_several_scopes_are_refused(server: FakeServer, run: Run, arguments: tup
     told = " ".join(refused.stderr.replace("│", " ").split())
     assert "'other'" in told
     assert "give one, as a call reads one repository and branch" in told
+
+
+@pytest.mark.parametrize("action", ["search", "query"])
+def test_search_and_query_ask_several_scopes(server: FakeServer, run: Run, action: str) -> None:
+    """`run` adds a repository and a branch."""
+    run(action, "q")
+    own = cast("query_pb2.QueryRequest", server.attempts[0].request).scope
+    asked = [
+        (("-r", "other"), [("other", own.branch), (own.repository, own.branch)]),
+        (("-b", "dev"), [(own.repository, "dev"), (own.repository, own.branch)]),
+        (("-r", "team-*", "-b", "*"), [("team-*", "*"), (own.repository, own.branch)]),
+    ]
+    for options, expected in asked:
+        assert run(action, "q", *options).code == 0
+        request = cast("query_pb2.QueryRequest", server.attempts[-1].request)
+        assert not request.HasField("scope")
+        assert [(scope.repository, scope.branch) for scope in request.scopes] == expected
+    count = len(server.attempts)
+    for options in (("-r", "other", "--index", "v1"), ("-r", "other", "-r", "third", "-b", "dev")):
+        assert run(action, "q", *options).code == 2
+    assert len(server.attempts) == count

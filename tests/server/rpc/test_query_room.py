@@ -38,6 +38,7 @@ class Fixed:
     """A snapshot of given nodes: each is contained by the next, the last by the first, and none stands beside one."""
 
     held: Sequence[Node]
+    index: str = "v1"
 
     def nodes(self, rows: Positions) -> list[Node]:
         return [self.held[row] for row in rows.tolist()]

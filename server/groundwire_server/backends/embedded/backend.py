@@ -41,6 +41,14 @@ class EmbeddedBackend:
         view = self._pool.open_view(scope, access)
         return None if view is None else _snapshot(view, lifecycle, filter_)
 
+    def scopes(self, repositories: Scopes) -> list[Scope]:
+        """See `Backend.scopes`."""
+        return [
+            scope
+            for scope in self._store.scopes(repositories.names_repository)
+            if repositories.includes(scope.repository, scope.branch) and self._store.active(scope)
+        ]
+
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""
         self._store.check_readable()

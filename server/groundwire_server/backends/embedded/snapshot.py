@@ -1,6 +1,6 @@
 """One index version as one caller sees it: the Snapshot of the embedded backend."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import CONTAINS, Node
+from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
-from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of
+from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of, words_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Walk
-from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of, union
+from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.backends.shared.graph.related_nodes import EdgesOfServices, neighbourhood_of, service_contexts
@@ -24,7 +25,7 @@ from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
-from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval, WordStatistics
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
@@ -37,6 +38,16 @@ class EmbeddedSnapshot:
     view: View
     lifecycle: Lifecycle
     selection: RowSelection
+
+    @property
+    def scope(self) -> Scope:
+        """See `IndexSnapshot.scope`."""
+        return self.view.index.scope
+
+    @property
+    def parts(self) -> "tuple[EmbeddedSnapshot]":
+        """See `Snapshot.parts`."""
+        return (self,)
 
     @property
     def index(self) -> str:
@@ -64,29 +75,33 @@ class EmbeddedSnapshot:
 
     @property
     def has_graph(self) -> bool:
-        """See `Snapshot.has_graph`."""
+        """See `IndexSnapshot.has_graph`."""
         return self.view.graph.is_loaded
 
     def wait_for_graph(self) -> None:
-        """See `Snapshot.wait_for_graph`."""
+        """See `IndexSnapshot.wait_for_graph`."""
         self.view.graph.loaded()
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
-        found = candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
-        return replace(found, deleted=self._count_deleted(search, checkpoint)) if search.counts_deleted else found
+        return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
 
-    def _count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
-        index, whole = self.view.index, self.view.caller.of(Lifecycle.ALL)
+    def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
+        """See `IndexSnapshot.word_statistics`."""
+        index, visibility = self.view.index, self.selection.visibility
+        return {retriever: visibility.words(*words_of(index, retriever, query)) for retriever in retrievers}
+
+    def with_deleted(self) -> "EmbeddedSnapshot | None":
+        """See `Snapshot.with_deleted`."""
+        whole = self.view.caller.of(Lifecycle.ALL)
         if self.lifecycle is not Lifecycle.ACTIVE or whole is self.selection.visibility:
-            return 0
-        deleted, allowed = index.nodes.flags["deleted"], replace(self.selection, visibility=whole).mask
-        if not (allowed & deleted).any():
-            return 0
-        lists = Retrievers(index, search, checkpoint).lists(whole, allowed)
-        return int(np.count_nonzero(deleted[union(lists)]))
+            return None
+        selection = replace(self.selection, visibility=whole)
+        if not (selection.mask & self.view.index.nodes.flags["deleted"]).any():
+            return None
+        return replace(self, lifecycle=Lifecycle.ALL, selection=selection)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """See `Snapshot.matched_tokens`."""
@@ -139,7 +154,7 @@ class EmbeddedSnapshot:
         ]
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        """See `IndexSnapshot.text_sizes`; read from counts made at ingestion."""
         nodes = self.view.index.nodes
         tokens, chars, paths = nodes.numbers["token_count"], nodes.numbers["char_count"], nodes.categories["path"]
         strings = nodes.texts, nodes.symbols
@@ -209,9 +224,9 @@ class EmbeddedSnapshot:
         return service_contexts(service_names, services.values, self.selection.edge_types, found)
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `Snapshot.expand`."""
+        """See `IndexSnapshot.expand`."""
         return expand(self, self.selection, walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `Snapshot.find_paths`."""
+        """See `IndexSnapshot.find_paths`."""
         return find_paths(self, self.selection, search, checkpoint)

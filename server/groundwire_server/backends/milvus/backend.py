@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -51,6 +52,12 @@ class MilvusBackend:
         """See `Backend.open_at_once`."""
         view = self._pool.open_view(scope, access)
         return None if view is None else _snapshot(view, lifecycle, filter_)
+
+    def scopes(self, repositories: Scopes) -> list[Scope]:
+        """See `Backend.scopes`. Which versions are active is asked when they are opened."""
+        with outages_told():
+            found = {replace(entry.scope, active_index="") for entry in self._catalogue.versions()}
+        return [scope for scope in found if repositories.includes(scope.repository, scope.branch)]
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""

@@ -6,9 +6,8 @@ nodes are read.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
 from groundwire_server.backends.shared.listing import EPSILON, POSITIVE, Proposal
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, inverse_document_frequency, term_scores
-from groundwire_server.domain.search.candidates import Floats, Positions
+from groundwire_server.domain.search.candidates import Floats, Positions, WordStatistics
 from groundwire_server.execution.call import Checkpoint
 
 
@@ -39,31 +38,47 @@ class WeightedTerm:
 
 
 class Words:
-    """BM25 over one lexical table, with the statistics of what one caller sees. A repeated token counts each time.
+    """BM25 over one lexical table. A repeated token counts each time.
 
+    `count` gives the statistics of what the caller sees; for a caller with bounds it takes requests.
     `fields` are those of a node that its score is computed from, `least` is the least score of a listed row.
     """
 
     least = POSITIVE
 
     def __init__(
-        self, version: OpenVersion, allowed: str, table: str, tokens: Sequence[str], visibility: Visibility
+        self, version: OpenVersion, allowed: str, table: str, tokens: Sequence[str], count: Callable[[], WordStatistics]
     ) -> None:
         self._version = version
         self._allowed = allowed
         self.table = table
         self._terms_field, self._length_field = f"{table}_terms", f"{table}_length"
         self.fields = (self._terms_field, self._length_field)
-        self._mean_length = visibility.mean_length(table)
-        self._weigh = partial(weighted_terms, version, table, tokens, visibility)
-        self._terms: list[WeightedTerm] | None = None
+        self._tokens = tokens
+        self._count = count
+        self._words: WordStatistics | None = None
+
+    @property
+    def words(self) -> WordStatistics:
+        """The statistics, counted when they are first needed."""
+        # A `cached_property` would block another retriever in the meantime.
+        if self._words is None:
+            self._words = self._count()
+        return self._words
 
     @property
     def terms(self) -> list[WeightedTerm]:
-        """The terms that a visible node holds; for a caller with bounds they are searched for when first asked."""
-        if self._terms is None:
-            self._terms = self._weigh()
-        return self._terms
+        """The terms of this version that some node has, by the statistics; sorted as tokens are."""
+        words = self.words
+        known = (
+            (repeats, holders, fact)
+            for token, repeats in sorted(Counter(self._tokens).items())
+            if (holders := words.holders[token]) and (fact := self._version.term(self.table, token)) is not None
+        )
+        return [
+            WeightedTerm(fact.number, repeats * inverse_document_frequency(words.nodes, holders))
+            for repeats, holders, fact in known
+        ]
 
     def margin(self, count: int) -> int:
         """The number of rows requested on top of `count`, so that one request is usually enough."""
@@ -71,44 +86,31 @@ class Words:
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
         """The `limit` rows of a range that Milvus scores highest, or a few more."""
-        if not self.terms:
+        terms = self.terms
+        if not terms:
             return Proposal(np.empty(0, dtype=np.int64), -np.inf)
         (hits,) = self._version.store.search_sparse(
             self._version.collections.nodes,
             self.table,
-            [{term.number: term.weight for term in self.terms}],
+            [{term.number: term.weight for term in terms}],
             limit,
             self._version.within(self._allowed, first, end),
         )
         document = self._version.document
         reference = document.code_reference_length if self.table == CODE else document.prose_reference_length
         # The length counts by the index's mean there and by the caller's here; products and sums are rounded.
-        factor = max(1.0, self._mean_length / reference) * (1.0 + (len(self.terms) + 16) * EPSILON)
+        factor = max(1.0, self.words.mean_length / reference) * (1.0 + (len(terms) + 16) * EPSILON)
         return Proposal(hits.rows, hits.rest(limit, end - first) * factor)
 
     def scores(self, nodes: Rows) -> Floats:
         """The exact scores of nodes [m], from the fields that were read."""
-        relative_lengths = nodes.integers(self._length_field) / self._mean_length
-        held = frequencies(nodes.strings(self._terms_field), [term.number for term in self.terms])
+        relative_lengths, terms = nodes.integers(self._length_field) / self.words.mean_length, self.terms
+        held = frequencies(nodes.strings(self._terms_field), [term.number for term in terms])
         scores = np.zeros(len(nodes), dtype=np.float64)
         # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
-        for term, of_term in zip(self.terms, held, strict=True):
+        for term, of_term in zip(terms, held, strict=True):
             scores += term_scores(term.weight, of_term, relative_lengths)
         return scores
-
-
-def weighted_terms(
-    version: OpenVersion, table: str, tokens: Sequence[str], visibility: Visibility
-) -> list[WeightedTerm]:
-    """The distinct tokens that a visible node holds, sorted, with their weights."""
-    repeats = Counter(tokens)
-    known = [(repeats[token], fact) for token in sorted(repeats) if (fact := version.term(table, token)) is not None]
-    counts = visibility.holders(table, [fact for _, fact in known])
-    return [
-        WeightedTerm(fact.number, times * inverse_document_frequency(visibility.count, holders))
-        for (times, fact), holders in zip(known, counts, strict=True)
-        if holders
-    ]
 
 
 def frequencies(packed: Sequence[str], terms: Sequence[int]) -> Floats:
@@ -148,12 +150,7 @@ class _Files(NamedTuple):
 
 
 def file_scores(
-    terms: Sequence[WeightedTerm],
-    version: OpenVersion,
-    nodes: NodeRows,
-    visibility: Visibility,
-    checkpoint: Checkpoint,
-    rows: Positions,
+    words: Words, version: OpenVersion, nodes: NodeRows, visibility: Visibility, checkpoint: Checkpoint, rows: Positions
 ) -> Floats:
     """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `MAX_FILE_NODES`.
 
@@ -161,12 +158,13 @@ def file_scores(
     """
     of_rows = nodes.read(rows, ("document",)).integers("document")
     documents = np.unique(of_rows[of_rows != NO_DOCUMENT])
+    terms = words.terms
     numbers = [term.number for term in terms]
     if visibility.rows is None:
         files = _by_class(version, visibility.classes, documents, numbers, checkpoint)
     else:
         files = _by_row(nodes, visibility.rows, documents, numbers, checkpoint)
-    relative = files.lengths / visibility.mean_file_length
+    relative = files.lengths / words.words.mean_file_length
     scores = np.zeros(len(documents), dtype=np.float64)
     for term, of_term in zip(terms, files.frequencies, strict=True):
         scores += term_scores(term.weight, of_term, relative)

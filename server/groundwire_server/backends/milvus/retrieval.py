@@ -75,9 +75,9 @@ class Dense:
 
 
 MilvusRetriever: TypeAlias = Dense | Words | Trigrams
-_TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}
-_TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {CODE: tokenize, PROSE: tokenize_prose}
-_COLUMNS = ("corpus_type", "timestamp", "is_test", "is_generated", "char_count", "document")
+TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}
+TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {CODE: tokenize, PROSE: tokenize_prose}
+_COLUMNS = ("class", "corpus_type", "timestamp", "is_test", "is_generated", "char_count", "document")
 
 
 class Retrievers:
@@ -91,9 +91,7 @@ class Retrievers:
         self._search = search
         self._checkpoint = checkpoint
         self._tokens = {
-            table: _TOKENIZERS[table](search.query)
-            for retriever, table in _TABLES.items()
-            if retriever in search.limits
+            table: TOKENIZERS[table](search.query) for retriever, table in TABLES.items() if retriever in search.limits
         }
         named = search.compared_names if Retriever.TRIGRAM in search.limits else ()
         self._wanted = list(map(trigrams, named))
@@ -157,8 +155,15 @@ class Retrievers:
                     raise AssertionError("bug: dense retrieval without vectors or a query vector")
                 return Dense(version, allowed, search.query_vector, search.min_similarity)
             case Retriever.BM25_CODE | Retriever.BM25_PROSE:
-                table = _TABLES[retriever]
-                return Words(version, allowed, table, self._tokens[table], visibility)
+                table = TABLES[retriever]
+                own = partial(visibility.words, table, self._tokens[table])
+                return Words(
+                    version,
+                    allowed,
+                    table,
+                    self._tokens[table],
+                    partial(search.words.__getitem__, retriever) if search.words else own,
+                )
             case Retriever.TRIGRAM:
                 return Trigrams(version, allowed, self._wanted, search.trigram_threshold)
 
@@ -172,11 +177,12 @@ class Retrievers:
     def _file_scores(self, retriever: MilvusRetriever, visibility: Visibility) -> RowScores | None:
         if not (self._search.scores_files and isinstance(retriever, Words) and retriever.table == CODE):
             return None
-        return partial(file_scores, retriever.terms, self._version, self._nodes, visibility, self._checkpoint)
+        return partial(file_scores, retriever, self._version, self._nodes, visibility, self._checkpoint)
 
 
-def columns_of(nodes: NodeRows, rows: Positions) -> NodeColumns:
+def columns_of(version: OpenVersion, nodes: NodeRows, rows: Positions) -> NodeColumns:
     """The facts that ranking needs about candidates [m]."""
+    deleted = np.asarray([own.deleted for own in version.document.classes], dtype=np.bool_)
     found = nodes.read(rows, _COLUMNS)
     corpus_types = list(map(unhexed, found.strings("corpus_type")))
     distinct = sorted(set(corpus_types))
@@ -187,6 +193,7 @@ def columns_of(nodes: NodeRows, rows: Positions) -> NodeColumns:
         timestamps=found.integers("timestamp"),
         is_test=found.flags("is_test"),
         is_generated=found.flags("is_generated"),
+        is_deleted=deleted.take(found.integers("class")),
         char_counts=found.integers("char_count"),
         files=files_of(found.integers("document")),
     )

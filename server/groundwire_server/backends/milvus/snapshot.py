@@ -1,7 +1,6 @@
 """One version in Milvus as one caller sees it: the Snapshot of the Milvus backend."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -24,10 +23,10 @@ from groundwire_server.backends.milvus.graph.related_nodes import (
 )
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.refusals import told_as_refusals
-from groundwire_server.backends.milvus.retrieval import Retrievers, columns_of
+from groundwire_server.backends.milvus.retrieval import TABLES, TOKENIZERS, Retrievers, columns_of
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility
-from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of, union
+from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -35,8 +34,8 @@ from groundwire_server.domain.graph.expansion import Expansion
 from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext
-from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval
-from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel
+from groundwire_server.domain.search.candidates import Candidates, Positions, Retrieval, WordStatistics
+from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
 
@@ -65,40 +64,43 @@ class MilvusSnapshot:
         self._nodes = NodeRows(version, self._visibility.expression)
 
     @property
+    def parts(self) -> "tuple[MilvusSnapshot]":
+        """See `Snapshot.parts`."""
+        return (self,)
+
+    @property
     @told_as_refusals
     def node_count(self) -> int:
         """See `Snapshot.node_count`."""
         return self._nodes.count(self._narrowing) if self._filter.narrows else self._visibility.count
 
     def wait_for_graph(self) -> None:
-        """See `Snapshot.wait_for_graph`; it need not be loaded."""
+        """See `IndexSnapshot.wait_for_graph`; it need not be loaded."""
 
     @told_as_refusals
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
         """See `Snapshot.retrieve`."""
         retrievers = Retrievers(self.version, self._nodes, search, checkpoint)
         retrievers.read_words()
-        if not (search.counts_deleted and self._lifecycle is Lifecycle.ACTIVE and self._caller.sees_deleted):
-            return self._candidates(retrievers, search)
-        with self.version.store.beside(partial(self._count_deleted, search, checkpoint)) as deleted:
-            return replace(self._candidates(retrievers, search), deleted=deleted())
-
-    def _candidates(self, retrievers: Retrievers, search: Retrieval) -> Candidates:
         lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
-        return candidates_of(lists, partial(columns_of, self._nodes) if search.with_columns else None)
+        return candidates_of(lists, partial(columns_of, self.version, self._nodes) if search.with_columns else None)
 
-    def _count_deleted(self, search: Retrieval, checkpoint: Checkpoint) -> int:
-        """See `Candidates.deleted`; the words of the search were read."""
-        deleted, whole = self._caller.of(Lifecycle.DELETED), self._caller.of(Lifecycle.ALL)
-        narrowed = NodeRows(self.version, deleted.expression).count(self._narrowing) if self._filter.narrows else None
-        if not (deleted.count if narrowed is None else narrowed):
-            return 0
-        nodes = NodeRows(self.version, whole.expression)
-        lists = Retrievers(self.version, nodes, search, checkpoint).lists(
-            whole, both(whole.expression, self._narrowing)
-        )
-        classes = nodes.read(union(lists), ("class",)).integers("class")
-        return int(np.count_nonzero(self._caller.is_deleted(classes)))
+    @told_as_refusals
+    def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
+        """See `IndexSnapshot.word_statistics`."""
+        tokens = {TABLES[retriever]: TOKENIZERS[TABLES[retriever]](query) for retriever in retrievers}
+        self.version.read_words(tokens, ())
+        return {
+            retriever: self._visibility.words(TABLES[retriever], tokens[TABLES[retriever]]) for retriever in retrievers
+        }
+
+    @told_as_refusals
+    def with_deleted(self) -> "MilvusSnapshot | None":
+        """See `Snapshot.with_deleted`."""
+        if self._lifecycle is not Lifecycle.ACTIVE or not self._caller.sees_deleted:
+            return None
+        deleted = MilvusSnapshot(self.version, self._caller, Lifecycle.DELETED, self._filter)
+        return MilvusSnapshot(self.version, self._caller, Lifecycle.ALL, self._filter) if deleted.node_count else None
 
     @told_as_refusals
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
@@ -153,7 +155,7 @@ class MilvusSnapshot:
 
     @told_as_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
+        """See `IndexSnapshot.text_sizes`; read from counts made at ingestion."""
         counts = "token_count", "char_count", "text_bytes"
         found = self._nodes.read(rows, (*counts, "path"))
         columns = (found.integers(field).tolist() for field in counts)
@@ -193,12 +195,12 @@ class MilvusSnapshot:
 
     @told_as_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `Snapshot.expand`."""
+        """See `IndexSnapshot.expand`."""
         return expand(self, self._graph, walk, checkpoint)
 
     @told_as_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `Snapshot.find_paths`."""
+        """See `IndexSnapshot.find_paths`."""
         return find_paths(self, self._graph, search, checkpoint)
 
     @cached_property

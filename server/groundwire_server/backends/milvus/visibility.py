@@ -1,6 +1,6 @@
 """The nodes of one version that one caller may see: an expression for every read, and statistics of these nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from functools import cached_property, partial
 from threading import Lock
@@ -8,7 +8,6 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.packing import TermFact
 from groundwire_server.backends.milvus.filter_expression import both, bounds_expression, class_expression
 from groundwire_server.backends.milvus.statistics import (
     BoundRows,
@@ -23,6 +22,7 @@ from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACH
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.indexes import IndexNames, few
+from groundwire_server.domain.search.candidates import WordStatistics
 
 _BYTES_A_BOUND_ROW = 40
 
@@ -73,18 +73,21 @@ class Visibility:
             )
         return self._names
 
-    def mean_length(self, table: str) -> float:
-        """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
-        return self._statistics.length(table) / max(1, self.count) or 1.0
+    def words(self, table: str, tokens: Iterable[str]) -> WordStatistics:
+        """The statistics of a lexical table and some tokens; the length of files is in code tokens."""
+        known = {token: fact for token in sorted(set(tokens)) if (fact := self._version.term(table, token)) is not None}
+        counts = self._statistics.holders(table, list(known.values()))
+        return WordStatistics(
+            nodes=self.count,
+            length=self._statistics.length(table),
+            files=self._documents,
+            file_length=self._statistics.code_length_in_documents,
+            holders=dict.fromkeys(tokens, 0) | dict(zip(known, counts, strict=True)),
+        )
 
     @cached_property
-    def mean_file_length(self) -> float:
-        """The mean length in code tokens of the visible parts of documents that have one; 1 instead of 0."""
-        return self._statistics.code_length_in_documents / max(1, self._statistics.documents) or 1.0
-
-    def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
-        """How many visible nodes hold each of several terms of a lexical table."""
-        return self._statistics.holders(table, terms)
+    def _documents(self) -> int:
+        return self._statistics.documents
 
 
 class CallerVisibility:
@@ -116,10 +119,6 @@ class CallerVisibility:
     def sees_deleted(self) -> bool:
         """True if deleted nodes are of classes that the caller sees."""
         return bool((self._classes & self._deleted).any())
-
-    def is_deleted(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """True if nodes of visibility classes [m] are deleted."""
-        return self._deleted.take(classes)
 
     def of(self, lifecycle: Lifecycle) -> Visibility:
         """The nodes of one lifecycle."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from groundwire_index.scope import SEPARATOR
+from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_server.domain.access.access import UNBOUND, AccessContext, Bounds
-from groundwire_server.domain.access.names import NO_NAMES, Names
+from groundwire_server.domain.access.names import ANY, NO_NAMES, Names
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 
 MAX_CLEARANCE_LEVEL = 2**31 - 1
@@ -22,8 +22,12 @@ class Scopes:
     @classmethod
     def parse(cls, patterns: Iterable[str]) -> Self:
         """Scopes as an operator writes them, such as `shop::feature/*`. Raises ValueError."""
-        pairs = [split_scope(pattern) for pattern in patterns]
-        return cls(patterns=tuple((Names.parse([repository]), Names.parse([branch])) for repository, branch in pairs))
+        return cls(patterns=tuple(pair for text in patterns for pair in cls.of(Scope(*split_scope(text))).patterns))
+
+    @classmethod
+    def of(cls, pattern: Scope) -> Self:
+        """The scopes that one means whose names may end in `*`."""
+        return cls(patterns=((Names.parse([pattern.repository]), Names.parse([pattern.branch])),))
 
     def includes(self, repository: str, branch: str) -> bool:
         """True if the pair is in this set."""
@@ -40,6 +44,11 @@ class Scopes:
     def united(self, other: Self) -> Self:
         """The scopes of both."""
         return type(self)(self.listed | other.listed, (*self.patterns, *other.patterns))
+
+
+def is_pattern(scope: Scope) -> bool:
+    """True if the repository or the branch of a scope ends in `*`, for any ending."""
+    return ANY in (scope.repository[-1:], scope.branch[-1:])
 
 
 def split_scope(text: str) -> tuple[str, str]:
@@ -79,9 +88,10 @@ class Caller:
 
 
 _ANY_NAME = Names(prefixes=("",))
-_ANY_SCOPE = Scopes(patterns=((_ANY_NAME, _ANY_NAME),))
+ANY_SCOPE = Scopes(patterns=((_ANY_NAME, _ANY_NAME),))
+"""Every repository and branch."""
 
-UNLIMITED = Grant(_ANY_NAME, _ANY_NAME, _ANY_NAME, MAX_CLEARANCE_LEVEL, _ANY_SCOPE, _ANY_SCOPE)
+UNLIMITED = Grant(_ANY_NAME, _ANY_NAME, _ANY_NAME, MAX_CLEARANCE_LEVEL, ANY_SCOPE, ANY_SCOPE)
 """Every request holds what it says that it holds."""
 
 ANYBODY = Caller("", UNLIMITED)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from groundwire_index.nodes.node import Node
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass
@@ -129,9 +130,13 @@ class RetrieveMeta:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """Matches, best first and then neighbours; the services around them when asked; how the answer was made."""
+    """Matches, best first and then neighbours; the services around them when asked; how the answer was made.
+
+    `scopes` are the versions that answered a request for several, where `index` is "".
+    """
 
     matches: tuple[Match, ...]
     service_context: tuple[ServiceContext, ...]
     meta: RetrieveMeta
     index: str
+    scopes: tuple[Scope, ...] = ()

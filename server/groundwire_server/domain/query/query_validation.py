@@ -8,13 +8,13 @@ from groundwire_server.domain.query.query import FusionMode, HybridParameters, Q
 from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.search.validation import check_filter, check_text
-from groundwire_server.domain.validation import Violations, check_scope
+from groundwire_server.domain.validation import Violations, check_scopes
 
 
 def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> None:
     """Checks a query that is answered with `fusion`, against the server's largest `top_k`."""
     violations = Violations()
-    check_scope(request.scope, violations)
+    check_scopes(request, violations)
     check_text(request.query, violations)
     check_filter(request.filter, violations)
     check_hybrid(request.hybrid, max_top_k, violations)

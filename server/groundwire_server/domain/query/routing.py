@@ -27,7 +27,9 @@ class RoutingRule:
     index: str = ""
 
     def matches(self, request: QueryRequest) -> bool:
-        """True if every field of `when` has one of its values in the request."""
+        """True if every field of `when` has one of its values in the request, which no version is chosen for twice."""
+        if self.index and request.scopes:
+            return False
         named = {
             "process": request.process,
             "doc_class": request.doc_class,

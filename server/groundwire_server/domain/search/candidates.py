@@ -4,8 +4,9 @@ A candidate's place in the columns is its position. A row is the number of a nod
 version, so a smaller row is a smaller id; rows never leave the server.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,50 @@ def as_positions(rows: Iterable[int]) -> Positions:
 
 
 @dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """Counts over all nodes that a caller sees, for one BM25 retriever and the tokens of one query.
+
+    `length` is in tokens, of `nodes`; `file_length` is that of the nodes which belong to one of `files`. `holders` has
+    how many nodes hold each token.
+    """
+
+    nodes: int
+    length: int
+    files: int
+    file_length: int
+    holders: Mapping[str, int]
+
+    @property
+    def mean_length(self) -> float:
+        """Of a node, the pivot of BM25's length normalisation; 1 instead of 0."""
+        return self.length / max(1, self.nodes) or 1.0
+
+    @property
+    def mean_file_length(self) -> float:
+        """Of what is seen of a file; 1 instead of 0."""
+        return self.file_length / max(1, self.files) or 1.0
+
+    @classmethod
+    def total(cls, parts: Sequence[Self]) -> Self:
+        """The counts over the nodes of several indexes."""
+        return cls(
+            nodes=sum(part.nodes for part in parts),
+            length=sum(part.length for part in parts),
+            files=sum(part.files for part in parts),
+            file_length=sum(part.file_length for part in parts),
+            holders={token: sum(part.holders[token] for part in parts) for token in parts[0].holders},
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieval:
     """One search by several retrievers; already validated.
 
     `limits` has the asked retrievers and how long the list of each may be. `query_vector` is a unit vector, None where
     DENSE is not asked. DENSE lists nodes of at least `min_similarity`, of any for None, TRIGRAM of at least
     `trigram_threshold`. Candidates bring their columns with `with_columns`, the BM25 scores of their files with
-    `scores_files`, where BM25_CODE is asked, and with `counts_deleted` how many deleted nodes are not among them.
-    TRIGRAM compares `names`, which are normalised; where there are none, those that the query mentions.
+    `scores_files`, where BM25_CODE is asked. TRIGRAM compares `names`, which are normalised; where there are none,
+    those that the query mentions. BM25 is computed from `words`; None takes those of the snapshot.
     """
 
     query: str
@@ -42,8 +79,8 @@ class Retrieval:
     trigram_threshold: float = 0.0
     with_columns: bool = False
     scores_files: bool = False
-    counts_deleted: bool = False
     names: tuple[str, ...] = ()
+    words: Mapping[Retriever, WordStatistics] | None = None
 
     @property
     def compared_names(self) -> tuple[str, ...]:
@@ -81,12 +118,13 @@ class NodeColumns:
     timestamps: NDArray[np.int64]
     is_test: NDArray[np.bool_]
     is_generated: NDArray[np.bool_]
+    is_deleted: NDArray[np.bool_]
     char_counts: NDArray[np.integer]
     files: NDArray[np.integer]
 
 
 _NO_FLAGS, _NO_NUMBERS = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
-NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, _NO_FLAGS, _NO_FLAGS, _NO_NUMBERS, _NO_NUMBERS)
+NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS, _NO_NUMBERS, _NO_NUMBERS)
 """The columns of candidates that were asked without."""
 
 
@@ -96,15 +134,13 @@ class Candidates:
 
     `by_retriever` is in the order of the enum. `columns` are NO_COLUMNS where they were not asked. `file_scores` [n]
     are BM25 over the code tokens of all that the caller sees of a candidate's file; NaN where that was not asked.
-    `deleted` is how many deleted nodes would be candidates were they active; 0 where that was not asked, and of a
-    snapshot that has deleted ones. `exact` is False when an approximate index made the dense list.
+    `exact` is False when an approximate index made the dense list.
     """
 
     rows: Positions
     by_retriever: Mapping[Retriever, RetrieverScores]
     columns: NodeColumns
     file_scores: Floats
-    deleted: int = 0
     exact: bool = True
 
     def __len__(self) -> int:

@@ -9,6 +9,7 @@ from typing import Final
 from groundwire_index.nodes.node import Location, MetadataScalar
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import ANY_SCOPE, Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
 
 DEFAULT_RRF_K = 60
@@ -121,10 +122,16 @@ FILTERED_LISTS: Final = tuple(own.name for own in fields(Filter) if own.name not
 
 @dataclass(frozen=True, slots=True)
 class NodesRequest:
-    """The common part of all requests for nodes: those that do not pass `filter` and `lifecycle` are as if absent."""
+    """The common part of all requests for nodes: those that do not pass `filter` and `lifecycle` are as if absent.
+
+    With `scopes`, which may be patterns, several versions are asked instead of that of `scope`. A pattern means what
+    matches it in `granted`.
+    """
 
     scope: Scope
     access: AccessContext
+    scopes: tuple[Scope, ...] = field(default=(), kw_only=True)
+    granted: Scopes = field(default=ANY_SCOPE, kw_only=True)
     filter: Filter = field(default=NO_FILTER, kw_only=True)
     lifecycle: Lifecycle = field(default=Lifecycle.ACTIVE, kw_only=True)
 
@@ -222,6 +229,7 @@ class SearchDebug:
 class SearchResult:
     """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact.
 
+    `scopes` are the versions that answered a request for several, where `index` is "".
     Of a search by name that found something, `name_match` is how, and `is_ambiguous` says if it names several nodes.
     """
 
@@ -232,3 +240,4 @@ class SearchResult:
     debug: SearchDebug | None = None
     name_match: NameMatch | None = None
     is_ambiguous: bool = False
+    scopes: tuple[Scope, ...] = ()

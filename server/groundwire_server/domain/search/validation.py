@@ -16,13 +16,13 @@ from groundwire_server.domain.search.search import (
     SearchRequest,
     SearchType,
 )
-from groundwire_server.domain.validation import Violations, check_scope
+from groundwire_server.domain.validation import Violations, check_scopes
 
 
 def check_search(request: SearchRequest, max_top_k: int) -> None:
     """Checks a search, against the server's largest `top_k`; one without a type has the rules of HYBRID."""
     violations = Violations()
-    check_scope(request.scope, violations)
+    check_scopes(request, violations)
     check_filter(request.filter, violations)
     violations.bound("top_k", request.top_k, 1, max_top_k)
     if request.search_type in (SearchType.HYBRID, None):

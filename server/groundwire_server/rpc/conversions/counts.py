@@ -27,7 +27,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
     scope_pb2.NodeFilter: {
         field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.NodeFilter.DESCRIPTOR.fields if field.is_repeated
     },
-    retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS},
+    retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "scopes": limits.MAX_SCOPES},
     retrieval_pb2.ExpandDependencyTreeRequest: {"seed_ids": limits.MAX_SEEDS, "edge_allowlist": limits.MAX_EDGE_TYPES},
     retrieval_pb2.FindPathsRequest: {
         "from_ids": limits.MAX_PATH_ENDS,
@@ -35,7 +35,11 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "edge_allowlist": limits.MAX_EDGE_TYPES,
     },
     retrieval_pb2.FetchNodeTextsRequest: {"seed_ids": limits.MAX_FETCH_IDS, "nodes": limits.MAX_FETCH_IDS},
-    query_pb2.QueryRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "retrievers": len(Retriever)},
+    query_pb2.QueryRequest: {
+        "query_vector": limits.MAX_VECTOR_COMPONENTS,
+        "retrievers": len(Retriever),
+        "scopes": limits.MAX_SCOPES,
+    },
 }
 LIMITS: Mapping[str, int] = {
     message.DESCRIPTOR.fields_by_name[name].full_name: highest

@@ -9,7 +9,7 @@ from groundwire_server.domain.query.query import FusionMode, HybridParameters, Q
 from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
-from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scopes, decoder_of
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
 _decode_retriever = decoder_of(Retriever, retrieval_pb2.Retriever, None)
@@ -22,8 +22,10 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
     Raises InvalidRequestError.
     """
     violations = Violations()
+    scope, scopes = decode_scopes(request, violations)
     decoded = QueryRequest(
-        scope=decode_scope(request, violations),
+        scope=scope,
+        scopes=scopes,
         access=access,
         query=request.query,
         hybrid=HybridParameters(**{field.name: value for field, value in request.hybrid.ListFields()}),

@@ -1,8 +1,9 @@
 """A query's result as a response."""
 
 import json
+from collections.abc import Mapping
 
-from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass
@@ -20,7 +21,7 @@ from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import LIFECYCLES, numbers_of
+from groundwire_server.rpc.conversions.scope import LIFECYCLES, encode_scopes, numbers_of, scope_of
 from groundwire_server.rpc.conversions.search import RETRIEVERS
 from groundwire_server.rpc.conversions.shared_fields import shared_fields
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
@@ -42,15 +43,17 @@ _routing_fields = shared_fields(Routing, query_pb2.Routing)
 
 def encode_query(result: QueryResult) -> query_pb2.QueryResponse:
     """Matches and neighbours, services, and how the answer was made."""
+    scopes = encode_scopes(result.scopes)
     return query_pb2.QueryResponse(
-        matches=[_encode_match(match) for match in result.matches],
+        matches=[_encode_match(match, scopes) for match in result.matches],
         service_context=[_encode_service(service) for service in result.service_context],
         meta=_encode_meta(result.meta),
         index=result.index,
+        scopes=scopes.values(),
     )
 
 
-def _encode_match(match: Match) -> query_pb2.QueryMatch:
+def _encode_match(match: Match, scopes: Mapping[str, scope_pb2.IndexScope]) -> query_pb2.QueryMatch:
     node = match.node
     return query_pb2.QueryMatch(
         **_node_fields(node),
@@ -64,6 +67,7 @@ def _encode_match(match: Match) -> query_pb2.QueryMatch:
         meta=_encode_match_meta(match),
         omit_reason=_omit_reason(match.text),
         citation=citation(node.id, node.location),
+        scope=scope_of(node.id, scopes),
     )
 
 

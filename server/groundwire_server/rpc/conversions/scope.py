@@ -1,6 +1,6 @@
 """Scopes, access contexts and enum values, which every service reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -8,7 +8,7 @@ from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_index.scope import MAX_NAME_LENGTH, Scope
+from groundwire_index.scope import MAX_NAME_LENGTH, SEPARATOR, Scope
 from groundwire_server.domain import limits
 from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -16,12 +16,12 @@ from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
+SearchingRequest: TypeAlias = retrieval_pb2.SearchNodesRequest | query_pb2.QueryRequest
 ReadingRequest: TypeAlias = (
-    retrieval_pb2.SearchNodesRequest
+    SearchingRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest
-    | query_pb2.QueryRequest
     | index_pb2.GetIndexRequest
 )
 AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest
@@ -77,11 +77,33 @@ def decode_scope(request: ReadingRequest | AdministrationRequest, violations: Vi
     return Scope(request.scope.repository, request.scope.branch, request.scope.active_index)
 
 
-def named_scope(request: Request) -> Scope:
-    """The scope that a request of any method names, valid or not; names are cut to the length of a valid one."""
-    named = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
-    names = (named.repository, named.branch, getattr(named, "active_index", ""))
-    return Scope(*(name[:MAX_NAME_LENGTH] for name in names))
+def decode_scopes(request: SearchingRequest, violations: Violations) -> tuple[Scope, tuple[Scope, ...]]:
+    """The one scope and the several ones of a request that has either."""
+    if not request.scopes:
+        return decode_scope(request, violations), ()
+    if request.HasField("scope"):
+        violations.add("scope", Reason.FIELDS_CONFLICT, "is given together with `scopes`; drop one of them")
+    return Scope("", ""), tuple(Scope(own.repository, own.branch, own.active_index) for own in request.scopes)
+
+
+def encode_scopes(scopes: Iterable[Scope]) -> dict[str, scope_pb2.IndexScope]:
+    """The scopes by what the ids of their nodes begin with."""
+    return {f"{own.repository}{SEPARATOR}{own.branch}": scope_pb2.IndexScope(**own.names) for own in scopes}
+
+
+def scope_of(id_: str, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.IndexScope | None:
+    """The scope of a node's id; None where there are none."""
+    return scopes[SEPARATOR.join(id_.split(SEPARATOR, 2)[:2])] if scopes else None
+
+
+def named_scopes(request: Request) -> tuple[Scope, ...]:
+    """The scopes that a request of any method names, valid or not; names are cut to the length of a valid one."""
+    several = request.scopes if isinstance(request, SearchingRequest) else ()
+    one = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
+    return tuple(
+        Scope(*(getattr(own, name, "")[:MAX_NAME_LENGTH] for name in ("repository", "branch", "active_index")))
+        for own in several or (one,)
+    )
 
 
 def decode_access(access: scope_pb2.AccessContext) -> AccessContext:

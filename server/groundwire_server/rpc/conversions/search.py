@@ -1,8 +1,8 @@
 """SearchNodes between protobuf and the domain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from groundwire.v1 import retrieval_pb2
+from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
@@ -21,7 +21,14 @@ from groundwire_server.domain.search.search import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of, numbers_of
+from groundwire_server.rpc.conversions.scope import (
+    decode_lifecycle,
+    decode_scopes,
+    decoder_of,
+    encode_scopes,
+    numbers_of,
+    scope_of,
+)
 
 _HIT_OVERHEAD_BYTES = 5
 """The tag and length of a hit within a response."""
@@ -36,8 +43,10 @@ _PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
 def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessContext) -> SearchRequest:
     """The search a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
+    scope, scopes = decode_scopes(request, violations)
     decoded = SearchRequest(
-        scope=decode_scope(request, violations),
+        scope=scope,
+        scopes=scopes,
         access=access,
         search_type=_decode_search_type(request.search_type, "search_type", violations),
         query=request.query,
@@ -55,15 +64,19 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
 
 def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
     """The first hits that a response has room for, and the debug part when the result has one."""
+    scopes = encode_scopes(result.scopes)
     response = retrieval_pb2.SearchNodesResponse(
         index=result.index,
+        scopes=scopes.values(),
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
         search_type=_WIRE_SEARCH_TYPES[result.search_type],
         name_match=_NAME_MATCHES[result.name_match] if result.name_match else retrieval_pb2.NAME_MATCH_UNSPECIFIED,
         ambiguous=result.is_ambiguous,
     )
-    response.hits.extend(_fitting(map(_encode_hit, result.hits), RESPONSE_BYTES - response.ByteSize()))
+    response.hits.extend(
+        _fitting((_encode_hit(hit, scopes) for hit in result.hits), RESPONSE_BYTES - response.ByteSize())
+    )
     return response
 
 
@@ -76,7 +89,7 @@ def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[ret
         yield hit
 
 
-def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
+def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> retrieval_pb2.SearchHit:
     return retrieval_pb2.SearchHit(
         id=hit.id,
         score=hit.score,
@@ -90,6 +103,7 @@ def _encode_hit(hit: SearchHit) -> retrieval_pb2.SearchHit:
         citation=citation(hit.id, hit.location),
         kind=hit.kind,
         signature=hit.signature,
+        scope=scope_of(hit.id, scopes),
     )
 
 

@@ -3,11 +3,16 @@
 from groundwire.v1 import index_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.access.grants import Grant, Scopes, narrowed
+from groundwire_server.domain.access.grants import Grant, Scopes, is_pattern, narrowed
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 from groundwire_server.domain.validation import Violations, check_scope
 from groundwire_server.rpc.conversions.indexes import decode_index_scope
-from groundwire_server.rpc.conversions.scope import AdministrationRequest, ReadingRequest, decode_access
+from groundwire_server.rpc.conversions.scope import (
+    AdministrationRequest,
+    ReadingRequest,
+    SearchingRequest,
+    decode_access,
+)
 from groundwire_server.rpc.telemetry.call_record import current_call
 
 
@@ -21,17 +26,17 @@ class AccessControl:
     def __init__(self, *, allow_admin: bool) -> None:
         self._allow_admin = allow_admin
 
-    def authorise(self, request: ReadingRequest) -> AccessContext:
-        """The access that applies to a request that names a scope."""
+    def authorise(self, request: ReadingRequest) -> tuple[AccessContext, Scopes]:
+        """The access that applies to a request that names scopes, and the scopes that a pattern may mean."""
         grant = current_call().caller.grant
         access = _narrowed(grant, request)
-        _check_granted(
-            grant.scopes,
-            Scope(request.scope.repository, request.scope.branch, request.scope.active_index),
-            Reason.SCOPE_NOT_GRANTED,
-            "your identity does not let you ask this repository and branch",
-        )
-        return access
+        several = request.scopes if isinstance(request, SearchingRequest) else ()
+        for named in several or (request.scope,):
+            scope = Scope(named.repository, named.branch, named.active_index)
+            if not (several and is_pattern(scope)):
+                message = "your identity does not let you ask this repository and branch"
+                _check_granted(grant.scopes, scope, Reason.SCOPE_NOT_GRANTED, message)
+        return access, grant.scopes
 
     def authorise_listing(self, request: index_pb2.ListIndexesRequest) -> tuple[AccessContext, Scopes]:
         """The access that applies to a listing, and the scopes that it may show."""

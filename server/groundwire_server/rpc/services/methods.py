@@ -1,6 +1,7 @@
 """Answers each method of the services: decode, one call of the engine or of the index directory, encode."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -11,8 +12,10 @@ from groundwire.v1 import index_pb2, query_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import running_call
 from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from groundwire_server.engine.engine import RetrievalEngine
 
 Request = TypeVar("Request", bound=ReadingRequest)
-Asked = TypeVar("Asked")
+Nodes = TypeVar("Nodes", bound=NodesRequest)
 Result = TypeVar("Result")
 Answer: TypeAlias = Callable[[Any], Awaitable[Message]]
 """Gives the response to a request; raises GroundwireError. Call it in the task of an admitted call."""
@@ -39,13 +42,13 @@ def make_answers(engine: "RetrievalEngine", indexes: IndexDirectory, access: Acc
     """By the name of the method, which no two services share."""
 
     def reading(
-        decode: Callable[[Request, AccessContext], Asked],
-        act: Callable[[Asked, Call], Awaitable[Result]],
+        decode: Callable[[Request, AccessContext], Nodes],
+        act: Callable[[Nodes, Call], Awaitable[Result]],
         encode: Callable[[Result], Message],
     ) -> Answer:
         async def answer(request: Request) -> Message:
-            granted = access.authorise(request)
-            return await running_call().run(partial(decode, request, granted), act, encode)
+            granted, scopes = access.authorise(request)
+            return await running_call().run(partial(_decoded, decode, request, granted, scopes), act, encode)
 
         return answer
 
@@ -67,7 +70,7 @@ def make_answers(engine: "RetrievalEngine", indexes: IndexDirectory, access: Acc
         return await running_call().run(partial(decode_listing, request), act, _encode_listing)
 
     async def get_index(request: index_pb2.GetIndexRequest) -> Message:
-        granted = access.authorise(request)
+        granted, _ = access.authorise(request)
 
         async def act(scope: Scope, call: Call) -> tuple[IndexSummary, IndexNames]:
             return await call.wait_for(partial(indexes.get_index, scope, granted))
@@ -87,6 +90,12 @@ def make_answers(engine: "RetrievalEngine", indexes: IndexDirectory, access: Acc
         ),
         "DeleteIndex": administration(indexes.delete, lambda _: index_pb2.DeleteIndexResponse()),
     }
+
+
+def _decoded(
+    decode: Callable[[Request, AccessContext], Nodes], request: Request, granted: AccessContext, scopes: Scopes
+) -> Nodes:
+    return replace(decode(request, granted), granted=scopes)
 
 
 def _decode_query(request: query_pb2.QueryRequest, granted: AccessContext) -> QueryRequest:

@@ -43,7 +43,7 @@ class CallRecord(CallObserver):
     data that is there. `method` is `package.Service/Method`. `peer` is the caller's address if log or audit records it,
     `query` the query's text if the log records it, else "". `times_stages` is False if stages are not reported.
     `queue_began` and `queue_ended` are of the last wait to compute, `queue_nanoseconds` of all, None when
-    no part has run. `caller` is who makes the call, once known. `scope` is the scope as the request names it, `access`
+    no part has run. `caller` is who makes the call, once known. `scopes` are those that the request names, `access`
     the access that the answer is made with.
     """
 
@@ -53,7 +53,7 @@ class CallRecord(CallObserver):
     peer: str = ""
     query: str = ""
     caller: Caller = ANYBODY
-    scope: Scope | None = None
+    scopes: tuple[Scope, ...] = ()
     access: AccessContext | None = None
     began: int = field(default_factory=time.perf_counter_ns)
     stages: list[Stage] = field(default_factory=list[Stage])

@@ -93,7 +93,7 @@ def test_all_rows_within_the_bounds_are_counted(
     assert seen.count == len(red) > MOST_ROWS
     assert seen.rows is not None
     assert seen.rows.rows.tolist() == red.tolist()
-    assert (seen.mean_length(CODE), seen.mean_length(PROSE)) == (red.sum() / len(red), 1.0)
+    assert (seen.words(CODE, ()).mean_length, seen.words(PROSE, ()).mean_length) == (red.sum() / len(red), 1.0)
     store.close()
 
 

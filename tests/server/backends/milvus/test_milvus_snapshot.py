@@ -13,7 +13,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
-from groundwire_server.backends.interface import Backend, PathSearch, Snapshot, Walk
+from groundwire_server.backends.interface import Backend, IndexSnapshot, PathSearch, Walk
 from groundwire_server.backends.milvus.backend import MilvusBackend
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED
@@ -104,13 +104,12 @@ searches = st.builds(
     trigram_threshold=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
     with_columns=st.booleans(),
     scores_files=st.booleans(),
-    counts_deleted=st.booleans(),
 )
 
 
 def opened(
     both: Both, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
-) -> tuple[Snapshot, Snapshot] | None:
+) -> tuple[IndexSnapshot, IndexSnapshot] | None:
     """A snapshot of each; None where both say alike that there is nothing for the caller."""
     expected, found = (_opened(backend, access, lifecycle, filter_) for backend in (both.embedded, both.milvus))
     if isinstance(expected, str) or isinstance(found, str):
@@ -119,7 +118,7 @@ def opened(
     return expected, found
 
 
-def _opened(backend: Backend, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> Snapshot | str:
+def _opened(backend: Backend, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> IndexSnapshot | str:
     try:
         return backend.open(SCOPE, access, lifecycle, filter_)
     except NotFoundError as error:
@@ -144,7 +143,6 @@ def assert_same_candidates(expected: Candidates, found: Candidates) -> None:
         assert_same(scores.scores, found.by_retriever[retriever].scores)
     assert_same(expected.file_scores, found.file_scores)
     assert found.exact == expected.exact
-    assert found.deleted == expected.deleted
     assert found.columns.corpus_types == expected.columns.corpus_types
     for column in fields(expected.columns)[1:]:
         assert_same(getattr(expected.columns, column.name), getattr(found.columns, column.name))

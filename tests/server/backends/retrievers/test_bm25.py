@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
 
 import bm25s
 import numpy as np
@@ -13,11 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundwire_index.lexical.lexical import K1, B, LexicalTable
-from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25, matched_tokens
-from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import inverse_document_frequency
-from support.index_tables import lexical_table
+from support.index_tables import lexical_table, statistics_of
 from support.ranked import RankedRow, listed
 
 WORDS = ["get", "user", "id", "tax", "invoice"]
@@ -35,10 +32,9 @@ def rank(
 ) -> list[RankedRow]:
     """The hits of a caller who sees the visible documents, with a filter that lets some pass."""
     lexical = lexical_of(documents)
-    no_more_than_the_table_is_read = cast(LoadedIndex, None)
-    visibility = Visibility(no_more_than_the_table_is_read, np.asarray(visible, dtype=np.bool_))
-    allowed = visibility.mask & np.asarray(passing, dtype=np.bool_)
-    return listed(Bm25(lexical, query, visibility).rank(allowed, count))
+    seen = np.asarray(visible, dtype=np.bool_)
+    allowed = seen & np.asarray(passing, dtype=np.bool_)
+    return listed(Bm25(lexical, query, statistics_of(lexical, query, seen)).rank(allowed, count))
 
 
 @st.composite

@@ -47,9 +47,9 @@ class Tables:
 
     def scores(self, words: Sequence[str], rows: Sequence[int], max_nodes: int = MAX_FILE_NODES) -> NDArray[np.float64]:
         """The scores of the files of some rows."""
-        terms = Bm25(self.lexical, words, self.visibility).terms
-        chosen = np.asarray(rows, dtype=np.int64)
-        return file_scores(terms, self.lexical, self.reading, self.visibility, never_stop, chosen, max_nodes)
+        counted, chosen = self.visibility.words(self.lexical, words), np.asarray(rows, dtype=np.int64)
+        terms, mean = Bm25(self.lexical, words, counted).terms, counted.mean_file_length
+        return file_scores(terms, self.lexical, self.reading, self.visibility, mean, never_stop, chosen, max_nodes)
 
 
 @contextmanager
@@ -78,7 +78,9 @@ def test_a_file_counts_by_all_that_the_caller_sees_of_it(
         weights = {
             word: term.weight
             for word in set(query)
-            for term in Bm25(held.lexical, [word] * query.count(word), held.visibility).terms
+            for term in Bm25(
+                held.lexical, [word] * query.count(word), held.visibility.words(held.lexical, [word])
+            ).terms
         }
     words_of = {
         document: [word for row in seen if documents[row] == document for word in texts[row]]

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import JsonValue, Location, Node
+from groundwire_index.scope import Scope
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass
@@ -113,7 +114,8 @@ def all_fields(message: Descriptor) -> Iterator[str]:
 
 
 def test_no_field_of_the_response_is_forgotten() -> None:
-    assert set(set_fields(encoded())) == set(all_fields(query_pb2.QueryResponse.DESCRIPTOR))
+    several = replace(RESULT, scopes=(Scope("shop", "main", "v1"),))
+    assert set(set_fields(encoded(several))) == set(all_fields(query_pb2.QueryResponse.DESCRIPTOR))
 
 
 def test_a_match_tells_its_node() -> None:

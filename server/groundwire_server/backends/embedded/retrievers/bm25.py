@@ -5,7 +5,7 @@ depends only on its document, the query and the statistics, so the other scored 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import compress
 
 import numpy as np
@@ -13,20 +13,24 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_server.backends.embedded.retrievers.bm25_scan import LIMITS, ScanLimits, WeightedTerm, possible_best
-from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import RankedRows, inverse_document_frequency, term_scores, top_rows
+from groundwire_server.domain.search.candidates import WordStatistics
 
 
 class Bm25:
-    """A query's tokens over one lexical table, weighted by what one caller sees. A repeated token counts each time.
+    """A query's tokens over one lexical table, weighted by the statistics. A repeated token counts each time.
 
-    `terms` are those that a visible document holds.
+    `terms` are those that some node has, by the statistics.
     """
 
-    def __init__(self, lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> None:
+    def __init__(self, lexical: LexicalTable, tokens: Sequence[str], words: WordStatistics) -> None:
         self._lexical = lexical
-        self._mean_length = visibility.mean_length(lexical)
-        self.terms = tuple(_weighted(lexical, tokens, visibility))
+        self._mean_length = words.mean_length
+        self.terms = tuple(
+            WeightedTerm(lexical.postings(token), repeats * inverse_document_frequency(words.nodes, holders))
+            for token, repeats in sorted(Counter(tokens).items())
+            if (holders := words.holders[token])
+        )
 
     def rank(self, allowed: NDArray[np.bool_], count: int, limits: ScanLimits = LIMITS) -> RankedRows:
         """The `count` rows of highest score among those of a mask [n]; only rows that hold a token.
@@ -53,12 +57,3 @@ def matched_tokens(lexical: LexicalTable, tokens: Sequence[str], rows: NDArray[n
     distinct = sorted(set(tokens))
     held = [lexical.postings(token).frequencies_at(rows).astype(np.bool_).tolist() for token in distinct]
     return [tuple(compress(distinct, of_row)) for of_row in zip(*held, strict=True)] if held else [()] * len(rows)
-
-
-def _weighted(lexical: LexicalTable, tokens: Sequence[str], visibility: Visibility) -> Iterator[WeightedTerm]:
-    """The distinct tokens that a visible row holds, sorted."""
-    for token, repeats in sorted(Counter(tokens).items()):
-        postings = lexical.postings(token)
-        holders = visibility.holders(postings)
-        if holders:
-            yield WeightedTerm(postings, repeats * inverse_document_frequency(visibility.count, holders))

@@ -30,14 +30,15 @@ def file_scores(
     lexical: LexicalTable,
     reading: ReadingOrder,
     visibility: Visibility,
+    mean_length: float,
     checkpoint: Checkpoint,
     rows: Rows,
     max_nodes: int = MAX_FILE_NODES,
 ) -> NDArray[np.float64]:
     """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `max_nodes`.
 
-    Costs what the rows of these files do, and for each term no more than the rows that hold it do. Raises what the
-    checkpoint raises.
+    `mean_length` is that of files, in tokens. Costs what the rows of these files do, and for each term no more than the
+    rows that hold it do. Raises what the checkpoint raises.
     """
     of_rows = reading.document.take(rows)
     files = np.unique(of_rows[of_rows != NO_DOCUMENT])
@@ -49,7 +50,7 @@ def file_scores(
     kept = np.flatnonzero(~unscored.take(places))
     members, places = members.take(kept), places.take(kept)
     lengths = np.bincount(places, lexical.lengths.take(members), minlength=len(files))
-    relative = lengths / visibility.mean_file_length(lexical)
+    relative = lengths / mean_length
     scores = np.zeros(len(files), dtype=np.float64)
     for term in terms:
         checkpoint()
@@ -101,14 +102,11 @@ class Retrievers:
         return found
 
     def _list(self, retriever: Retriever, visibility: Visibility, allowed: Mask) -> CandidateList:
-        index, query = self._index, self._search.query
         match retriever:
             case Retriever.DENSE:
                 return self._dense(allowed)
-            case Retriever.BM25_CODE:
-                return self._words(retriever, _held(index.lexical), tokenize(query), visibility, allowed)
-            case Retriever.BM25_PROSE:
-                return self._words(retriever, _held(index.prose), tokenize_prose(query), visibility, allowed)
+            case Retriever.BM25_CODE | Retriever.BM25_PROSE:
+                return self._words(retriever, visibility, allowed)
             case Retriever.TRIGRAM:
                 with stage(retriever.value):
                     ranked = self._trigrams.rank(allowed)
@@ -129,16 +127,19 @@ class Retrievers:
 
         return CandidateList(ranked, scores, nearest.exact)
 
-    def _words(
-        self, retriever: Retriever, table: LexicalTable, tokens: list[str], visibility: Visibility, allowed: Mask
-    ) -> CandidateList:
+    def _words(self, retriever: Retriever, visibility: Visibility, allowed: Mask) -> CandidateList:
+        table, tokens = words_of(self._index, retriever, self._search.query)
         with stage(retriever.value):
-            bm25 = Bm25(table, tokens, visibility)
+            given = self._search.words
+            words = visibility.words(table, tokens) if given is None else given[retriever]
+            bm25 = Bm25(table, tokens, words)
             ranked = bm25.rank(allowed, self._search.limits[retriever])
         scored = None
         if self._search.scores_files and retriever is Retriever.BM25_CODE:
             reading = self._index.reading_order
-            scored = partial(file_scores, bm25.terms, table, reading, visibility, self._checkpoint)
+            scored = partial(
+                file_scores, bm25.terms, table, reading, visibility, words.mean_file_length, self._checkpoint
+            )
         return CandidateList(ranked, bm25.scores, file_scores=scored)
 
 
@@ -153,12 +154,16 @@ def columns_of(index: LoadedIndex, rows: Positions) -> NodeColumns:
         timestamps=nodes.timestamps.take(rows),
         is_test=nodes.flags["is_test"].take(rows),
         is_generated=nodes.flags["is_generated"].take(rows),
+        is_deleted=nodes.flags["deleted"].take(rows),
         char_counts=nodes.numbers["char_count"].take(rows),
         files=files_of(documents),
     )
 
 
-def _held(table: LexicalTable | None) -> LexicalTable:
+def words_of(index: LoadedIndex, retriever: Retriever, query: str) -> tuple[LexicalTable, list[str]]:
+    """The lexical table of a BM25 retriever, and the query's tokens in it."""
+    is_code = retriever is Retriever.BM25_CODE
+    table = index.lexical if is_code else index.prose
     if table is None:
         raise AssertionError("bug: BM25 retrieval without data of BM25")
-    return table
+    return table, tokenize(query) if is_code else tokenize_prose(query)

@@ -17,6 +17,7 @@ from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.indexes import IndexNames, few
+from groundwire_server.domain.search.candidates import WordStatistics
 
 
 def within(index: LoadedIndex, bounds: Bounds) -> NDArray[np.bool_]:
@@ -57,28 +58,23 @@ class Visibility:
         self._index = index
         self.mask = mask
         self.count = int(np.count_nonzero(mask))
-        self._mean_lengths: dict[LexicalTable, float] = {}
-        self._mean_file_lengths: dict[LexicalTable, float] = {}
+        self._lengths: dict[LexicalTable, tuple[int, int, int]] = {}
 
-    def mean_length(self, lexical: LexicalTable) -> float:
-        """The visible documents' mean length in tokens, the pivot of BM25's length normalisation; 1 instead of 0."""
-        known = self._mean_lengths.get(lexical)
-        if known is None:
-            total = int(np.multiply(lexical.lengths, self.mask, dtype=np.int64).sum())
-            known = self._mean_lengths[lexical] = total / max(1, self.count) or 1.0
-        return known
-
-    def mean_file_length(self, lexical: LexicalTable) -> float:
-        """The mean length in tokens of the visible parts of documents that have one; 1 instead of 0."""
-        known = self._mean_file_lengths.get(lexical)
+    def words(self, lexical: LexicalTable, tokens: Iterable[str]) -> WordStatistics:
+        """The statistics of a lexical table and some tokens."""
+        known = self._lengths.get(lexical)
         if known is None:
             seen = np.flatnonzero(self.mask & (self._index.reading_order.document != NO_DOCUMENT))
-            files = int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen])))
-            total = int(lexical.lengths[seen].sum(dtype=np.int64))
-            known = self._mean_file_lengths[lexical] = total / max(1, files) or 1.0
-        return known
+            known = self._lengths[lexical] = (
+                int(np.multiply(lexical.lengths, self.mask, dtype=np.int64).sum()),
+                int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen]))),
+                int(lexical.lengths[seen].sum(dtype=np.int64)),
+            )
+        return WordStatistics(
+            self.count, *known, {token: self._holders(lexical.postings(token)) for token in set(tokens)}
+        )
 
-    def holders(self, postings: TermPostings) -> int:
+    def _holders(self, postings: TermPostings) -> int:
         """How many visible documents hold a term."""
         if self.count == len(self.mask):
             return len(postings.rows)

@@ -1,0 +1,209 @@
+"""Several index versions asked as if they were one: words are counted over all, and lists are merged by score."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, chain
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_index.nodes.node import Node
+from groundwire_index.store.manifest import VectorSpace
+from groundwire_server.backends.interface import IndexSnapshot, Snapshot
+from groundwire_server.domain.query.neighbourhood import Neighbourhood
+from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
+from groundwire_server.domain.search.candidates import (
+    NO_COLUMNS,
+    NO_FILE,
+    Candidates,
+    NodeColumns,
+    Positions,
+    Retrieval,
+    RetrieverScores,
+    WordStatistics,
+)
+from groundwire_server.domain.search.fusion import best_first
+from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
+from groundwire_server.domain.texts.texts import StoredText
+from groundwire_server.execution.call import Checkpoint
+
+_PART_BITS = 40
+"""A row of the union is the number of its part, followed by these bits of its row in the part."""
+_WORDS = (Retriever.BM25_CODE, Retriever.BM25_PROSE)
+Item = TypeVar("Item")
+
+
+class UnionSnapshot:
+    """A Snapshot over parts of distinct repositories and branches, in the order of their nodes' ids."""
+
+    index = ""
+
+    def __init__(self, parts: Sequence[IndexSnapshot]) -> None:
+        self.parts = parts
+
+    @property
+    def vector_space(self) -> VectorSpace | None:
+        """See `Snapshot.vector_space`; the parts that have vectors have them of one space."""
+        return next((part.vector_space for part in self.parts if part.vector_space is not None), None)
+
+    @property
+    def retrievers(self) -> frozenset[Retriever]:
+        """See `Snapshot.retrievers`: those that some part has data for."""
+        return frozenset().union(*(part.retrievers for part in self.parts))
+
+    @property
+    def node_count(self) -> int:
+        """See `Snapshot.node_count`."""
+        return sum(part.node_count for part in self.parts)
+
+    def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+        """See `Snapshot.retrieve`; the result is that of an index that holds the nodes of all parts."""
+        asked = [retriever for retriever in _WORDS if retriever in search.limits]
+        if asked:
+            counted = [part.word_statistics(search.query, asked) for part in self.parts]
+            checkpoint()
+            words = {retriever: WordStatistics.total([own[retriever] for own in counted]) for retriever in asked}
+            search = replace(search, words=words)
+        return _merged([part.retrieve(search, checkpoint) for part in self.parts], search)
+
+    def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
+        """See `Snapshot.matched_tokens`."""
+        return self._of_parts(rows, lambda part, own: part.matched_tokens(query, own))
+
+    def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """See `Snapshot.rows`."""
+        found = [(number << _PART_BITS, part.rows(ids)) for number, part in enumerate(self.parts)]
+        rows = {id_: first + row for first, own in found for id_, row in own.items()}
+        return {id_: rows[id_] for id_ in dict.fromkeys(ids) if id_ in rows}
+
+    def ids(self, rows: Positions) -> list[str]:
+        """See `Snapshot.ids`."""
+        return self._of_parts(rows, lambda part, own: part.ids(own))
+
+    def labels(self, rows: Positions) -> list[NodeLabel]:
+        """See `Snapshot.labels`."""
+        return self._of_parts(rows, lambda part, own: part.labels(own))
+
+    def declarations(self, rows: Positions) -> list[Declaration]:
+        """See `Snapshot.declarations`."""
+        return self._of_parts(rows, lambda part, own: part.declarations(own))
+
+    def nodes(self, rows: Positions) -> list[Node]:
+        """See `Snapshot.nodes`."""
+        return self._of_parts(rows, lambda part, own: part.nodes(own))
+
+    def texts(self, rows: Positions) -> list[StoredText]:
+        """See `Snapshot.texts`."""
+        return self._of_parts(rows, lambda part, own: part.texts(own))
+
+    def vectors(self, rows: Positions) -> NDArray[np.float64]:
+        """See `Snapshot.vectors`."""
+        found = self._of_parts(rows, lambda part, own: list(part.vectors(own)))
+        return np.asarray(found, dtype=np.float64)
+
+    def neighbourhood(self, rows: Positions) -> Neighbourhood:
+        """See `Snapshot.neighbourhood`. No edge leads from one part to another."""
+        found = [(places, part.neighbourhood(own)) for part, places, own in self._split(rows)]
+        return Neighbourhood(
+            np.concatenate([places[edges.ends] for places, edges in found], axis=1),
+            np.concatenate([edges.confidences for _, edges in found]),
+            np.concatenate([edges.degrees for _, edges in found]),
+        )
+
+    def parents(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.parents`."""
+        return self._around(rows, lambda part, own: part.parents(own))
+
+    def adjacent(self, rows: Positions) -> list[Positions]:
+        """See `Snapshot.adjacent`."""
+        return self._around(rows, lambda part, own: part.adjacent(own))
+
+    def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
+        """See `Snapshot.service_contexts`. Services of one name are one service, whatever part they are in."""
+        found = [part.service_contexts(service_names) for part in self.parts]
+        return tuple(map(_context, zip(*found, strict=True)))
+
+    def with_deleted(self) -> "Snapshot | None":
+        """See `Snapshot.with_deleted`."""
+        whole = [part.with_deleted() for part in self.parts]
+        if all(own is None for own in whole):
+            return None
+        return UnionSnapshot(
+            [part if own is None else own.parts[0] for part, own in zip(self.parts, whole, strict=True)]
+        )
+
+    def _split(self, rows: Positions) -> list[tuple[IndexSnapshot, Positions, Positions]]:
+        """The parts that rows [m] are in, each with the places of its rows and their rows in it."""
+        numbers = rows >> _PART_BITS
+        return [
+            (self.parts[number], places := np.flatnonzero(numbers == number), rows[places] - (number << _PART_BITS))
+            for number in np.unique(numbers).tolist()
+        ]
+
+    def _of_parts(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], Sequence[Item]]) -> list[Item]:
+        """The answers of the parts, in the order of rows [m]."""
+        split = self._split(rows)
+        order = np.argsort(np.concatenate([places for _, places, _ in split])) if split else ()
+        answers = list(chain.from_iterable(ask(part, own) for part, _, own in split))
+        return [answers[place] for place in order]
+
+    def _around(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], list[Positions]]) -> list[Positions]:
+        found = self._of_parts(rows, ask)
+        return [own + (row >> _PART_BITS << _PART_BITS) for row, own in zip(rows.tolist(), found, strict=True)]
+
+
+def _merged(parts: Sequence[Candidates], search: Retrieval) -> Candidates:
+    """The candidates of all parts that are in the list of a retriever, when each list is cut to its limit again."""
+    rows = np.concatenate([part.rows + (number << _PART_BITS) for number, part in enumerate(parts)])
+    lists: dict[Retriever, RetrieverScores] = {}
+    for retriever in parts[0].by_retriever:
+        scores = np.concatenate([part.by_retriever[retriever].scores for part in parts])
+        listed = np.flatnonzero(np.concatenate([part.by_retriever[retriever].ranks for part in parts]))
+        best = best_first(listed, scores)[: search.limits[retriever]]
+        ranks = np.zeros(len(rows), dtype=np.int64)
+        ranks[best] = np.arange(1, len(best) + 1)
+        lists[retriever] = RetrieverScores(scores, ranks)
+    kept = np.flatnonzero(np.any([found.ranks > 0 for found in lists.values()], axis=0))
+    return Candidates(
+        rows=rows[kept],
+        by_retriever={name: RetrieverScores(found.scores[kept], found.ranks[kept]) for name, found in lists.items()},
+        columns=_columns([part.columns for part in parts], kept) if search.with_columns else NO_COLUMNS,
+        file_scores=np.concatenate([part.file_scores for part in parts])[kept],
+        exact=all(part.exact for part in parts),
+    )
+
+
+def _columns(parts: Sequence[NodeColumns], kept: Positions) -> NodeColumns:
+    """The columns of some of the candidates of all parts. No two parts share a file."""
+    corpus_types = tuple(sorted(set(chain.from_iterable(part.corpus_types for part in parts))))
+    places = {corpus_type: place for place, corpus_type in enumerate(corpus_types)}
+    codes = [np.asarray([places[name] for name in part.corpus_types], dtype=np.int64) for part in parts]
+    firsts = accumulate((int(part.files.max(initial=NO_FILE)) + 1 for part in parts[:-1]), initial=0)
+    files = [
+        np.where(part.files == NO_FILE, NO_FILE, part.files + first) for part, first in zip(parts, firsts, strict=True)
+    ]
+    return NodeColumns(
+        corpus_types=corpus_types,
+        corpus_codes=np.concatenate([own[part.corpus_codes] for own, part in zip(codes, parts, strict=True)])[kept],
+        timestamps=np.concatenate([part.timestamps for part in parts])[kept],
+        is_test=np.concatenate([part.is_test for part in parts])[kept],
+        is_generated=np.concatenate([part.is_generated for part in parts])[kept],
+        is_deleted=np.concatenate([part.is_deleted for part in parts])[kept],
+        char_counts=np.concatenate([part.char_counts for part in parts])[kept],
+        files=np.concatenate(files)[kept],
+    )
+
+
+def _context(parts: Sequence[ServiceContext]) -> ServiceContext:
+    """The neighbourhood of one service by all parts."""
+    counts = Counter[tuple[str, str, str]]()
+    for edge in chain.from_iterable(part.edges for part in parts):
+        counts[edge.from_service, edge.to_service, edge.edge_type] += edge.count
+    return ServiceContext(
+        service_name=parts[0].service_name,
+        calls=tuple(sorted(set(chain.from_iterable(part.calls for part in parts)))),
+        called_by=tuple(sorted(set(chain.from_iterable(part.called_by for part in parts)))),
+        edges=tuple(ServiceEdge(*names, count) for names, count in sorted(counts.items())),
+    )

@@ -1,0 +1,299 @@
+"""Several indexes asked together answer as one index of all their nodes does, and hidden ones as if absent."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+import grpc
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1.scope_pb2 import (
+    LIFECYCLE_ALL,
+    LIFECYCLE_UNSPECIFIED,
+    AccessContext,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+)
+from support.jsonl import edge, node
+from support.platform import NOW, timeless, timestamp
+from support.program import write_jsonl
+from support.properties import costly
+from support.refusals import FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
+from support.storage import NewStorage
+
+PARTS = ("team-a", "team-b", "team-c")
+WHOLE = IndexScope(repository="whole", branch="main")
+ALL_PARTS = [IndexScope(repository=name, branch="main") for name in PARTS]
+WORDS = ["invoice", "tax", "refund", "ledger", "getUserById", "the", "Billing", "rate"]
+AUDITOR = "auditor"
+
+
+def records_of(part: str, seed: int) -> list[dict[str, object]]:
+    """Nodes with everything that ranking reads. Local ids and documents begin with the part: so ids have one order."""
+    rng = random.Random(seed)
+    nodes = [
+        node(
+            f"{part}/{number:02}",
+            " ".join(rng.choices(WORDS, weights=range(1, 9), k=rng.randint(1, 40))),
+            [rng.choice((-1.0, 0.0, 0.5, 1.0)) for _ in range(3)] + [1.0],
+            path=f"{part}/{rng.choice('xyz')}.cs",
+            start_line=number + 1,
+            end_line=number + 1,
+            symbol=rng.choice(["Billing.Invoice", "Tax", "getUserById", f"Own{number}"]),
+            repo_name="any",
+            document_id=f"{part}/{rng.choice('xyz')}",
+            chunk_index=number,
+            corpus_type=rng.choice(["CODE_LOGIC", "DOC_README", "CONVO_SLACK"]),
+            service_name=rng.choice(["", "web", "billing"]),
+            is_test=rng.random() < 0.2,
+            is_generated=rng.random() < 0.1,
+            deleted=rng.random() < 0.15,
+            acl_tags=["finance"] if rng.random() < 0.3 else [],
+            **({"timestamp": "2025-05-01T00:00:00Z"} if rng.random() < 0.3 else {}),
+        )
+        for number in range(rng.randint(5, 25))
+    ]
+    keys = [f"cs::{own['local_id']}" for own in nodes]
+    edges = {(rng.choice(keys), rng.choice(keys), rng.choice(["Calls", "Contains"])) for _ in range(30)}
+    return nodes + [edge(*ends, confidence=rng.choice([0.5, 0.9, 1.0])) for ends in sorted(edges) if ends[0] < ends[1]]
+
+
+@pytest.fixture(scope="module")
+def channel(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[grpc.Channel]:
+    """A server over the parts, the whole of them, and indexes that some callers do not see or that do not fit."""
+    folder = tmp_path_factory.mktemp("several")
+    storage = new_storage(folder / "data")
+    parts = {name: records_of(name, seed) for seed, name in enumerate(PARTS)}
+    plain = [{name: value for name, value in own.items() if name != "vector"} for own in parts["team-a"]]
+    others = {
+        "whole": [record for records in parts.values() for record in records],
+        "team-vault": [node("team-vault/1", "invoice invoice", [1.0, 0.0, 0.0, 0.0], acl_tags=["vault"])],
+        "plain": plain,
+        "wide": [node("wide/1", "invoice", [1.0, 0.0])],
+    }
+    for name, records in {**parts, **others}.items():
+        source = write_jsonl(folder / f"{name}.jsonl", records)
+        storage.run_ok(
+            "index", source, "--repository", name, "--branch", "main", "--version", "v1", "--embedder", "none"
+        )
+    environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": AUDITOR}
+    with (
+        storage.server("--embedder", "none", environment=environment) as server,
+        grpc.insecure_channel(server.address) as channel,
+    ):
+        yield channel
+
+
+@pytest.fixture(scope="module")
+def queries(channel: grpc.Channel) -> query_pb2_grpc.QueryServiceStub:
+    return query_pb2_grpc.QueryServiceStub(channel)
+
+
+@pytest.fixture(scope="module")
+def searches(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
+    return retrieval_pb2_grpc.RetrievalServiceStub(channel)
+
+
+def as_of_whole(response: query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse) -> str:
+    """A response without what names the indexes."""
+    text = str(response)
+    for name in PARTS:
+        text = text.replace(f'"{name}::main::', '"whole::main::')
+    return text
+
+
+def stripped(response: query_pb2.QueryResponse) -> query_pb2.QueryResponse:
+    response.ClearField("scopes")
+    response.index, response.meta.took_ms = "", 0.0
+    for match in response.matches:
+        match.ClearField("scope")
+    return response
+
+
+words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+vectors = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 1.0]), min_size=4, max_size=4).filter(any)
+tags = st.lists(st.sampled_from(["finance", AUDITOR]), unique=True)
+lifecycles = st.sampled_from([LIFECYCLE_UNSPECIFIED, LIFECYCLE_ALL])
+filters = st.sampled_from(
+    [None, NodeFilter(is_test=False), NodeFilter(corpus_types=["DOC_README"]), NodeFilter(service_names=["web"])]
+)
+
+
+@costly()
+@given(
+    query=words,
+    query_vector=vectors,
+    top_k=st.sampled_from([1, 3, 10, 100]),
+    limit=st.sampled_from([1, 4, 150]),
+    tags=tags,
+    lifecycle=lifecycles,
+    filter_=filters,
+    fusion=st.sampled_from(query_pb2.FusionMode.values()),
+    flags=st.fixed_dictionaries(
+        {name: st.booleans() for name in ("include_parents", "include_neighbors", "expand_graph")}
+    ),
+    diversity=st.sampled_from([0.0, 0.5]),
+    budget=st.sampled_from([None, 60]),
+)
+def test_a_query_over_the_parts_equals_one_over_the_whole(
+    queries: query_pb2_grpc.QueryServiceStub,
+    query: str,
+    query_vector: list[float],
+    top_k: int,
+    limit: int,
+    tags: list[str],
+    lifecycle: Lifecycle.ValueType,
+    filter_: NodeFilter | None,
+    fusion: query_pb2.FusionMode.ValueType,
+    flags: dict[str, bool],
+    diversity: float,
+    budget: int | None,
+) -> None:
+    request = query_pb2.QueryRequest(
+        query=query, query_vector=query_vector, top_k=top_k, filter=filter_, fusion=fusion,
+        now=timestamp(NOW), budget_tokens=budget, **flags, access=AccessContext(acl_tags_any=tags),
+        lifecycle=lifecycle if AUDITOR in tags else None,
+        hybrid=query_pb2.HybridParameters(vec_limit=limit, lex_limit=limit, diversify_strength=diversity, trgm_limit=0),
+    )  # fmt: skip
+    several, whole = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scope=WHOLE)
+    for own in (several, whole):
+        own.MergeFrom(request)
+    found, expected = queries.Query(several, timeout=30), queries.Query(whole, timeout=30)
+    assert [match.scope.repository for match in found.matches] == [match.id.split(":")[0] for match in found.matches]
+    assert as_of_whole(stripped(found)) == as_of_whole(stripped(expected))
+
+
+@costly()
+@given(
+    query=words | st.sampled_from(["Tax", "team-b/y.cs:3", "the Tax", "billing.invoice"]),
+    query_vector=vectors,
+    search_type=st.sampled_from(retrieval_pb2.SearchType.values()),
+    top_k=st.sampled_from([1, 3, 100]),
+    tags=tags,
+    lifecycle=lifecycles,
+    filter_=filters,
+    explain=st.booleans(),
+)
+def test_a_search_of_the_parts_equals_one_of_the_whole(
+    searches: retrieval_pb2_grpc.RetrievalServiceStub,
+    query: str,
+    query_vector: list[float],
+    search_type: retrieval_pb2.SearchType.ValueType,
+    top_k: int,
+    tags: list[str],
+    lifecycle: Lifecycle.ValueType,
+    filter_: NodeFilter | None,
+    explain: bool,
+) -> None:
+    takes_vector = search_type not in (retrieval_pb2.SEARCH_TYPE_BM25, retrieval_pb2.SEARCH_TYPE_NAME)
+    request = retrieval_pb2.SearchNodesRequest(
+        query=query, query_vector=query_vector if takes_vector else (), search_type=search_type, top_k=top_k,
+        filter=filter_, explain=explain, access=AccessContext(acl_tags_any=tags),
+        lifecycle=lifecycle if AUDITOR in tags else None,
+    )  # fmt: skip
+    several, whole = retrieval_pb2.SearchNodesRequest(scopes=ALL_PARTS), retrieval_pb2.SearchNodesRequest(scope=WHOLE)
+    for own in (several, whole):
+        own.MergeFrom(request)
+    found, expected = searches.SearchNodes(several, timeout=30), searches.SearchNodes(whole, timeout=30)
+    assert list(found.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
+    for response in (found, expected):
+        response.ClearField("scopes")
+        response.index = ""
+        for hit in response.hits:
+            hit.ClearField("scope")
+    assert as_of_whole(found) == as_of_whole(expected)
+
+
+def ask(queries: query_pb2_grpc.QueryServiceStub, *names: str, tags: Sequence[str] = (), **fields: object) -> list[str]:
+    """The repositories that answer, for scopes of these repositories."""
+    scopes = [IndexScope(repository=name, branch="main") for name in names]
+    request = query_pb2.QueryRequest(
+        scopes=scopes, query="invoice", query_vector=[1.0, 0.0, 0.0, 0.0], access=AccessContext(acl_tags_any=tags)
+    )
+    return [own.repository for own in queries.Query(with_fields(request, fields), timeout=30).scopes]
+
+
+def test_patterns_mean_what_the_caller_may_see(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    assert ask(queries, "team-*") == [*PARTS]
+    assert ask(queries, "team-*", tags=["vault"]) == [*PARTS, "team-vault"]
+    assert ask(queries, "team-b", "team-*") == [*PARTS]
+    assert ask(queries, "whole", "team-b") == ["team-b", "whole"]
+
+
+def test_a_pinned_version_is_kept_beside_a_pattern(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    pinned = IndexScope(repository="team-b", branch="main", active_index="v1")
+    request = query_pb2.QueryRequest(scopes=[pinned, IndexScope(repository="team-*", branch="*")], query="tax")
+    request.query_vector.extend([1.0, 0.0, 0.0, 0.0])
+    response = queries.Query(request, timeout=30)
+    assert list(response.scopes) == [IndexScope(repository=name, branch="main", active_index="v1") for name in PARTS]
+    assert {match.scope.active_index for match in response.matches} == {"v1"}
+    again = query_pb2.QueryRequest()
+    again.CopyFrom(request)
+    again.now.CopyFrom(response.meta.now)
+    del again.scopes[:]
+    again.scopes.extend(response.scopes)
+    assert str(stripped(queries.Query(again, timeout=30))) == str(stripped(response))
+
+
+def test_a_hidden_index_changes_nothing(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    request = query_pb2.QueryRequest(query="invoice refund", query_vector=[1.0, 0.0, 0.0, 0.0], now=timestamp(NOW))
+    by_name, by_pattern = query_pb2.QueryRequest(scopes=ALL_PARTS), query_pb2.QueryRequest(scopes=[scope("team-*")])
+    for own in (by_name, by_pattern):
+        own.MergeFrom(request)
+    assert timeless(queries.Query(by_pattern, timeout=30)) == timeless(queries.Query(by_name, timeout=30))
+
+
+def scope(repository: str, **fields: str) -> IndexScope:
+    return IndexScope(repository=repository, **{"branch": "main", **fields})
+
+
+def asking(*scopes: IndexScope, **fields: object) -> query_pb2.QueryRequest:
+    request = query_pb2.QueryRequest(scopes=scopes, query="invoice", query_vector=[1.0, 0.0, 0.0, 0.0])
+    return with_fields(request, fields)
+
+
+REFUSED = [
+    Row("an absent index", asking(scope("team-a"), scope("absent")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("a hidden index", asking(scope("team-a"), scope("team-vault")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("an absent version", asking(scope("team-a", active_index="v0")), NOT_FOUND, "INDEX_NOT_FOUND"),
+    Row("a pattern of absent names", asking(scope("team-a"), scope("absent*")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("a pattern of hidden names", asking(scope("team-a"), scope("team-v*")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("a scope and several", asking(scope("team-a"), scope=WHOLE), INVALID, "FIELDS_CONFLICT", "scope"),
+    Row("a scope twice", asking(scope("whole"), scope("whole")), INVALID, "FIELDS_CONFLICT", "scopes[1]"),
+    Row("no branch", asking(scope("team-a", branch="")), INVALID, "FIELD_REQUIRED", "scopes[0].branch"),
+    Row("a malformed name", asking(scope("a::b")), INVALID, "VALUE_MALFORMED", "scopes[0].repository"),
+    Row("a pattern with a version", asking(scope("team-*", active_index="v1")),
+        INVALID, "FIELDS_CONFLICT", "scopes[0].active_index"),
+    Row("too many scopes", asking(*(scope(f"r{number}") for number in range(201))),
+        INVALID, "VALUE_OUT_OF_RANGE", "scopes"),
+    Row("one without vectors", asking(scope("team-a"), scope("plain")), FAILED, "VECTORS_MISSING"),
+    Row("vectors of another space", asking(scope("team-a"), scope("wide")), FAILED, "EMBEDDER_MISMATCH"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.rule)
+def test_what_is_refused(queries: query_pb2_grpc.QueryServiceStub, row: Row) -> None:
+    check_refused(row, queries.Query)
+
+
+def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    """But for the name that the caller gave."""
+
+    def told(name: str) -> tuple[object, bytes]:
+        with pytest.raises(grpc.RpcError) as raised:
+            queries.Query(asking(scope("team-a"), scope(name)), timeout=30)
+        assert isinstance(raised.value, grpc.Call)
+        details = dict(raised.value.trailing_metadata() or ())["grpc-status-details-bin"]
+        assert isinstance(details, bytes)
+        return raised.value.details(), details.replace(name.encode(), b"NAME")
+
+    assert told("team-vault") == told("team-vaunt")
+
+
+def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    words = [retrieval_pb2.RETRIEVER_BM25_CODE, retrieval_pb2.RETRIEVER_BM25_PROSE]
+    request = asking(scope("team-a"), scope("plain"), scope("wide"), query_vector=None, retrievers=words)
+    assert len(queries.Query(request, timeout=30).scopes) == 3
