@@ -8,17 +8,19 @@ from groundwire_client import (
     AsyncGroundwireClient,
     EdgeDirection,
     GroundwireError,
+    IndexScope,
     IndexVersion,
     NameResolutionError,
     NodeFilter,
     PrioritizationMode,
+    Scopes,
     SearchType,
     choices,
     node_filter,
     pinned,
 )
 from groundwire_client.cli import END_TOP_K, value_notes
-from groundwire_mcp.arguments import Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
+from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, failure_of
 from groundwire_mcp.responses import graph_of, hits_of, matches_of, paths_of, repository_line, text_of, texts_of
 from groundwire_mcp.results import Graph, Hits, Paths, Repositories, Text, Texts
@@ -57,10 +59,10 @@ class Answers:
 
     async def search_code(self, asked: SearchCode) -> Hits:
         """The nodes that match best, without texts."""
-        scope = await self._named(asked.repository)
-        async with self._asking(scope.name) as client:
+        name, scope = await self._searched(asked.repository)
+        async with self._asking(name) as client:
             found = await client.search(
-                scope.index_scope,
+                scope,
                 asked.query,
                 search_type=choices(SearchType).get(asked.search_type, SearchType.SEARCH_TYPE_UNSPECIFIED),
                 top_k=asked.top_k,
@@ -71,10 +73,10 @@ class Answers:
 
     async def ask(self, asked: Ask) -> Texts:
         """The texts that match best, within the budget."""
-        scope = await self._named(asked.repository)
-        async with self._asking(scope.name) as client:
+        name, scope = await self._searched(asked.repository)
+        async with self._asking(name) as client:
             found = await client.query(
-                scope.index_scope,
+                scope,
                 asked.query,
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
@@ -154,17 +156,27 @@ class Answers:
         return {scope: known[key] for scope, key in keys.items() if key in known}
 
     async def _unknown(
-        self, client: AsyncGroundwireClient, scope: AllowedScope, asked: SearchCode | Ask, index: str, found: Sized
+        self, client: AsyncGroundwireClient, scope: Scopes, asked: SearchCode | Ask, index: str, found: Sized
     ) -> list[str]:
-        """The hint about languages that the index does not have, when nothing is found."""
-        if found or not asked.languages:
+        """The hint about languages that the one index does not have, when nothing is found."""
+        if found or not asked.languages or not isinstance(scope, IndexScope):
             return []
-        known = await client.get_index(pinned(scope.index_scope, index))
+        known = await client.get_index(pinned(scope, index))
         return value_notes(known, NodeFilter(languages=asked.languages), ())
 
     async def _of_nodes(self, nodes: Sequence[str], repository: str) -> AllowedScope:
         """The scope of the ids among `nodes`; without an id the one that a model names."""
         return self._scopes.of_ids(nodes) or await self._named(repository)
+
+    async def _searched(self, name: str) -> tuple[str, Scopes]:
+        """What a search is about, and the name for it: the scope that a model names, or all that its caller sees."""
+        if name != ALL:
+            scope = await self._named(name)
+            return scope.name, scope.index_scope
+        visible = await self._visible()
+        if not visible:
+            raise ToolError(_NONE_AVAILABLE)
+        return name, [scope.index_scope for scope in visible]
 
     async def _named(self, name: str) -> AllowedScope:
         """The scope that a model names; where it names none, the only one that there is for its caller."""

@@ -10,6 +10,8 @@ MAX_BUDGET_TOKENS = 20_000
 """The largest budget of a call: agents cut longer results off, or refuse them."""
 MAX_QUERY_CHARS = 8_192
 MAX_ID_CHARS = 2_048
+ALL = "all"
+"""All repositories that the caller sees."""
 
 _Node: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
@@ -19,6 +21,14 @@ _Repository: TypeAlias = Annotated[
     Field(
         max_length=402,
         description="`REPOSITORY::BRANCH`, as list_repositories returns it. Leave it out where there is only one.",
+    ),
+]
+_Repositories: TypeAlias = Annotated[
+    str,
+    Field(
+        max_length=402,
+        description="`REPOSITORY::BRANCH`, as list_repositories returns it, or `all` to ask all as one. Leave it out "
+        "where there is only one.",
     ),
 ]
 _Query: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
@@ -68,7 +78,7 @@ class SearchCode(Arguments):
     """Arguments of `search_code`."""
 
     query: Annotated[_Query, Field(description="Words, identifiers, a path, or a question.")]
-    repository: _Repository = ""
+    repository: _Repositories = ""
     search_type: Annotated[
         Literal["auto", "hybrid", "bm25", "semantic"],
         Field(
@@ -86,7 +96,7 @@ class Ask(Arguments):
     """Arguments of `ask`."""
 
     query: Annotated[_Query, Field(description="The question, in words or with identifiers; one topic a call.")]
-    repository: _Repository = ""
+    repository: _Repositories = ""
     budget_tokens: _BudgetTokens = BUDGET_TOKENS
     top_k: Annotated[int, Field(ge=1, le=50, description="The most texts.")] = 8
     path_prefixes: _PathPrefixes = []

@@ -21,7 +21,7 @@ from groundwire_client import (
     telling_paths,
 )
 from groundwire_client import GraphEdge as ServerEdge
-from groundwire_client.cli import place, symbol_beside
+from groundwire_client.cli import place, scope_name, symbol_beside
 from groundwire_mcp.results import (
     Graph,
     GraphEdge,
@@ -169,6 +169,9 @@ def _described(
             "symbol": ""
             if node.location.path.endswith(node.symbol)
             else symbol_beside(node.location.path, node.symbol),
+            "repository": scope_name(node.scope.repository, node.scope.branch)
+            if isinstance(node, SearchHit | QueryMatch)
+            else "",
             "test": node.is_test,
             "generated": node.is_generated,
             **more,

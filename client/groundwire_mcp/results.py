@@ -36,13 +36,15 @@ class NodeLine(Part):
     place: Annotated[str, Field(description="`path:first line-last line`. Names the node for the other tools.")] = ""
     id: Annotated[str, Field(description="Names the node instead, where its lines are unknown.")] = ""
     symbol: Annotated[str, Field(description="The name, without what the path says of it.")] = ""
+    repository: Annotated[str, Field(description="Its repository, where several were asked.")] = ""
     test: Annotated[bool, Field(description="It is code that tests other code.")] = False
     generated: Annotated[bool, Field(description="A tool generated it.")] = False
 
     def line(self) -> str:
         """Place and symbol in one line, and the id where the place does not name the node."""
         remarks = [word for word, holds in (("test", self.test), ("generated", self.generated)) if holds]
-        return "  ".join(filter(None, (self.place, self.symbol, *remarks, f"id={self.id}" if self.id else "")))
+        named = f"id={self.id}" if self.id else "", f"repository={self.repository}" if self.repository else ""
+        return "  ".join(filter(None, (self.place, self.symbol, *remarks, *named)))
 
 
 class RepositoryLine(Part):

@@ -89,6 +89,17 @@ def test_a_caller_sees_by_its_own_token(front: Front) -> None:
     assert "No repository is available" in front.agent().call("search_code", **NEEDLE).text
 
 
+def test_all_repositories_are_those_that_the_caller_sees(front: Front) -> None:
+    asked = {"query": "order price", "repository": "all"}
+    both, shop = front.agent("shop", "vault"), front.agent("shop")
+    for tool, field in (("search_code", "hits"), ("ask", "texts")):
+        told = both.call(tool, **asked, **({"search_type": "bm25"} if tool == "search_code" else {}))
+        assert {node["repository"] for node in told.structured[field]} == {"shop::main", "vault::main"}, told.text
+        assert "repository=vault::main" in told.text
+        assert "vault" not in shop.call(tool, **asked).text
+    assert "No repository is available" in front.agent().call("search_code", **asked).text
+
+
 def test_callers_at_the_same_time_keep_their_tokens_apart(front: Front) -> None:
     agents = [front.agent("shop"), front.agent("vault")] * 3
 
