@@ -276,6 +276,28 @@ def test_a_scope_that_is_not_granted_is_refused_alike_whether_or_not_it_is_there
     assert [index.repository for index in listed.indexes] == ["shop"]
 
 
+def test_a_pattern_means_what_is_granted(channel: grpc.Channel) -> None:
+    stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+
+    def asking(*repositories: str) -> retrieval_pb2.SearchNodesRequest:
+        scopes = [IndexScope(repository=repository, branch="main") for repository in repositories]
+        request = retrieval_pb2.SearchNodesRequest(scopes=scopes)
+        request.MergeFrom(SEARCH)
+        request.ClearField("scope")
+        return request
+
+    def refusal(*repositories: str) -> tuple[grpc.StatusCode, error_details_pb2.ErrorInfo, str]:
+        return failure(stub.SearchNodes.future(asking(*repositories), metadata=bearer(KEY.token()), timeout=30))
+
+    (only,) = stub.SearchNodes(asking("*"), metadata=bearer(KEY.token()), timeout=30).scopes
+    assert only.repository == "shop"
+    refused = [refusal("shop", repository) for repository in ("secret", "absent")]
+    assert [code for code, _, _ in refused] == [grpc.StatusCode.PERMISSION_DENIED] * 2
+    hidden, absent = (refusal("shop", pattern) for pattern in ("secret*", "absent*"))
+    assert hidden[0] is absent[0] is grpc.StatusCode.NOT_FOUND
+    assert str(hidden[1]).replace("secret", "absent") == str(absent[1])
+
+
 def test_administration_has_a_grant_of_its_own(channel: grpc.Channel) -> None:
     activate = index_pb2_grpc.IndexServiceStub(channel).ActivateIndex
     request = index_pb2.ActivateIndexRequest(scope=IndexScope(repository="shop", branch="main", active_index="v1"))

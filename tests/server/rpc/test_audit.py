@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from groundwire.v1.retrieval_pb2 import SearchNodesResponse
+from groundwire.v1.scope_pb2 import IndexScope
+from groundwire_index.scope import Scope
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import Caller, Grant
@@ -67,6 +69,17 @@ def test_a_file_that_somebody_else_has_locked_is_not_waited_for(tmp_path: Path, 
     log.answered(of("alice"), ANSWER)
     assert len((tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert log.failures == 1
+
+
+def test_a_question_to_several_indexes_names_those_asked_and_those_that_answered(tmp_path: Path, log: AuditLog) -> None:
+    call = of("alice")
+    call.scopes = Scope("team-*", "main"), Scope("shop", "main", "v1")
+    answered = [IndexScope(repository=name, branch="main", active_index="v1") for name in ("shop", "team-a")]
+    log.answered(call, SearchNodesResponse(scopes=answered))
+    record = json.loads((tmp_path / "audit.jsonl").read_text(encoding="utf-8"))
+    assert record["scopes"] == ["team-*::main::", "shop::main::v1"]
+    assert record["indexes"] == ["shop::main::v1", "team-a::main::v1"]
+    assert not {"repository", "branch", "active_index"} & set(record)
 
 
 def test_no_name_breaks_a_line_and_no_access_makes_it_long(tmp_path: Path, log: AuditLog) -> None:
