@@ -22,6 +22,8 @@ from bench.speed.installation import grid as installation_grid
 from bench.speed.installation import measure_installation
 from bench.speed.milvus import Milvus
 from bench.speed.scale import measure_size, write_scale
+from bench.speed.several import grid as several_grid
+from bench.speed.several import measure_several
 from bench.speed.synthesis import Shape, write_corpus
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_ingest.errors import IngestError
@@ -66,6 +68,20 @@ def scale(
             footprints.append(measure_footprint(corpus, 1, False, work))
             sizes.append(measure_size(corpus, plan, given, size <= milvus_nodes, work, progress))
         write_scale(out, sizes, footprints)
+
+
+@app.command()
+def several(
+    out: Out,
+    nodes: Nodes = SIZES[0],
+    repositories: Annotated[list[int] | None, typer.Option(min=2, max=200, help="Splits; repeat it for more.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Calls of each kind and split.")] = 40,
+) -> None:
+    """Calls about several repositories together, by how many the same nodes are split into."""
+    with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
+        corpus, counts = _corpus(out, nodes, 10, progress), repositories or (2, 20, 200)
+        medians = measure_several(corpus, counts, rounds, out / f"run-several-{nodes}")
+        write_results(out, f"several-{nodes}", [several_grid(corpus, counts, medians)], {"milliseconds": medians})
 
 
 @app.command()

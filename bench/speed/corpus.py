@@ -1,7 +1,7 @@
 """A corpus on disk in the form that all systems read: only numpy files, which any environment can read."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,11 +92,6 @@ class Corpus:
         wanted = FILTERS[filter_name]
         passing: NDArray[np.bool_] = self._groups[wanted.column] == tuple(GROUPS).index(wanted.value)
         return passing
-
-    def batches(self, size: int) -> Iterator[tuple[int, int]]:
-        """Spans of at most `size` rows that cover the corpus in order."""
-        for start in range(0, len(self), size):
-            yield start, min(start + size, len(self))
 
     def neighbours(self, filter_name: str) -> NDArray[np.int32]:
         """The rows [q, up to 10] nearest to each query among those that pass, nearest first."""

@@ -23,10 +23,14 @@ _FILES_A_FOLDER = 50
 
 
 class SyntheticSource:
-    """The nodes and edges of a corpus. Row i is the i-th node by id; a policy class is a clearance level."""
+    """The nodes of some rows of a corpus, and the edges between them.
 
-    def __init__(self, corpus: Corpus) -> None:
+    Row i is the i-th node by id; a policy class is a clearance level.
+    """
+
+    def __init__(self, corpus: Corpus, rows: range | None = None) -> None:
         self._corpus = corpus
+        self._rows = range(len(corpus)) if rows is None else rows
 
     @property
     def description(self) -> str:
@@ -35,9 +39,11 @@ class SyntheticSource:
 
     def read(self) -> Iterator[SourceRecord]:
         """See `Source.read`."""
-        for start, stop in self._corpus.batches(_BATCH):
-            yield from self._nodes(start, stop)
+        for start in range(self._rows.start, self._rows.stop, _BATCH):
+            yield from self._nodes(start, min(start + _BATCH, self._rows.stop))
         for number, (origin, target) in enumerate(self._corpus.edges.tolist()):
+            if origin not in self._rows or target not in self._rows:
+                continue
             edge_type = _EDGE_TYPES[(origin + target) % len(_EDGE_TYPES)]
             yield SourceEdge(f"{KIND}::{local_id(origin)}", f"{KIND}::{local_id(target)}", edge_type, f"edge {number}")
 

@@ -12,22 +12,31 @@ from groundwire_index.lexical.lexical import (
     ROWS_A_HOLDER,
     LexicalRun,
     LexicalTable,
+    TermPostings,
     write_frequent_terms,
     write_lexical,
 )
 from groundwire_index.lexical.postings import Postings
 from groundwire_index.store.files import map_array
 from groundwire_index.store.segment import HeldSegment
+from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.domain.search.candidates import WordStatistics
 
 TypedEdge = tuple[int, int, int]
 """From row, to row, edge type."""
 
 
-def statistics_of(table: LexicalTable, words: Iterable[str], visible: NDArray[np.bool_]) -> WordStatistics:
-    """The statistics of words over the visible rows of a table without files."""
-    holders = {word: int(visible[table.postings(word).rows].sum()) for word in words}
-    return WordStatistics(int(visible.sum()), int(table.lengths[visible].sum()), 0, 0, holders)
+def postings_of(table: LexicalTable, words: Iterable[str]) -> dict[str, TermPostings]:
+    """The postings of words."""
+    return {word: table.postings(word) for word in words}
+
+
+def bm25_of(table: LexicalTable, words: Sequence[str], visible: NDArray[np.bool_]) -> Bm25:
+    """BM25 for a query of words over the visible rows of a table without files."""
+    postings = postings_of(table, words)
+    holders = {word: int(visible[own.rows].sum()) for word, own in postings.items()}
+    counts = WordStatistics(int(visible.sum()), int(table.lengths[visible].sum()), 0, 0, holders)
+    return Bm25(table, words, counts, postings)
 
 
 def lexical_table(

@@ -381,12 +381,12 @@ class SearchNodesRequest(_message.Message):
         """Where to search, as in one index that holds the nodes of all of these: scores, ranks and the statistics of words
         are those of that index. At most 200, each repository and branch once.
 
-        A repository or a branch that ends in `*` is a pattern: it stands for every name that begins so, in a scope that
-        the caller may name and sees a node of. `active_index` is then empty. A scope that is also given by name is searched
-        in its version. All scopes together are at most 200 indexes.
+        A repository or a branch that ends in `*` is a pattern for every name that begins so. It means the scopes that the
+        caller may name and sees a node of. `active_index` is then empty. A scope that is also given by name is searched in
+        its version. All scopes together are at most 200 indexes.
 
-        A scope that does not exist or is hidden, and a pattern that nothing matches, end the call with NOT_FOUND: no answer
-        is about fewer scopes than the request. Dense retrieval needs vectors of one embedder in all of them.
+        If a scope does not exist or is hidden, or nothing matches a pattern, the call ends with NOT_FOUND: there are no
+        partial answers. Dense retrieval needs vectors of one embedder in all indexes.
         """
 
     def __init__(
@@ -655,8 +655,8 @@ class SearchNodesResponse(_message.Message):
 
     @_builtins.property
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
-        """The index versions that answered a request with `scopes`, ordered as the ids of their nodes. As `scopes` of the next
-        request, they make all requests of one question read the same versions.
+        """The index versions that answered a request with `scopes`, in the order of their nodes' ids. Put them into the next
+        request, so that all calls of one question read the same versions.
         """
 
     def __init__(

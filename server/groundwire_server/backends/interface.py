@@ -61,7 +61,7 @@ class PathSearch:
 
 
 class Snapshot(Protocol):
-    """What one caller sees of one or more index versions, limited to the nodes that pass a filter.
+    """One or more index versions as one caller sees them, limited to the nodes that pass a filter.
 
     "All nodes" means these. Rows are as in `domain.candidates`. A row that was not given out for this caller and filter
     may be refused with PermissionError, a defect. Every method takes all its inputs at once, since each call may be a

@@ -91,7 +91,8 @@ class EmbeddedSnapshot:
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
         """See `IndexSnapshot.word_statistics`."""
         index, visibility = self.view.index, self.selection.visibility
-        return {retriever: visibility.words(*words_of(index, retriever, query)) for retriever in retrievers}
+        asked = {retriever: words_of(index, retriever, query) for retriever in retrievers}
+        return {retriever: visibility.words(table, postings) for retriever, (table, _, postings) in asked.items()}
 
     def with_deleted(self) -> "EmbeddedSnapshot | None":
         """See `Snapshot.with_deleted`."""

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groundwire_index.lexical.lexical import K1, B, LexicalTable
-from groundwire_server.backends.embedded.retrievers.bm25 import Bm25, matched_tokens
+from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.shared.scoring import inverse_document_frequency
-from support.index_tables import lexical_table, statistics_of
+from support.index_tables import bm25_of, lexical_table
 from support.ranked import RankedRow, listed
 
 WORDS = ["get", "user", "id", "tax", "invoice"]
@@ -34,7 +34,7 @@ def rank(
     lexical = lexical_of(documents)
     seen = np.asarray(visible, dtype=np.bool_)
     allowed = seen & np.asarray(passing, dtype=np.bool_)
-    return listed(Bm25(lexical, query, statistics_of(lexical, query, seen)).rank(allowed, count))
+    return listed(bm25_of(lexical, query, seen).rank(allowed, count))
 
 
 @st.composite

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import K1, SATURATED, B, LexicalTable
-from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
 from groundwire_server.backends.embedded.retrievers.bm25_scan import ScanLimits
 from groundwire_server.backends.shared.scoring import inverse_document_frequency
-from support.index_tables import lexical_table, statistics_of
+from support.index_tables import bm25_of, lexical_table
 from support.ranked import RankedRow, listed
 
 WORDS = "abcdefgh"
@@ -89,7 +88,7 @@ def test_pruning_changes_no_bit(
     documents, mask, allowed = corpus
     scores = every_score(documents, query, mask, allowed)
     with table_of(documents, rows_a_holder) as table:
-        bm25 = Bm25(table, query, statistics_of(table, query, mask))
+        bm25 = bm25_of(table, query, mask)
         assert listed(bm25.rank(allowed, count, ScanLimits(piece, gather_share))) == best(scores, count)
         rows = np.flatnonzero(allowed)
         assert bm25.scores(rows).tolist() == scores[rows].tolist()
@@ -112,7 +111,7 @@ def test_a_large_table_is_searched_in_pieces_and_prunes() -> None:
     for query in (["w0"], ["w0", "w1", "w2"], ["w300", "w0"], ["w350", "w60", "w1", "w0", "w0"]):
         for share in (1.0, 0.5, 0.01):
             allowed = rng.random(len(documents)) < share
-            bm25 = Bm25(table, query, statistics_of(table, query, everything))
+            bm25 = bm25_of(table, query, everything)
             scores = np.zeros(len(documents), dtype=np.float64)
             scores[allowed] = bm25.scores(np.flatnonzero(allowed))
             for count in (1, 10, 1_000):
@@ -123,6 +122,6 @@ def test_ties_beyond_the_result_are_broken_by_row() -> None:
     documents = [["a", "b"]] * 50
     with table_of(documents, 1.0) as table:
         everything = np.ones(50, dtype=np.bool_)
-        found = listed(Bm25(table, ["a", "b"], statistics_of(table, "ab", everything)).rank(everything, 5))
+        found = listed(bm25_of(table, ["a", "b"], everything).rank(everything, 5))
     assert [hit.row for hit in found] == [0, 1, 2, 3, 4]
     assert len({hit.score for hit in found}) == 1

@@ -18,11 +18,12 @@ from groundwire_index.nodes.reading_order import NO_DOCUMENT, ReadingOrder
 from groundwire_index.store.files import write_array
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.retrievers.bm25 import Bm25
+from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTerm
 from groundwire_server.backends.embedded.retrievers.retrieval import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES
 from support.calls import never_stop
-from support.index_tables import lexical_table
+from support.index_tables import lexical_table, postings_of
 
 WORDS = ["get", "user", "id", "tax"]
 
@@ -45,11 +46,18 @@ class Tables:
         index = cast(LoadedIndex, SimpleNamespace(reading_order=self.reading))
         self.visibility = Visibility(index, np.asarray(visible, dtype=np.bool_))
 
+    def terms(self, words: Sequence[str]) -> tuple[WeightedTerm, ...]:
+        """The weighted terms of a query."""
+        postings = postings_of(self.lexical, words)
+        return Bm25(self.lexical, words, self.visibility.words(self.lexical, postings), postings).terms
+
     def scores(self, words: Sequence[str], rows: Sequence[int], max_nodes: int = MAX_FILE_NODES) -> NDArray[np.float64]:
         """The scores of the files of some rows."""
-        counted, chosen = self.visibility.words(self.lexical, words), np.asarray(rows, dtype=np.int64)
-        terms, mean = Bm25(self.lexical, words, counted).terms, counted.mean_file_length
-        return file_scores(terms, self.lexical, self.reading, self.visibility, mean, never_stop, chosen, max_nodes)
+        chosen = np.asarray(rows, dtype=np.int64)
+        mean = self.visibility.words(self.lexical, {}).mean_file_length
+        return file_scores(
+            self.terms(words), self.lexical, self.reading, self.visibility, mean, never_stop, chosen, max_nodes
+        )
 
 
 @contextmanager
@@ -75,13 +83,7 @@ def test_a_file_counts_by_all_that_the_caller_sees_of_it(
     asked = sorted(data.draw(st.sets(st.sampled_from(seen), max_size=6))) if seen else []
     with tables(texts, documents, visible) as held:
         found = held.scores(query, asked, max_nodes=5)
-        weights = {
-            word: term.weight
-            for word in set(query)
-            for term in Bm25(
-                held.lexical, [word] * query.count(word), held.visibility.words(held.lexical, [word])
-            ).terms
-        }
+        weights = {word: term.weight for word in set(query) for term in held.terms([word] * query.count(word))}
     words_of = {
         document: [word for row in seen if documents[row] == document for word in texts[row]]
         for document in {documents[row] for row in seen} - {NO_DOCUMENT}

@@ -132,7 +132,7 @@ def check(
     lengths = [row for row, may in enumerate(seen) if may]
     expected = (sum(lengths) / len(lengths) or 1.0) if lengths else 1.0
     assert index.lexical is not None
-    assert visible.words(index.lexical, ()).mean_length == pytest.approx(expected)
+    assert visible.words(index.lexical, {}).mean_length == pytest.approx(expected)
 
 
 def test_each_table_has_a_mean_length_of_its_own(tmp_path: Path, make_node: MakeNode, publish: Publish) -> None:
@@ -141,8 +141,8 @@ def test_each_table_has_a_mean_length_of_its_own(tmp_path: Path, make_node: Make
     assert index.prose is not None
     visible = VisibilityCache(index).get(AccessContext()).of(Lifecycle.ACTIVE)
     for table, tokens in ((index.lexical, tokenize), (index.prose, tokenize_prose)):
-        assert visible.words(table, ()).mean_length == (len(tokens("getUserById")) + 1) / 2
-    assert visible.words(index.lexical, ()).mean_length != visible.words(index.prose, ()).mean_length
+        assert visible.words(table, {}).mean_length == (len(tokens("getUserById")) + 1) / 2
+    assert visible.words(index.lexical, {}).mean_length != visible.words(index.prose, {}).mean_length
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ depends only on its document, the query and the statistics, so the other scored 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.lexical import LexicalTable
+from groundwire_index.lexical.lexical import LexicalTable, TermPostings
 from groundwire_server.backends.embedded.retrievers.bm25_scan import LIMITS, ScanLimits, WeightedTerm, possible_best
 from groundwire_server.backends.shared.scoring import RankedRows, inverse_document_frequency, term_scores, top_rows
 from groundwire_server.domain.search.candidates import WordStatistics
@@ -23,11 +23,14 @@ class Bm25:
     `terms` are those that some node has, by the statistics.
     """
 
-    def __init__(self, lexical: LexicalTable, tokens: Sequence[str], words: WordStatistics) -> None:
+    def __init__(
+        self, lexical: LexicalTable, tokens: Sequence[str], words: WordStatistics, postings: Mapping[str, TermPostings]
+    ) -> None:
+        """`postings` are those of the tokens, each once."""
         self._lexical = lexical
         self._mean_length = words.mean_length
         self.terms = tuple(
-            WeightedTerm(lexical.postings(token), repeats * inverse_document_frequency(words.nodes, holders))
+            WeightedTerm(postings[token], repeats * inverse_document_frequency(words.nodes, holders))
             for token, repeats in sorted(Counter(tokens).items())
             if (holders := words.holders[token])
         )

@@ -1,5 +1,6 @@
 """The lists of a search's retrievers over an embedded index, and what ranking asks about their rows."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -128,11 +129,11 @@ class Retrievers:
         return CandidateList(ranked, scores, nearest.exact)
 
     def _words(self, retriever: Retriever, visibility: Visibility, allowed: Mask) -> CandidateList:
-        table, tokens = words_of(self._index, retriever, self._search.query)
+        table, tokens, postings = words_of(self._index, retriever, self._search.query)
         with stage(retriever.value):
             given = self._search.words
-            words = visibility.words(table, tokens) if given is None else given[retriever]
-            bm25 = Bm25(table, tokens, words)
+            words = visibility.words(table, postings) if given is None else given[retriever]
+            bm25 = Bm25(table, tokens, words, postings)
             ranked = bm25.rank(allowed, self._search.limits[retriever])
         scored = None
         if self._search.scores_files and retriever is Retriever.BM25_CODE:
@@ -160,10 +161,13 @@ def columns_of(index: LoadedIndex, rows: Positions) -> NodeColumns:
     )
 
 
-def words_of(index: LoadedIndex, retriever: Retriever, query: str) -> tuple[LexicalTable, list[str]]:
-    """The lexical table of a BM25 retriever, and the query's tokens in it."""
+def words_of(
+    index: LoadedIndex, retriever: Retriever, query: str
+) -> tuple[LexicalTable, list[str], Mapping[str, TermPostings]]:
+    """The lexical table of a BM25 retriever, and the query's tokens with their postings in it."""
     is_code = retriever is Retriever.BM25_CODE
     table = index.lexical if is_code else index.prose
     if table is None:
         raise AssertionError("bug: BM25 retrieval without data of BM25")
-    return table, tokenize(query) if is_code else tokenize_prose(query)
+    tokens = tokenize(query) if is_code else tokenize_prose(query)
+    return table, tokens, {token: table.postings(token) for token in set(tokens)}

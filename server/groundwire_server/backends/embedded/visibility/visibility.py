@@ -1,6 +1,6 @@
 """The rows of one index that one caller may see, and the single check that every id passes before it leaves."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -60,8 +60,8 @@ class Visibility:
         self.count = int(np.count_nonzero(mask))
         self._lengths: dict[LexicalTable, tuple[int, int, int]] = {}
 
-    def words(self, lexical: LexicalTable, tokens: Iterable[str]) -> WordStatistics:
-        """The statistics of a lexical table and some tokens."""
+    def words(self, lexical: LexicalTable, postings: Mapping[str, TermPostings]) -> WordStatistics:
+        """The statistics of a lexical table, and of some tokens by their postings in it."""
         known = self._lengths.get(lexical)
         if known is None:
             seen = np.flatnonzero(self.mask & (self._index.reading_order.document != NO_DOCUMENT))
@@ -70,9 +70,7 @@ class Visibility:
                 int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen]))),
                 int(lexical.lengths[seen].sum(dtype=np.int64)),
             )
-        return WordStatistics(
-            self.count, *known, {token: self._holders(lexical.postings(token)) for token in set(tokens)}
-        )
+        return WordStatistics(self.count, *known, {token: self._holders(own) for token, own in postings.items()})
 
     def _holders(self, postings: TermPostings) -> int:
         """How many visible documents hold a term."""
