@@ -7,6 +7,7 @@ import grpc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import (
@@ -17,9 +18,11 @@ from groundwire.v1.scope_pb2 import (
     Lifecycle,
     NodeFilter,
 )
+from groundwire_client import GroundwireClient, Retriever, SearchType
+from groundwire_client.cli import app
 from support.jsonl import edge, node
 from support.platform import NOW, timeless, timestamp
-from support.program import write_jsonl
+from support.program import Server, write_jsonl
 from support.properties import costly
 from support.refusals import FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 from support.storage import NewStorage
@@ -62,7 +65,7 @@ def records_of(part: str, seed: int) -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def channel(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[grpc.Channel]:
+def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over the parts, the whole of them, and indexes that some callers do not see or that do not fit."""
     folder = tmp_path_factory.mktemp("several")
     storage = new_storage(folder / "data")
@@ -80,10 +83,13 @@ def channel(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) -
             "index", source, "--repository", name, "--branch", "main", "--version", "v1", "--embedder", "none"
         )
     environment = {"GROUNDWIRE_LIFECYCLE_OVERRIDE_ACL_TAGS": AUDITOR}
-    with (
-        storage.server("--embedder", "none", environment=environment) as server,
-        grpc.insecure_channel(server.address) as channel,
-    ):
+    with storage.server("--embedder", "none", environment=environment) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def channel(server: Server) -> Iterator[grpc.Channel]:
+    with grpc.insecure_channel(server.address) as channel:
         yield channel
 
 
@@ -297,3 +303,18 @@ def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_
     words = [retrieval_pb2.RETRIEVER_BM25_CODE, retrieval_pb2.RETRIEVER_BM25_PROSE]
     request = asking(scope("team-a"), scope("plain"), scope("wide"), query_vector=None, retrievers=words)
     assert len(queries.Query(request, timeout=30).scopes) == 3
+
+
+def test_the_client_and_the_command_ask_several(server: Server) -> None:
+    with GroundwireClient(server.address) as client:
+        words = [Retriever.RETRIEVER_BM25_CODE]
+        found = client.query([scope("team-*"), scope("plain")], "invoice", retrievers=words)
+        assert [own.repository for own in found.scopes] == ["plain", *PARTS]
+        hits = client.search(list(found.scopes), "invoice", search_type=SearchType.SEARCH_TYPE_BM25).hits
+        fetched = client.fetch(hits[0].scope, [hits[0].id])
+        assert [text.id for text in fetched.texts] == [hits[0].id]
+    asked = ["-r", "team-*", "-b", "main", "--retriever", "bm25_code", "--server", server.address]
+    done = CliRunner().invoke(app, ["query", "invoice", *asked])
+    assert done.exit_code == 0, done.output
+    assert "index: team-a::main::v1, team-b::main::v1, team-c::main::v1" in done.output
+    assert f" · {hits[0].scope.repository}::main" in done.output
