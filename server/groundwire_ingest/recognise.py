@@ -5,7 +5,7 @@ Sources are loaded once they are needed: what reads them takes longer to load th
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_ingest.errors import IngestError
@@ -14,6 +14,9 @@ from groundwire_ingest.records import Source
 from groundwire_ingest.slack.slack import SlackSource, open_slack_files
 from groundwire_ingest.tree.access_rules import AccessRule
 
+if TYPE_CHECKING:
+    from groundwire_ingest.tree.read_before import ReadBefore
+
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 _LOOKED_FOR = (
     "a RoslynIndexer bundle (zip or folder), a JSONL file whose first line is an object with a 'type', a Slack export "
@@ -21,16 +24,18 @@ _LOOKED_FOR = (
 )
 
 
-def recognise(path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = ()) -> Source:
+def recognise(
+    path: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = (), read_before: "ReadBefore | None" = None
+) -> Source:
     """The source at a path: a bundle, a Slack export, a JSONL file, a SCIP index, or, for other folders, a source tree.
 
-    `exclude` and `access` are a tree's, see `TreeSource`. Raises IngestError when it is no known kind of source, naming
-    what was looked for. Raises it too for exclusions or access rules on a source that is no tree.
+    `exclude`, `access` and `read_before` are a tree's, see `TreeSource`. Raises IngestError when it is no known kind of
+    source, naming what was looked for. Raises it too for exclusions or access rules on a source that is no tree.
     """
     if is_tree(path):
         from groundwire_ingest.tree.source import TreeSource
 
-        return TreeSource(path, exclude, access)
+        return TreeSource(path, exclude, access, read_before)
     source = _other_source(path)
     if exclude or access:
         raise IngestError(

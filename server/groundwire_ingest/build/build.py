@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
-from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder
+from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder, TextEmbedder
 from groundwire_index.embedding.model_names import LOOPBACK
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
@@ -49,6 +49,7 @@ class BuildOptions:
     `bytes_worth_processes` on disk are done before other processes would have started. A segment's nodes take at most
     about `bytes_a_segment` there. `inputs` is called once, after the source has been read, and returns the value of
     `Manifest.inputs`. `send_texts_to` is the host of an embedding service that may get texts with access rules.
+    `spaces` has the results of `vector_space` for models in this process, of earlier builds and then of this one.
     """
 
     data: Path
@@ -61,6 +62,7 @@ class BuildOptions:
     bytes_a_segment: int = BYTES_A_SEGMENT
     inputs: Callable[[], str] = str
     send_texts_to: str = ""
+    spaces: dict[Embedder, tuple[VectorSpace, TextEmbedder]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,9 @@ def _write_vectors(
                 f"confirm with --send-texts-to {embedder.host}, or give a model that runs here"
             )
     with progress.stage("Preparing model") as report:
-        space, texts = vector_space(embedder, options.data, options.processes)
+        if isinstance(embedder, ProbedEmbedder) or embedder not in options.spaces:
+            options.spaces[embedder] = vector_space(embedder, options.data, options.processes)
+        space, texts = options.spaces[embedder]
         report(1, 1)
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         if isinstance(embedder, ProbedEmbedder):

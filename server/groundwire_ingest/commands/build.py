@@ -80,7 +80,7 @@ def index(
         fail("--watch names and activates what it builds; leave out --version and --no-activate", EXIT_USAGE)
     with reporting_failures("index"):
         from groundwire_ingest.commands.progress import TerminalProgress
-        from groundwire_ingest.repositories.indexing import Indexer
+        from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer
         from groundwire_ingest.repositories.repositories_file import SUFFIXES
         from groundwire_ingest.repositories.repositories_file import Repository as IndexedRepository
 
@@ -101,7 +101,7 @@ def index(
             repositories = (one,)
         progress = TerminalProgress()
         storage = place.open()
-        indexer = Indexer(place.data, storage, progress, send_texts_to)
+        indexer = Indexer(place.data, storage, progress, send_texts_to, KEPT_BYTES if watch else 0)
         if watch:
             from groundwire_ingest.commands.watch import watch_repositories
 

@@ -17,11 +17,11 @@ from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.commands.watch import changes
-from groundwire_ingest.repositories.indexing import Indexer, own_version_name, remove_older
+from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 
 
-def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
+def refresh(folder: Path, data: Path, scope: Scope, model: str, indexer: Indexer | None = None) -> None:
     """Builds and activates a version of the folder unless the active one is what a build would make.
 
     If there is no index yet, one without vectors is built first: embedding takes most of the time, and words can be
@@ -29,7 +29,7 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
     another. Raises OperatorError and OSError as a build does.
     """
     store = IndexStore(data)
-    indexer = Indexer(data, store, TerminalProgress())
+    indexer = indexer or Indexer(data, store, TerminalProgress())
     lock_file = data / f".{escaped(scope.repository)}-{escaped(scope.branch)}.lock"
     with lock_file.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -38,11 +38,11 @@ def refresh(folder: Path, data: Path, scope: Scope, model: str) -> None:
             remove_older(store, scope)
 
 
-def follow(folder: Path, data: Path, scope: Scope, model: str) -> None:
+def follow(folder: Path, data: Path, scope: Scope, model: str, indexer: Indexer) -> None:
     """Refreshes the index at every change of the folder; one that cannot be built is reported on standard error."""
     for _ in changes([folder], data):
         try:
-            refresh(folder, data, scope, model)
+            refresh(folder, data, scope, model, indexer)
         except (OperatorError, OSError) as error:
             print(f"error: {message_of(error)}; it is tried again at the next change", file=sys.stderr, flush=True)
 
@@ -57,7 +57,8 @@ def _end_with_standard_input() -> None:
 def main() -> None:
     """Runs the program."""
     folder, data, repository, branch, model = sys.argv[1:]
-    kept = Path(folder), Path(data), Scope(repository, branch), model
+    indexer = Indexer(Path(data), IndexStore(Path(data)), TerminalProgress(), kept_bytes=KEPT_BYTES)
+    kept = Path(folder), Path(data), Scope(repository, branch), model, indexer
     threading.Thread(target=_end_with_standard_input, daemon=True).start()
     with reporting_failures("index"):
         refresh(*kept)

@@ -16,9 +16,14 @@ from groundwire_ingest.repositories.inputs import inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
 
 if TYPE_CHECKING:
-    from groundwire_index.embedding.embedder import Embedder
+    from groundwire_index.embedding.embedder import Embedder, TextEmbedder
+    from groundwire_index.store.manifest import VectorSpace
     from groundwire_ingest.build.build import BuildReport
+    from groundwire_ingest.tree.read_before import ReadBefore
 
+
+KEPT_BYTES = 256 << 20
+"""Of a process that follows changes: about the results of reading 20,000 files."""
 
 VERSIONS_KEPT = 3
 """How many own versions a branch has: the active one, and two for calls that have pinned one before."""
@@ -36,8 +41,16 @@ class Unchanged:
 class Indexer:
     """Indexes repositories into one storage; each embedding model is loaded once, and only for a build."""
 
-    def __init__(self, data: Path, storage: Storage, progress: Progress, send_texts_to: str = "") -> None:
-        """`data` is the folder of the embeddings and encoders; for `send_texts_to` see `BuildOptions`."""
+    def __init__(
+        self, data: Path, storage: Storage, progress: Progress, send_texts_to: str = "", kept_bytes: int = 0
+    ) -> None:
+        """`data` is the folder of the embeddings and encoders; for `send_texts_to` see `BuildOptions`.
+
+        The results of reading files take at most `kept_bytes`, for later builds of the same trees.
+        """
+        self._kept_bytes = kept_bytes
+        self._read_before: ReadBefore | None = None
+        self._spaces: dict[Embedder, tuple[VectorSpace, TextEmbedder]] = {}
         self._data, self._storage, self._progress = data, storage, progress
         self._send_texts_to = send_texts_to
         self._models: dict[str, Embedder] = {}
@@ -56,8 +69,10 @@ class Indexer:
             return Unchanged(active)
         # Modules that only a build needs take longer to load than the check that nothing has changed.
         from groundwire_ingest.build.build import BuildOptions, build_index
+        from groundwire_ingest.tree.read_before import ReadBefore
 
-        source = recognise(repository.path, repository.exclude, repository.access)
+        self._read_before = self._read_before or ReadBefore(self._kept_bytes)
+        source = recognise(repository.path, repository.exclude, repository.access, self._read_before)
         options = BuildOptions(
             data=self._data,
             scope=replace(repository.scope, active_index=version),
@@ -67,6 +82,7 @@ class Indexer:
             # A file that changed while it was read may have been read before or after the change.
             inputs=lambda: found if inputs() == found else "",
             send_texts_to=self._send_texts_to,
+            spaces=self._spaces,
         )
         return build_index(source, options, self._progress, self._storage)
 

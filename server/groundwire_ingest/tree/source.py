@@ -1,7 +1,6 @@
 """A folder of source code as a source of nodes and edges."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from groundwire_index.nodes.node import NodeAccess
@@ -13,6 +12,7 @@ from groundwire_ingest.tree.deploy import DeployAnalysis
 from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.model import FileAnalysis
+from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.reading import TreeReading, is_project
 from groundwire_ingest.tree.services.catalog import ServiceCatalog
 from groundwire_ingest.tree.single_file import read_deployment, read_file
@@ -33,12 +33,20 @@ class TreeSource:
     Workers parse the files; what none of them can read within its limits is skipped.
 
     `exclude` are patterns of paths to leave out, as in a .gitignore at the root; `access` rules what nodes demand by
-    their file's path. The facts that a node states depend only on files that all callers who see the node may see.
+    their file's path. `read_before` has the files that earlier sources have read. The facts that a node states depend
+    only on files that all callers who see the node may see.
     Raises IngestError when `root` is no folder, and for patterns and rules that cannot be used.
     """
 
-    def __init__(self, root: Path, exclude: Sequence[str] = (), access: Sequence[AccessRule] = ()) -> None:
+    def __init__(
+        self,
+        root: Path,
+        exclude: Sequence[str] = (),
+        access: Sequence[AccessRule] = (),
+        read_before: ReadBefore | None = None,
+    ) -> None:
         self._root = root
+        self._files = read_before or ReadBefore()
         self._exclusions = Exclusions(exclude)
         self._access = AccessRules(access)
 
@@ -86,7 +94,7 @@ class TreeSource:
     def _deployments(self, files: Iterable[ListedFile], workers: Workers) -> dict[str, DeployAnalysis]:
         """The analyses of deployment files, by path; a YAML file that deploys nothing is read with the other files."""
         listed = [item for item in files if item.language in _DEPLOY_LANGUAGES]
-        analyses = workers.map(partial(read_deployment, self._root), listed, self._size)
+        analyses = self._files.map(read_deployment, self._root, listed, workers)
         return {
             item.path: DeployAnalysis(_not_read(item, analysis)) if isinstance(analysis, GivenUp) else analysis
             for item, analysis in zip(listed, analyses, strict=True)
@@ -102,20 +110,14 @@ class TreeSource:
     ) -> Iterator[tuple[ListedFile, FileAnalysis]]:
         """Every file with what it gives by itself, projects first and code last."""
         ordered = sorted(files, key=lambda item: (item.language in CODE_LANGUAGES, not is_project(item.path)))
-        others = (item for item in ordered if item.path not in deployments)
-        reports = workers.map(partial(read_file, self._root), others, self._size)
+        others = [item for item in ordered if item.path not in deployments]
+        reports = self._files.map(read_file, self._root, others, workers)
         for item in ordered:
             if item.path in deployments:
                 yield item, deployments[item.path].file
                 continue
             report = next(reports)
             yield item, _not_read(item, report) if isinstance(report, GivenUp) else reading.add(item, report)
-
-    def _size(self, item: ListedFile) -> int:
-        try:
-            return (self._root / item.path).stat().st_size
-        except OSError:
-            return 0  # gone since it was listed; who reads it will say so
 
 
 def _not_read(item: ListedFile, given_up: GivenUp) -> FileAnalysis:
