@@ -14,6 +14,8 @@ from bench.shared.results import console, explained, write_results
 from bench.speed.calls import SCENARIOS, USUAL, Scenario
 from bench.speed.comparison import Plan
 from bench.speed.corpus import Corpus
+from bench.speed.edits import grid as edits_grid
+from bench.speed.edits import measure_edits
 from bench.speed.footprint import measure_footprint
 from bench.speed.index import ensure_index
 from bench.speed.ingest import grid as ingest_grid
@@ -104,6 +106,20 @@ def ingest(
         name = f"ingest-{nodes if source is None else source.name}-{Path(embedder).name}"
         table = ingest_grid(costs, f"Building {what}, embedder {embedder}")
         write_results(out, name, [table], {build: asdict(cost) for build, cost in costs.items()})
+
+
+@app.command()
+def edits(
+    out: Out,
+    source: Annotated[Path, typer.Option(help="A folder of source code; it is copied.", exists=True, file_okay=False)],
+    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
+    rounds: Annotated[int, typer.Option(min=1, help="How many edits; figures are medians.")] = 5,
+) -> None:
+    """Builds after the edit of one file, by an indexer that follows changes and by a new one."""
+    with explained(*_ERRORS):
+        seconds = measure_edits(source, embedder, rounds)
+        table = edits_grid(seconds, f"{source.name}, one file edited, embedder {embedder}")
+        write_results(out, f"edits-{source.name}", [table], seconds)
 
 
 @app.command()
