@@ -68,7 +68,7 @@ def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFi
 
 
 def _key(read: Callable[[Path, ListedFile], object], root: Path, item: ListedFile) -> _Key | None:
-    """What the result depends on; None for a file that is gone."""
+    """The parameters of a result; None for a file that is gone."""
     try:
         return read.__name__, item, sha256(root / item.path)
     except OSError:
