@@ -12,16 +12,19 @@ from groundwire_ingest.records import SkippedFile, SourceNode
 from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkWriter
 from groundwire_ingest.tree.chunking import lines_of, split_lines
 from groundwire_ingest.tree.dockerfile import Stage, dockerfile_stages
+from groundwire_ingest.tree.files.commands import command_references
+from groundwire_ingest.tree.files.reading import PathReference, keys_by_line
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.services.compose_files import compose_services
 from groundwire_ingest.tree.services.manifests import manifest_statements, template_statements
 from groundwire_ingest.tree.services.statements import DeployedPart, Statement
 from groundwire_ingest.tree.services.yaml_values import yaml_values
-from groundwire_ingest.tree.yaml_tree import YamlDocument, YamlError, yaml_documents
+from groundwire_ingest.tree.yaml_tree import YamlDocument, YamlError, YamlNode, yaml_documents
 
 MAX_NAME_CHARACTERS = 200
 
 _COMPOSE_FILE = re.compile(r"(?:docker-)?compose(?:[.-].*)?\.ya?ml", re.IGNORECASE)
+_FROM = re.compile(r"[ \t]*FROM[ \t]", re.IGNORECASE)
 _DOCUMENT_MARK = re.compile(r"---(?:\s.*)?", re.DOTALL)
 _HELM_KIND = re.compile(r"^kind:[ \t]*[\"']?([A-Za-z][\w.]*)[\"']?[ \t]*\r?$", re.MULTILINE)
 _HELM_NAME = re.compile(
@@ -49,10 +52,15 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class DeployAnalysis:
-    """One deployment file: its nodes and Contains edges, and its parts that state something about services."""
+    """One deployment file: its nodes and Contains edges, and its parts that state something about services.
+
+    `references` are the files that a Dockerfile or a Compose file names, `keys` the node at each of its lines.
+    """
 
     file: FileAnalysis
     parts: tuple[DeployedPart, ...] = ()
+    references: tuple[PathReference, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
@@ -65,7 +73,7 @@ def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
     """
     lines = lines_of(file.text)
     if file.language == "dockerfile":
-        return _written(file, lines, _stage_parts(lines, file.path))
+        return _referring(file, _written(file, lines, _stage_parts(lines, file.path)))
     if file.language == "helm":
         return _written(file, lines, _helm_parts(lines, file.path))
     try:
@@ -76,10 +84,33 @@ def deploy_analysis(file: SourceFile) -> DeployAnalysis | None:
         return None
     parts = _yaml_parts(lines, file.path, documents)
     try:
-        return _written(file, lines, _with_statements(file, parts, documents))
+        written = _written(file, lines, _with_statements(file, parts, documents))
+        return _referring(file, written, documents[0].root) if _is_compose(file.path, documents) else written
     except YamlError as error:
         why = f"not read for services, for at line {error.line}: {error}"
         return _written(file, lines, parts, (SkippedFile(file.path, why),))
+
+
+def _referring(file: SourceFile, analysis: DeployAnalysis, root: YamlNode | None = None) -> DeployAnalysis:
+    """The analysis with the files that the lines name, and with those that the services of a Compose file build."""
+    lines = ((line, text) for line, text in enumerate(lines_of(file.text), start=1) if not _FROM.match(text))
+    built = () if root is None else _built_from(file.path, root)
+    references = (*command_references(file.path, lines), *built)
+    return replace(analysis, references=references, keys=keys_by_line(analysis.file.nodes, file))
+
+
+def _built_from(path: str, root: YamlNode) -> Iterator[PathReference]:
+    """The Dockerfile of each service with a `build`."""
+    for service in _values(root, "services"):
+        for _, settings in service.pairs():
+            for build in _values(settings, "build"):
+                folder = next((value.text for value in _values(build, "context")), build.text or ".")
+                file = next((value.text for value in _values(build, "dockerfile")), "Dockerfile")
+                yield PathReference(path, (f"{folder}/{file}",), "References", build.line)
+
+
+def _values(mapping: YamlNode, name: str) -> Iterator[YamlNode]:
+    return (value for key, value in mapping.pairs() if key.text == name)
 
 
 def _written(

@@ -116,6 +116,11 @@ class TreeReading:
             case FileAnalysis() as analysis:
                 return analysis
 
+    def refer(self, path: str, references: Iterable[PathReference], keys: tuple[str, ...]) -> None:
+        """Adds what a file says of others; `keys` has the node at each of its lines."""
+        self._references.extend(references)
+        self._keys_by_line[path] = keys
+
     def keep(self, path: str, analysis: FileAnalysis) -> None:
         """Adds the edges of a file; edges to its path lead to its first node."""
         self._edges.add(analysis.edges)
@@ -194,8 +199,7 @@ class TreeReading:
         if other.component is not None:
             self._components[path] = other.component
         if reading.references:
-            self._references.extend(reading.references)
-            self._keys_by_line[path] = keys
+            self.refer(path, reading.references, keys)
         first = next(filter(None, keys), "")
         if reading.requests and first:
             asked = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)

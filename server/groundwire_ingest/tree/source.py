@@ -114,7 +114,9 @@ class TreeSource:
         reports = self._files.map(read_file, self._root, others, workers)
         for item in ordered:
             if item.path in deployments:
-                yield item, deployments[item.path].file
+                deployment = deployments[item.path]
+                reading.refer(item.path, deployment.references, deployment.keys)
+                yield item, deployment.file
                 continue
             report = next(reports)
             yield item, _not_read(item, report) if isinstance(report, GivenUp) else reading.add(item, report)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.files.commands import command_references, entry_points
 from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.lexer import DOUBLE_QUOTED, HASH_COMMENTS, Lexicon, unquoted
 from groundwire_ingest.tree.files.parts import Part, write_parts
@@ -24,7 +25,7 @@ _SEPARATOR = re.compile(r"###+[ \t]*(.*)")
 def read_shell(file: SourceFile) -> FileReading:
     """Each function as a part: from its name to the first `}` at the same depth; none in a here-document.
 
-    A file that is sourced or run by its path is an `Imports` reference.
+    A file that is sourced or run by its path is an `Imports` reference, any other file that a line names a reference.
     """
     lines = lines_of(file.text)
     code = set(_shell_lines(lines))
@@ -44,11 +45,14 @@ def read_shell(file: SourceFile) -> FileReading:
             if indent in opened:
                 name, start = opened.pop(indent)
                 parts.append(Part((name,), start, line))
+    imported = {(reference.line, reference.written) for reference in references}
+    named = command_references(file.path, ((line, lines[line - 1]) for line in sorted(code)))
+    references += (reference for reference in named if (reference.line, reference.written) not in imported)
     return FileReading(write_parts(file, parts, comments=("#",)), tuple(references))
 
 
 def read_make(file: SourceFile) -> FileReading:
-    """Each target, or list of targets, with its recipe as a part, and each `define`."""
+    """Each target, or list of targets, with its recipe as a part, and each `define`. Recipes refer to files."""
     lines = lines_of(file.text)
     parts: list[Part] = []
     references: list[PathReference] = []
@@ -71,6 +75,8 @@ def read_make(file: SourceFile) -> FileReading:
             name, in_define = define.group(1), True
         elif target is not None and not target.group(1).startswith("."):
             name = " ".join(target.group(1).split())
+    recipes = ((line, text) for line, text in enumerate(lines, start=1) if text.startswith("\t"))
+    references += command_references(file.path, recipes)
     return FileReading(write_parts(file, parts, comments=("#",)), tuple(references))
 
 
@@ -139,7 +145,10 @@ def _read_keys(
     names: Callable[[str], tuple[str, ...]],
     comments: tuple[str, ...],
 ) -> FileReading:
-    """Sections and settings of the lines `numbers`; the readers match a header, and a key with its value."""
+    """Sections and settings of the lines `numbers`; the readers match a header, and a key with its value.
+
+    A value may name the module of an entry point.
+    """
     lines = lines_of(file.text)
     headers: list[tuple[int, tuple[str, ...]]] = []
     settings: list[Setting] = []
@@ -151,7 +160,8 @@ def _read_keys(
             section = headers[-1][1] if headers else ()
             settings.append(Setting((*section, *names(key.group(1))), line, _value(key.group(2))))
     analysis = write_parts(file, _sections(headers, len(lines)), comments=comments)
-    return FileReading(analysis, settings=tuple(settings))
+    named = (reference for item in settings for reference in entry_points(file.path, item.line, item.value))
+    return FileReading(analysis, tuple(named), settings=tuple(settings))
 
 
 def _logical_lines(text: str) -> Iterator[int]:

@@ -1,8 +1,10 @@
 """The result of reading one file: its nodes, the paths that it names, and the facts for joining it with code."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.facts import CodeFacts, Request
 from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -38,8 +40,16 @@ class FileReading:
     requests: tuple[Request, ...] = ()
 
     def keys_by_line(self, file: SourceFile) -> tuple[str, ...]:
-        """The key of the innermost node at each line of `file`, "" where none is; line 1 is at index 0."""
-        keys = [""] * (file.text.count("\n") + 1)
-        for node in self.analysis.nodes:
-            keys[node.start_line - 1 : node.end_line] = [node.key] * (node.end_line - node.start_line + 1)
-        return tuple(keys)
+        """See `keys_by_line`."""
+        return keys_by_line(self.analysis.nodes, file)
+
+
+def keys_by_line(nodes: Iterable[SourceNode], file: SourceFile) -> tuple[str, ...]:
+    """The key of the innermost node at each line of `file`, "" where none is; line 1 is at index 0.
+
+    `nodes` are in the order of their lines, each whole before its parts.
+    """
+    keys = [""] * (file.text.count("\n") + 1)
+    for node in nodes:
+        keys[node.start_line - 1 : node.end_line] = [node.key] * (node.end_line - node.start_line + 1)
+    return tuple(keys)
