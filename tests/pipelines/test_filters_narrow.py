@@ -109,7 +109,7 @@ def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
 
 
 # What the run has once for all steps, and what a file has no use for.
-NOT_OF_A_STEP = {"scope", "access", "lifecycle", "query", "hybrid", "now", "query_vector"}
+NOT_OF_A_STEP = {"scope", "scopes", "access", "lifecycle", "query", "hybrid", "now", "query_vector"}
 
 
 def test_a_query_step_has_every_field_of_the_request() -> None:
