@@ -70,6 +70,11 @@ def canonical_id(scope: Scope, kind: str, local_id: str) -> str:
     return SEPARATOR.join((scope.repository, scope.branch, kind, local_id))
 
 
+def id_prefix(scope: Scope) -> str:
+    """The beginning of the ids of a scope's nodes, and of no others."""
+    return SEPARATOR.join((scope.repository, scope.branch, ""))
+
+
 def node_key(kind: str, local_id: str) -> str:
     """`<kind>::<local id>`: a node's name within its scope, as JSONL edges use it."""
     return f"{kind}{SEPARATOR}{local_id}"

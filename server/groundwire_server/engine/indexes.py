@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.scope import Scope, id_prefix
 from groundwire_server.backends.interface import Backend, IndexSnapshot, Snapshot
 from groundwire_server.domain.access.grants import Scopes, is_pattern
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -51,7 +51,7 @@ class Indexes:
                 message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
                 names = {"repository": pattern.repository, "branch": pattern.branch}
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        return UnionSnapshot([parts[own] for own in sorted(parts, key=lambda own: canonical_id(own, "", ""))])
+        return UnionSnapshot([parts[own] for own in sorted(parts, key=id_prefix)])
 
     async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
         tags = self.lifecycle_override_acl_tags

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Node
+from groundwire_index.scope import id_prefix
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import IndexSnapshot, Snapshot
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
@@ -74,8 +75,10 @@ class UnionSnapshot:
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
         """See `Snapshot.rows`."""
-        found = [(number << _PART_BITS, part.rows(ids)) for number, part in enumerate(self.parts)]
-        rows = {id_: first + row for first, own in found for id_, row in own.items()}
+        rows: dict[str, int] = {}
+        for number, part in enumerate(self.parts):
+            if own := [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]:
+                rows |= {id_: (number << _PART_BITS) + row for id_, row in part.rows(own).items()}
         return {id_: rows[id_] for id_ in dict.fromkeys(ids) if id_ in rows}
 
     def ids(self, rows: Positions) -> list[str]:

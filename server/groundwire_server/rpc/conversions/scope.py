@@ -8,7 +8,7 @@ from google.protobuf.descriptor import EnumDescriptor
 
 from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_index.scope import MAX_NAME_LENGTH, SEPARATOR, Scope
+from groundwire_index.scope import MAX_NAME_LENGTH, SEPARATOR, Scope, id_prefix
 from groundwire_server.domain import limits
 from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -88,12 +88,12 @@ def decode_scopes(request: SearchingRequest, violations: Violations) -> tuple[Sc
 
 def encode_scopes(scopes: Iterable[Scope]) -> dict[str, scope_pb2.IndexScope]:
     """The scopes by what the ids of their nodes begin with."""
-    return {f"{own.repository}{SEPARATOR}{own.branch}": scope_pb2.IndexScope(**own.names) for own in scopes}
+    return {id_prefix(own): scope_pb2.IndexScope(**own.names) for own in scopes}
 
 
 def scope_of(id_: str, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.IndexScope | None:
     """The scope of a node's id; None where there are none."""
-    return scopes[SEPARATOR.join(id_.split(SEPARATOR, 2)[:2])] if scopes else None
+    return scopes[id_prefix(Scope(*id_.split(SEPARATOR, 2)[:2]))] if scopes else None
 
 
 def named_scopes(request: Request) -> tuple[Scope, ...]:
