@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
+from groundwire_ingest.tree.files.commands import command_references
 from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
@@ -15,6 +17,7 @@ MAX_KEY_DEPTH = 8
 
 _NAMING_KEYS = frozenset({"name", "id", "job", "stage", "deployment", "task", "hosts"})
 _FILE_KEYS = frozenset({"$ref", "uses", "include", "template", "local", "file", "extends"})
+_COMMAND_KEYS = frozenset({"run", "script", "command", "entrypoint"})
 
 
 @dataclass(slots=True)
@@ -51,6 +54,7 @@ class _Outline:
 def read_yaml(file: SourceFile) -> FileReading:
     """The keys with mappings and sequences of several lines as parts, and every plain value as a setting.
 
+    Commands, as of a step of a build server, refer to files.
     An entry of a sequence that begins with a key such as `name` or `job` is a part of that name. Text that is not
     valid YAML is cut as plain text and named in `skipped`.
     """
@@ -68,7 +72,15 @@ def read_yaml(file: SourceFile) -> FileReading:
         for setting in outline.settings
         if setting.path[-1] in _FILE_KEYS and setting.value.partition("#")[0].endswith((".yml", ".yaml", ".json"))
     )
-    return FileReading(analysis, references, tuple(outline.settings))
+    commands = command_references(file.path, chain.from_iterable(map(_commands, outline.settings)))
+    return FileReading(analysis, (*references, *commands), tuple(outline.settings))
+
+
+def _commands(setting: Setting) -> Iterator[tuple[int, str]]:
+    """The lines of a command with their numbers; those of a block begin below its key."""
+    if setting.path[-1] in _COMMAND_KEYS:
+        lines = setting.value.splitlines()
+        yield from enumerate(lines, start=setting.line + (len(lines) > 1))
 
 
 def _trimmed(parts: list[Part], lines: list[str]) -> Iterator[Part]:

@@ -31,6 +31,11 @@ TREE = {
     "uwsgi.ini": "[uwsgi]\nmodule = app.wsgi:application\n",
     "pyproject.toml": '[project.scripts]\nshop = "app.jobs.__main__:main"\n',
     "Makefile": "run: bootstrap.sh\n\tgunicorn app.wsgi:application -c conf/gunicorn.conf.py\n",
+    ".github/workflows/smoke.yml": (
+        "jobs:\n  smoke:\n    steps:\n    - run: sh bootstrap.sh\n    - run: |\n        cd app\n"
+        "        python manage.py close_shop\n    - name: manage.py\n"
+    ),
+    "app/management/commands/close_shop.py": "class Command:\n    pass\n",
     "conf/nginx.conf": "server { listen 80; }\n",
     "conf/gunicorn.conf.py": "workers = 2\n",
     "app/wsgi.py": "def application(environ, start):\n    return []\n",
@@ -50,6 +55,9 @@ EXPECTED = {
     ("sh::bootstrap.sh", "ini::uwsgi.ini", 5),
     ("ini::uwsgi.ini", "py::app/wsgi.py", 2),
     ("toml::pyproject.toml", "py::app/jobs/__main__.py", 2),
+    ("yaml::.github/workflows/smoke.yml", "sh::bootstrap.sh", 4),
+    ("yaml::.github/workflows/smoke.yml", "py::manage.py", 7),
+    ("yaml::.github/workflows/smoke.yml", "py::app/management/commands/close_shop.py#Command", 7),
     ("make::Makefile", "py::app/wsgi.py", 2),
     ("make::Makefile", "py::conf/gunicorn.conf.py", 2),
 }
