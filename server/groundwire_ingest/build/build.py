@@ -97,7 +97,7 @@ def build_index(
             scratch = Path(name)
             collected = _collect(source, options, scratch, progress)
             inputs = options.inputs()
-            space, embedded, reused = _write_vectors(directory, collected, options, progress)
+            space, embedded, reused = _write_vectors(directory, collected, options, progress, counter)
             lexical = _write_tables(directory, collected, options, scratch, progress)
         origin = Origin(
             scope=options.scope,
@@ -146,7 +146,7 @@ def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]
 
 
 def _write_vectors(
-    directory: Path, collected: Collected, options: BuildOptions, progress: Progress
+    directory: Path, collected: Collected, options: BuildOptions, progress: Progress, counter: TokenCounter
 ) -> tuple[VectorSpace | None, int, int]:
     """The space of the vectors, None without any; how many distinct texts were embedded, and had been before."""
     nodes, dimension, embedder = collected.nodes, collected.dimension, options.embedder
@@ -169,7 +169,8 @@ def _write_vectors(
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         if isinstance(embedder, ProbedEmbedder):
             check_same_model(embedder, cache)
-        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress)
+        paid_in = counter if isinstance(embedder, ProbedEmbedder) else None
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, paid_in)
     return space, embedded, reused
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import TextEmbedder
 from groundwire_index.progress import Progress
 from groundwire_index.store.manifest import VectorSpace
@@ -22,17 +23,26 @@ ROWS_A_BLOCK = 1024
 
 
 def embed_nodes(
-    directory: Path, nodes: SpooledNodes, embedder: TextEmbedder, cache: EmbeddingCache, progress: Progress
+    directory: Path,
+    nodes: SpooledNodes,
+    embedder: TextEmbedder,
+    cache: EmbeddingCache,
+    progress: Progress,
+    paid_in: TokenCounter | None = None,
 ) -> tuple[int, int]:
     """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
 
-    Raises what the embedder raises, and EmbeddingCacheError.
+    For a service, which is paid by tokens, `paid_in` counts them before the first text is sent; its own model may count
+    otherwise. Raises what the embedder raises, and EmbeddingCacheError.
     """
     texts = _NodeTexts(nodes)
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up") as report:
             found = put_known(texts, embedder, cache, file, report)
-        with progress.stage("Embedding") as report:
+        name = "Embedding"
+        if paid_in is not None and len(found.missing):
+            name = f"Embedding some {sum(map(paid_in.count, found.missing_texts(texts))):,} tokens"
+        with progress.stage(name) as report:
             embedded = put_missing(found, texts, embedder, cache, file, report)
     return embedded, found.reused
 

@@ -51,6 +51,10 @@ class Found:
     missing: NDArray[np.int64]
     texts: NDArray[np.int64]
 
+    def missing_texts(self, texts: Texts) -> Iterator[str]:
+        """The texts to embed, each once."""
+        return texts.read(self.missing[np.unique(self.texts, return_index=True)[1]].tolist())
+
 
 def put_known(
     texts: Texts,

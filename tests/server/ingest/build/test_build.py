@@ -153,6 +153,30 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
     }
 
 
+class Service(HashEmbedder):
+    """Is paid by tokens."""
+
+    host = "127.0.0.1"
+
+    def probes(self) -> tuple[str, ...]:
+        return ()
+
+    def query_embedder(self, probes: tuple[str, ...]) -> None:
+        raise AssertionError("no query is asked")
+
+
+def test_the_tokens_that_a_service_will_get_are_counted_before(tmp_path: Path) -> None:
+    texts = ["one two three", "one two three", "four"]
+    records = [node(str(number), text) for number, text in enumerate(texts)]
+    stages = Stages()
+    build_index(Records(records), BuildOptions(tmp_path, V1, Service()), stages)
+    tokens = sum(map(TokenCounter().count, texts[1:]))
+    assert stages.seen[f"Embedding some {tokens} tokens"] == (2, 2)
+    again = Stages()
+    build_index(Records(records), BuildOptions(tmp_path, V2, Service()), again)
+    assert again.seen["Embedding"] == (0, 0)
+
+
 records_of_hypothesis = st.lists(
     st.builds(
         node,
