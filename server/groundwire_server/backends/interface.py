@@ -5,9 +5,9 @@ and filter are bound when the snapshot is opened, so no later call can forget th
 hidden nodes did not exist.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from groundwire_server.domain.search.candidates import Candidates, Positions, Re
 from groundwire_server.domain.search.search import Declaration, Filter, NodeLabel, Retriever
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from groundwire_server.execution.call import Checkpoint
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,10 @@ class IndexSnapshot(Snapshot, Protocol):
 
     def wait_for_graph(self) -> None:
         """Returns when the graph is loaded. Raises RuntimeError, a defect, when it cannot be."""
+        ...
+
+    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+        """The results of what is asked of several snapshots of this backend, at the same time if they wait."""
         ...
 
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:

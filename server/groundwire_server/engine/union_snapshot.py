@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, chain
 from typing import TypeVar
 
@@ -63,11 +64,11 @@ class UnionSnapshot:
         """See `Snapshot.retrieve`; the result is that of an index that holds the nodes of all parts."""
         asked = [retriever for retriever in _WORDS if retriever in search.limits]
         if asked:
-            counted = [part.word_statistics(search.query, asked) for part in self.parts]
+            counted = self._together(lambda part: part.word_statistics(search.query, asked))
             checkpoint()
             words = {retriever: WordStatistics.total([own[retriever] for own in counted]) for retriever in asked}
             search = replace(search, words=words)
-        return _merged([part.retrieve(search, checkpoint) for part in self.parts], search)
+        return _merged(self._together(lambda part: part.retrieve(search, checkpoint)), search)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """See `Snapshot.matched_tokens`."""
@@ -136,6 +137,9 @@ class UnionSnapshot:
         return UnionSnapshot(
             [part if own is None else own.parts[0] for part, own in zip(self.parts, whole, strict=True)]
         )
+
+    def _together(self, ask: Callable[[IndexSnapshot], Item]) -> list[Item]:
+        return self.parts[0].together([partial(ask, part) for part in self.parts])
 
     def _split(self, rows: Positions) -> list[tuple[IndexSnapshot, Positions, Positions]]:
         """The parts that rows [m] are in, each with the places of its rows and their rows in it."""

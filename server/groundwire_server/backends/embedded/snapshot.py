@@ -1,6 +1,6 @@
 """One index version as one caller sees it: the Snapshot of the embedded backend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from groundwire_server.backends.embedded.pool import View
 from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of, words_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
-from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.interface import PathSearch, Result, Walk
 from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
@@ -87,6 +87,10 @@ class EmbeddedSnapshot:
         retrievers = Retrievers(self.view.index, search, checkpoint)
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
         return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
+
+    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+        """See `IndexSnapshot.together`; nothing here waits."""
+        return [own() for own in asked]
 
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
         """See `IndexSnapshot.word_statistics`."""

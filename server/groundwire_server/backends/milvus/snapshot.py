@@ -1,6 +1,6 @@
 """One version in Milvus as one caller sees it: the Snapshot of the Milvus backend."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -10,7 +10,7 @@ from groundwire_index.lexical.lexical import CODE
 from groundwire_index.milvus.packing import unpacked_declaration, unpacked_label, unpacked_node, unpacked_text
 from groundwire_index.nodes.node import Node
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_server.backends.interface import PathSearch, Walk
+from groundwire_server.backends.interface import PathSearch, Result, Walk
 from groundwire_server.backends.milvus.bm25 import tokens_held
 from groundwire_server.backends.milvus.filter_expression import both, class_expression, filter_expression
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency
@@ -84,6 +84,10 @@ class MilvusSnapshot:
         retrievers.read_words()
         lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
         return candidates_of(lists, partial(columns_of, self.version, self._nodes) if search.with_columns else None)
+
+    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+        """See `IndexSnapshot.together`."""
+        return self.version.store.together(asked)
 
     @told_as_refusals
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
