@@ -33,6 +33,12 @@ def rotated(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 @cache
+def rotation_matrix(dimension: int) -> NDArray[np.float32]:
+    """The rotation [dimension, dimension] in single precision: `vector @ matrix` is fast, but not exact to the bit."""
+    return rotated(np.eye(dimension)).astype(np.float32)
+
+
+@cache
 def _signs(dimension: int) -> NDArray[np.float64]:
     """The signs [rounds, dimension], from a hash: a library's random numbers might change between versions."""
     seed = f"groundwire rotation {dimension}".encode()

@@ -119,7 +119,7 @@ class _Search:
     def by_bytes(self, count: int) -> RankedRows:
         """The exact best `count`."""
         search = ByteSearch(self._vectors.codes, self._query, self._mask)
-        return self._listing(search, count, 96 + count).settled(self._exact)
+        return self._listing(search, count, 32 + count).settled(self._exact)
 
     def in_bands(self, count: int, bands: Sequence[Band]) -> RankedRows:
         """The approximate best `count`."""
