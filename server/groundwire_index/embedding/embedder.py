@@ -73,6 +73,11 @@ class ProbedEmbedder(Protocol):
         """The host that texts are sent to."""
         ...
 
+    @property
+    def price(self) -> float:
+        """The price of a million tokens, 0 when not given."""
+        ...
+
     def probes(self) -> tuple[str, ...]:
         """The vectors of fixed texts, for the manifest of an index. Raises EmbedderError."""
         ...

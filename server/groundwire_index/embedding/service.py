@@ -9,7 +9,8 @@ import base64
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 from typing import Literal
@@ -27,6 +28,8 @@ MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
 """How many texts a request brings at most; TEI takes 32 unless configured."""
 MOST_CHARACTERS = 16_384
 """How much of a text is sent: some four thousand tokens."""
+MOST_CHARACTERS_A_REQUEST = 262_144
+"""Some 65,000 to 130,000 tokens; OpenAI takes 300,000 a request."""
 REQUESTS_AT_ONCE = 4
 REQUEST_SECONDS = 60.0
 PATIENCE_SECONDS = 600.0
@@ -50,7 +53,8 @@ PROMPTS: dict[str, tuple[str, str]] = {
 """The prompts of queries and of texts, by what the name of a model has in it; the first one counts."""
 
 _LOG = logging.getLogger(__name__)
-_OPTIONS = frozenset({"model", "dimensions", "query_prompt", "text_prompt"})
+_OPTIONS = frozenset({"model", "dimensions", "query_prompt", "text_prompt", "price"})
+_PRICE = re.compile(r"\d{1,6}(\.\d{1,6})?")
 _LEAST_CHARACTERS = 256
 _TOO_LONG = frozenset({400, 413, 422})
 _FAILURES_IN_A_ROW, _PAUSE_SECONDS = 3, 5.0
@@ -68,7 +72,7 @@ class ServiceEmbedder:
         options = dict(parse_qsl(parts.fragment, keep_blank_values=True))
         self._api: EmbeddingApi = "tei" if parts.path.endswith("/embed") else "openai"
         self._model = options.get("model", "")
-        dimensions = options.get("dimensions", "0")
+        dimensions, price = options.get("dimensions", "0"), options.get("price", "0")
         problem = (
             f"{sorted(options.keys() - _OPTIONS)[0]} is none of {', '.join(sorted(_OPTIONS))}"
             if options.keys() - _OPTIONS
@@ -78,6 +82,8 @@ class ServiceEmbedder:
             if self._api == "openai" and not self._model
             else f"dimensions={dimensions} must be a number of 1 to 65536"
             if "dimensions" in options and not (dimensions.isdecimal() and 0 < int(dimensions) <= 65_536)
+            else f"price={price} must be the price of a million tokens, such as 0.02"
+            if not _PRICE.fullmatch(price)
             else ""
         )
         if problem:
@@ -85,7 +91,7 @@ class ServiceEmbedder:
         known = next((prompts for part, prompts in PROMPTS.items() if part in self._model.lower()), ("", ""))
         self._query_prompt = options.get("query_prompt", known[0])
         self._text_prompt = options.get("text_prompt", known[1])
-        self._dimensions = int(dimensions)
+        self._dimensions, self.price = int(dimensions), float(price)
         self.host = parts.hostname or ""
         self.name = self._model or self.host
         described = [self._api, self.name, self._dimensions, self._query_prompt, self._text_prompt]
@@ -104,11 +110,9 @@ class ServiceEmbedder:
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
-        most = MOST_TEXTS[self._api]
-        batches = [texts[start : start + most] for start in range(0, len(texts), most)]
         pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed")
         try:
-            return np.concatenate(list(pool.map(self._embed_batch, batches)))
+            return np.concatenate(list(pool.map(self._patiently, self._batches(texts))))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -163,8 +167,16 @@ class ServiceEmbedder:
                 )
         self._checked.add(probes)
 
-    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
-        return self._patiently([self._text_prompt + text[:MOST_CHARACTERS] for text in texts])
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        for text in texts:
+            sent = self._text_prompt + text[:MOST_CHARACTERS]
+            characters = sum(map(len, batch)) + len(sent)
+            if batch and (len(batch) == MOST_TEXTS[self._api] or characters > MOST_CHARACTERS_A_REQUEST):
+                yield batch
+                batch = []
+            batch.append(sent)
+        yield batch
 
     def _patiently(self, texts: list[str]) -> Vectors:
         """Waits while the service is away. Texts that are too long for the model are halved, each on its own."""

@@ -169,8 +169,8 @@ def _write_vectors(
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         if isinstance(embedder, ProbedEmbedder):
             check_same_model(embedder, cache)
-        paid_in = counter if isinstance(embedder, ProbedEmbedder) else None
-        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, paid_in)
+        paid = (counter, embedder.price) if isinstance(embedder, ProbedEmbedder) else None
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, paid)
     return space, embedded, reused
 
 

@@ -28,20 +28,22 @@ def embed_nodes(
     embedder: TextEmbedder,
     cache: EmbeddingCache,
     progress: Progress,
-    paid_in: TokenCounter | None = None,
+    paid: tuple[TokenCounter, float] | None = None,
 ) -> tuple[int, int]:
     """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
 
-    For a service, which is paid by tokens, `paid_in` counts them before the first text is sent; its own model may count
-    otherwise. Raises what the embedder raises, and EmbeddingCacheError.
+    For a service, `paid` counts the tokens before the first text is sent, though its own model may count otherwise, and
+    has the price of a million, 0 when it is not known. Raises what the embedder raises, and EmbeddingCacheError.
     """
     texts = _NodeTexts(nodes)
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up") as report:
             found = put_known(texts, embedder, cache, file, report)
         name = "Embedding"
-        if paid_in is not None and len(found.missing):
-            name = f"Embedding some {sum(map(paid_in.count, found.missing_texts(texts))):,} tokens"
+        if paid is not None and len(found.missing):
+            counter, price = paid
+            tokens = sum(map(counter.count, found.missing_texts(texts)))
+            name = f"Embedding some {tokens:,} tokens" + (f" for {tokens * price / 1e6:,.2f}" if price else "")
         with progress.stage(name) as report:
             embedded = put_missing(found, texts, embedder, cache, file, report)
     return embedded, found.reused

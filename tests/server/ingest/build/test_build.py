@@ -157,6 +157,7 @@ class Service(HashEmbedder):
     """Is paid by tokens."""
 
     host = "127.0.0.1"
+    price = 0.0
 
     def probes(self) -> tuple[str, ...]:
         return ()
@@ -175,6 +176,11 @@ def test_the_tokens_that_a_service_will_get_are_counted_before(tmp_path: Path) -
     again = Stages()
     build_index(Records(records), BuildOptions(tmp_path, V2, Service()), again)
     assert again.seen["Embedding"] == (0, 0)
+    priced = Stages()
+    service = Service()
+    service.price = 150_000.0
+    build_index(Records(records), BuildOptions(tmp_path / "other", V1, service), priced)
+    assert priced.seen[f"Embedding some {tokens} tokens for {tokens * 0.15:.2f}"] == (2, 2)
 
 
 records_of_hypothesis = st.lists(
