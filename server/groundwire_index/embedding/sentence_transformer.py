@@ -30,14 +30,16 @@ class _Module(Protocol):
     def get_config_dict(self) -> dict[str, object]: ...
 
 
-class _Encoder(Protocol):
+class Encoder(Protocol):
     """The part of SentenceTransformer used here; its own signatures span every kind of input and output."""
 
-    def encode_query(self, inputs: list[str], *, batch_size: int, show_progress_bar: bool) -> NDArray[np.float32]: ...
+    def encode_query(self, inputs: list[str], *, batch_size: int, show_progress_bar: bool) -> NDArray[np.float32]:
+        """The vectors [m, dimension] of queries."""
+        ...
 
-    def encode_document(
-        self, inputs: list[str], *, batch_size: int, show_progress_bar: bool
-    ) -> NDArray[np.float32]: ...
+    def encode_document(self, inputs: list[str], *, batch_size: int, show_progress_bar: bool) -> NDArray[np.float32]:
+        """The vectors [m, dimension] of texts."""
+        ...
 
 
 class SentenceTransformerEmbedder:
@@ -54,7 +56,7 @@ class SentenceTransformerEmbedder:
         torch.set_num_threads(1)
         model = load_model(name_or_path)
         self.model = model
-        self._encoder = cast("_Encoder", model)
+        self._encoder = cast("Encoder", model)
         self._threads = threads or os.cpu_count() or 1
         self.name = name_or_path
         # The first calls also settle the tokenizer's truncation and padding: changing them later, while another thread

@@ -43,7 +43,7 @@ class ConvertibleEmbedder(Embedder, Protocol):
         ...
 
     def text_prompt(self) -> str | None:
-        """The prompt that the model puts before an indexed text; None when its vectors leave the prompt out."""
+        """The prompt that the model puts before an indexed text; None when the encoder cannot take its place."""
         ...
 
 

@@ -1,16 +1,20 @@
 """A sentence-transformers model of the user's own, which may be of BERT's architecture and then has an int8 encoder."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
 from typing import Protocol, cast
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from groundwire_index.embedding.fingerprint import tokenizer_file
 from groundwire_index.embedding.int8.record import Pooling
-from groundwire_index.embedding.sentence_transformer import SentenceTransformerEmbedder
+from groundwire_index.embedding.sentence_transformer import Encoder, SentenceTransformerEmbedder
 from groundwire_ingest.embedding.bert_model import Bert, BertSettings, bert_of
 
 _MODULES = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
@@ -18,6 +22,7 @@ _POOLINGS: Mapping[object, Pooling] = {"mean": "mean", "cls": "cls"}
 _QUERY_PROMPTS = ("query",)
 _TEXT_PROMPTS = ("document", "passage", "corpus")
 """The names that sentence-transformers looks for, in its order."""
+_BATCH = 64
 _WIDTH_STEP = 16
 """Kernels work on this number of values at a time, so a model's widths must be multiples of it."""
 
@@ -48,15 +53,38 @@ class _Model(Protocol):
 
 
 class OwnModel(SentenceTransformerEmbedder):
-    """A model that a user names; see `SentenceTransformerEmbedder` and `ConvertibleEmbedder`."""
+    """A model that a user names; see `SentenceTransformerEmbedder` and `ConvertibleEmbedder`.
+
+    Where there is a GPU, texts are embedded on it: in half precision, and in batches of like length, so that a vector's
+    last bits depend on its batch.
+    """
+
+    def embed_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See `SentenceTransformerEmbedder.embed_texts`."""
+        if self._on_gpu is None:
+            return super().embed_texts(texts)
+        vectors = self._on_gpu.encode_document(list(texts), batch_size=_BATCH, show_progress_bar=False)
+        return np.stack([self._unit_length(vector) for vector in vectors])
+
+    @cached_property
+    def _on_gpu(self) -> Encoder | None:
+        if (device := gpu()) is None:
+            return None
+        precision = torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+        return cast("Encoder", deepcopy(self.model).to(device, precision))
 
     def bert(self) -> Bert | None:
         """See `ConvertibleEmbedder.bert`."""
         return _bert_of(self.model)
 
     def text_prompt(self) -> str | None:
-        """See `ConvertibleEmbedder.text_prompt`."""
-        return _prompt(self.model, _TEXT_PROMPTS)
+        """See `ConvertibleEmbedder.text_prompt`. None on a GPU, which is faster than the encoder on the CPU."""
+        return _prompt(self.model, _TEXT_PROMPTS) if self._on_gpu is None else None
+
+
+def gpu() -> str | None:
+    """The device of torch that is a GPU."""
+    return "cuda" if torch.cuda.is_available() else None
 
 
 def _bert_of(model: SentenceTransformer) -> Bert | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_ingest.embedding import own_model
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.index_texts import text_embedder
 from groundwire_ingest.embedding.own_model import OwnModel
@@ -64,6 +65,20 @@ def test_a_prompt_that_the_model_leaves_out_of_its_vectors_is_left_to_the_model(
     tiny = made(text_prompt="text: ", pools_prompts=False)
     vectors = text_embedder(tiny.model, tiny.encoder, 2).embed_texts(TEXTS)
     assert vectors.tobytes() == tiny.model.embed_texts(TEXTS).tobytes()
+
+
+def test_on_a_gpu_the_model_embeds_texts_in_half_precision(
+    made: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processor in the place of the GPU: batches, precision and order are the same there."""
+    exact = made("exact").model.embed_texts(TEXTS)
+    monkeypatch.setattr(own_model, "gpu", lambda: "cpu")
+    tiny = made()
+    vectors = text_embedder(tiny.model, tiny.encoder, 2).embed_texts(TEXTS)
+    assert vectors == pytest.approx(exact, abs=0.02)
+    assert vectors.tobytes() != exact.tobytes()
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-6)
+    assert tiny.model.embed_query(TEXTS[0]).tobytes() == made("other").model.embed_query(TEXTS[0]).tobytes()
 
 
 def test_the_fingerprint_does_not_depend_on_place_or_threads(made: Callable[..., Made]) -> None:
