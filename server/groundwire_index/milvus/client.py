@@ -7,7 +7,7 @@ It is loaded on first use, because that takes a second and 75 MB. Two effects of
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -158,6 +158,17 @@ def _type_of(own: Field) -> dict[str, object]:
             return {"datatype": kinds.FLOAT_VECTOR, "dim": own.size}
         case FieldKind.SPARSE:
             return {"datatype": kinds.SPARSE_FLOAT_VECTOR}
+
+
+def insert_columns(
+    client: Client, schema: CollectionSchema, collection: str, rows: Sequence[Mapping[str, object]], seconds: float
+) -> None:
+    """Inserts rows as columns. Row by row, as `client.insert` does, pymilvus would look at each character of a text."""
+    columns = [
+        {"name": own.name, "type": _type_of(own)["datatype"], "values": [row[own.name] for row in rows]}
+        for own in schema.fields
+    ]
+    client._handler.batch_insert(collection, columns, timeout=seconds, context=client._generate_call_context())
 
 
 def milvus_indexes(schema: CollectionSchema) -> Client:

@@ -57,14 +57,18 @@ class DocumentCount:
 
 @dataclass(frozen=True, slots=True)
 class CollectionState:
-    """The expected content of a collection: the number of rows, and the checksum of their content.
+    """The expected content of a collection: the number of rows, and the checksum of each page.
 
     `pages` are the numbers of the rows that begin a page: what is read or written at a time.
     """
 
     rows: int
-    sha256: str
     pages: tuple[int, ...]
+    checksums: tuple[str, ...]
+
+    def span(self, page: int) -> range:
+        """The rows of a page."""
+        return range(self.pages[page], (*self.pages, self.rows)[page + 1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.client import milvus_indexes, milvus_schema
+from groundwire_index.milvus.client import insert_columns, milvus_indexes, milvus_schema
 from groundwire_index.milvus.connection import MilvusConnection
 from groundwire_index.milvus.errors import AliasTakenError, RefusedError, StorageUnavailableError
 from groundwire_index.milvus.rows import Key, Rows, SparseVector
@@ -168,9 +168,9 @@ class MilvusStore(MilvusConnection):
         found = self.write(lambda client, limit: client.describe_index(name, index, timeout=limit))
         return str(found["state"])
 
-    def insert(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
+    def insert(self, schema: CollectionSchema, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Writes new rows: their values by field. Of rows that have a key already it is not known what becomes."""
-        self.write(lambda client, limit: client.insert(collection, list(map(dict, rows)), timeout=limit))
+        self.write(lambda client, limit: insert_columns(client, schema, collection, rows, limit))
 
     def upsert(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Writes rows in place of those of the same keys."""

@@ -1,8 +1,8 @@
-"""Reading what a version's collections hold from the first row to the last, and checks that it is what was written."""
+"""Reads what the collections of a version hold, and checks that it is what was written."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from random import SystemRandom
 from typing import Any
 
 import numpy as np
@@ -64,20 +64,26 @@ def _bytes_of(field: Field, value: Any) -> bytes:  # noqa: ANN401 - a value of a
 
 
 def pages(
-    store: MilvusStore, collection: str, order: str, state: CollectionState, fields: Sequence[str]
+    store: MilvusStore,
+    collection: str,
+    order: str,
+    state: CollectionState,
+    fields: Sequence[str],
+    numbers: Sequence[int] | None = None,
 ) -> Iterator[Rows]:
-    """Some fields of all rows in the order of the field `order`, which is read as well.
+    """Some fields of all rows in the order of the field `order`, which is read as well; `numbers` for some pages only.
 
     As much is read at a time as was written at a time.
     Raises IndexDamagedError where a row lacks, StorageUnavailableError and CollectionMissingError.
     """
     wanted = sorted({order, *fields})
-    for first, end in pairwise((*state.pages, state.rows)):
-        expression = f"{order} >= {first} and {order} < {end}"
+    for number in range(len(state.pages)) if numbers is None else numbers:
+        span = state.span(number)
+        expression = f"{order} >= {span.start} and {order} < {span.stop}"
         found = store.query(collection, expression, wanted, seconds=store.address.writing_seconds)
-        page = found.in_order(order, range(first, end))
-        if len(page) != end - first:
-            raise IndexDamagedError(f"{collection}: lacks {end - first - len(page):,} of its rows from {first:,} on")
+        page = found.in_order(order, span)
+        if len(page) != len(span):
+            raise IndexDamagedError(f"{collection}: lacks {len(span) - len(page):,} of its rows from {span.start:,} on")
         yield page
 
 
@@ -109,17 +115,30 @@ def check_contents(
     collections: VersionCollections,
     document: VersionDocument,
     report: Callable[[int, int], None] = lambda done, total: None,
+    most_pages: int | None = None,
 ) -> None:
-    """Reads every row and compares the checksums. Raises IndexDamagedError. Tells `report` of rows done, and all."""
+    """Counts the rows, and compares the checksum of each page, or of `most_pages` of each collection, drawn at random.
+
+    Raises IndexDamagedError. Tells `report` of rows done, and all.
+    """
     check_counts(store, collections, document)
-    states = states_of(collections, document)
-    total, done = sum(state.rows for _, _, state in states), 0
-    for name, schema, state in states:
-        checksum = RowChecksum(schema)
-        for page in pages(store, name, schema.order, state, schema.names):
+    drawn = [
+        (name, schema, state, _drawn(len(state.pages), most_pages))
+        for name, schema, state in states_of(collections, document)
+    ]
+    total, done = sum(len(state.span(number)) for _, _, state, numbers in drawn for number in numbers), 0
+    for name, schema, state, numbers in drawn:
+        read = pages(store, name, schema.order, state, schema.names, numbers)
+        for number, page in zip(numbers, read, strict=True):
+            checksum = RowChecksum(schema)
             for row in page:
                 checksum.add(row)
+            if checksum.hexdigest() != state.checksums[number]:
+                place = f"from row {state.pages[number]:,} on"
+                raise IndexDamagedError(f"{name}: its content does not match the catalogue's checksum, {place}")
             done += len(page)
             report(done, total)
-        if checksum.hexdigest() != state.sha256:
-            raise IndexDamagedError(f"{name}: its content does not match the catalogue's checksum")
+
+
+def _drawn(count: int, most: int | None) -> Sequence[int]:
+    return range(count) if most is None or count <= most else sorted(SystemRandom().sample(range(count), most))

@@ -1,6 +1,8 @@
 """From a built index to the collections of one version in Milvus."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
@@ -78,19 +80,26 @@ def _of_rows(
 
 BYTES_A_BATCH = 4 << 20
 ROWS_A_BATCH = 2_000
+WRITES_AT_ONCE = 2
 
 
 class CollectionWriter:
-    """Fills a new collection, row after row in the order of their numbers, which count from 0."""
+    """Fills a new collection, row after row in the order of their numbers, which count from 0.
 
-    def __init__(self, store: MilvusStore, schema: CollectionSchema, name: str) -> None:
+    Threads of the pool write: so the next rows are made meanwhile.
+    """
+
+    def __init__(self, store: MilvusStore, schema: CollectionSchema, name: str, pool: Executor) -> None:
         self._store = store
         self._schema = schema
         self._name = name
+        self._pool = pool
         self._checksum = RowChecksum(schema)
         self._batch: list[Mapping[str, object]] = []
         self._bytes = 0
         self._pages: list[int] = []
+        self._checksums: list[str] = []
+        self._writing: deque[Future[None]] = deque()
         self.rows = 0
 
     def add(self, row: Mapping[str, object]) -> None:
@@ -105,14 +114,19 @@ class CollectionWriter:
 
     def finish(self) -> CollectionState:
         """Writes what is left, and makes the collection readable. Raises StorageUnavailableError."""
-        self._write()
+        if self._batch:
+            self._write()
+        for writing in self._writing:
+            writing.result()
         self._store.finish(self._schema, self._name)
-        return CollectionState(self.rows, self._checksum.hexdigest(), tuple(self._pages))
+        return CollectionState(self.rows, tuple(self._pages), tuple(self._checksums))
 
     def _write(self) -> None:
-        if self._batch:
-            self._store.insert(self._name, self._batch)
-            self._batch, self._bytes = [], 0
+        if len(self._writing) == WRITES_AT_ONCE:
+            self._writing.popleft().result()
+        self._writing.append(self._pool.submit(self._store.insert, self._schema, self._name, self._batch))
+        self._checksums.append(self._checksum.hexdigest())
+        self._checksum, self._batch, self._bytes = RowChecksum(self._schema), [], 0
 
 
 Value = TypeVar("Value")
@@ -141,22 +155,29 @@ def publish(
             f"Milvus holds vectors of at least {LEAST_DIMENSION} dimensions; these have {dimension}"
         )
     classes = Classes(index)
-    fact_writer = CollectionWriter(store, FACTS_SCHEMA, collections.facts)
+    with ThreadPoolExecutor(WRITES_AT_ONCE, thread_name_prefix="groundwire-publish") as pool:
+        fact_writer = CollectionWriter(store, FACTS_SCHEMA, collections.facts, pool)
 
-    def add_fact(key: str, content: str) -> None:
-        for row in fact_rows(key, content, fact_writer.rows):
-            fact_writer.add(row)
+        def add_fact(key: str, content: str) -> None:
+            for row in fact_rows(key, content, fact_writer.rows):
+                fact_writer.add(row)
 
-    with progress.stage("Publishing nodes") as report:
-        nodes = _reported(NodeRows(index, classes, add_fact), report, count)
-        nodes_state = _filled(store, nodes_schema(dimension, dense_index), collections.nodes, nodes)
-    with progress.stage("Publishing edges") as report:
-        edges = _reported(edge_rows(index, classes.of_rows), report)
-        edges_state = _filled(store, EDGES_SCHEMA, collections.edges, edges)
-    with progress.stage("Publishing facts") as report:
-        for key, content in _reported(facts(index, classes.of_rows), report):
-            add_fact(key, content)
-        facts_state = fact_writer.finish()
+        def filled(schema: CollectionSchema, name: str, rows: Iterable[Mapping[str, object]]) -> CollectionState:
+            store.create(schema, name)
+            writer = CollectionWriter(store, schema, name, pool)
+            for row in rows:
+                writer.add(row)
+            return writer.finish()
+
+        with progress.stage("Publishing nodes") as report:
+            nodes = _reported(NodeRows(index, classes, add_fact), report, count)
+            nodes_state = filled(nodes_schema(dimension, dense_index), collections.nodes, nodes)
+        with progress.stage("Publishing edges") as report:
+            edges_state = filled(EDGES_SCHEMA, collections.edges, _reported(edge_rows(index, classes.of_rows), report))
+        with progress.stage("Publishing facts") as report:
+            for key, content in _reported(facts(index, classes.of_rows), report):
+                add_fact(key, content)
+            facts_state = fact_writer.finish()
     return VersionDocument(
         manifest=replace(index.manifest, files=()),
         policies=index.policies.classes,
@@ -170,17 +191,6 @@ def publish(
         edges_state=edges_state,
         facts_state=facts_state,
     )
-
-
-def _filled(
-    store: MilvusStore, schema: CollectionSchema, name: str, rows: Iterable[Mapping[str, object]]
-) -> CollectionState:
-    """Makes a collection of all rows."""
-    store.create(schema, name)
-    writer = CollectionWriter(store, schema, name)
-    for row in rows:
-        writer.add(row)
-    return writer.finish()
 
 
 def _reported(values: Iterable[Value], report: ProgressCallback, total: int = 0) -> Iterator[Value]:

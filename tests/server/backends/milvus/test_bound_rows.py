@@ -46,7 +46,7 @@ def red_caller(
     """What a caller bound to the collection `red` sees of ROWS nodes of one class."""
     publish(folder, [make_node("A", "text", scope=SCOPE)], scope=SCOPE)
     manifest = LoadedIndex(IndexStore(folder).require(SCOPE)).manifest
-    nothing = CollectionState(0, "", ())
+    nothing = CollectionState(0, (), ())
     document = VersionDocument(
         manifest=replace(manifest, node_count=ROWS),
         policies=(NodeAccess(),),
@@ -73,6 +73,7 @@ def test_all_rows_within_the_bounds_are_counted(
     for first in range(0, ROWS, ROWS_AT_A_TIME):
         numbers = range(first, min(first + ROWS_AT_A_TIME, ROWS))
         store.insert(
+            SCHEMA,
             COLLECTIONS.nodes,
             [
                 {

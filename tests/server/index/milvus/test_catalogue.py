@@ -8,9 +8,11 @@ import pytest
 
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_index.milvus.entries import State
+from groundwire_index.milvus.publishing import publish as publish_module
 from groundwire_index.milvus.schema import CATALOGUE
 from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.milvus.verification import check_contents
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.errors import (
@@ -146,6 +148,27 @@ def test_a_row_of_another_content_is_found_by_its_checksum(
     catalogue.store.upsert(name, [{**row, field: row[field] + "A"}])
     with pytest.raises(IndexDamagedError, match=f"{collection}: its content does not match"):
         catalogue.verify(V1)
+
+
+def test_a_sample_reads_some_pages_and_finds_damage_in_them(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish_module, "ROWS_A_BATCH", 1)
+    build_in_milvus(tmp_path, catalogue, [node(str(number)) for number in range(12)])
+    entry = catalogue.require(V1)
+    document, name = catalogue.document(entry), entry.collections.nodes
+    assert document.nodes_state.pages == tuple(range(12))
+    told: list[tuple[int, int]] = []
+    check_contents(catalogue.store, entry.collections, document, lambda *done: told.append(done), most_pages=5)
+    few = sum(min(5, len(state.pages)) for state in (document.nodes_state, document.edges_state, document.facts_state))
+    assert told[-1] == (few, few)
+    rows = list(catalogue.store.query(name, "row >= 0", ["*"]))
+    catalogue.store.upsert(name, [{**row, "label": row["label"] + "A"} for row in rows[:8]])
+    with pytest.raises(IndexDamagedError, match="nodes: its content does not match"):  # 4 of 12 pages are sound
+        check_contents(catalogue.store, entry.collections, document, most_pages=5)
+    catalogue.store.delete_rows(name, "row in [3]")
+    with pytest.raises(IndexDamagedError, match="has 11 rows; the catalogue says 12"):
+        check_contents(catalogue.store, entry.collections, document, most_pages=1)
 
 
 def test_a_document_that_lacks_a_part_is_damaged(tmp_path: Path, catalogue: Catalogue) -> None:

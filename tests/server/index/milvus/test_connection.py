@@ -44,7 +44,7 @@ def store(milvus: MilvusServer) -> Iterator[MilvusStore]:
 def filled(store: MilvusStore) -> str:
     name = f"filled_{uuid.uuid4().hex}"
     store.create(SCHEMA, name)
-    store.insert(name, ROWS)
+    store.insert(SCHEMA, name, ROWS)
     store.finish(SCHEMA, name)
     return name
 
@@ -154,7 +154,7 @@ def test_a_server_that_is_away_is_told_within_the_time_and_served_again_after() 
         hasty = MilvusStore(MilvusAddress(server.uri, token="root:SECRET", seconds=0.2))
         hasty.check()
         store.create(SCHEMA, "kept")
-        store.insert("kept", ROWS)
+        store.insert(SCHEMA, "kept", ROWS)
         store.finish(SCHEMA, "kept")
         server.stop()
         with pytest.raises(StorageUnavailableError):
