@@ -32,13 +32,9 @@ class RowChecksum:
 
     def add(self, row: Mapping[str, Any]) -> int:
         """Adds the next row; returns how many bytes it has, about."""
-        size = 0
-        for field in self._fields:
-            content = _bytes_of(field, row[field.name])
-            self._sha256.update(len(content).to_bytes(8, "little"))
-            self._sha256.update(content)
-            size += len(content)
-        return size
+        contents = [_bytes_of(field, row[field.name]) for field in self._fields]
+        self._sha256.update(b"".join(part for own in contents for part in (len(own).to_bytes(8, "little"), own)))
+        return sum(map(len, contents))
 
     def hexdigest(self) -> str:
         """The checksum of all rows so far."""
