@@ -17,9 +17,9 @@ from bench.speed.corpus import Corpus
 from bench.speed.edits import grid as edits_grid
 from bench.speed.edits import measure_edits
 from bench.speed.footprint import measure_footprint
-from bench.speed.index import ensure_index
+from bench.speed.index import ensure_index, write_source
 from bench.speed.ingest import grid as ingest_grid
-from bench.speed.ingest import measure_ingest, write_source
+from bench.speed.ingest import measure_ingest
 from bench.speed.installation import grid as installation_grid
 from bench.speed.installation import measure_installation
 from bench.speed.milvus import Milvus
@@ -36,7 +36,7 @@ SIZES = (20_000, 200_000, 1_000_000)
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 Out = Annotated[Path, typer.Option(help="The folder for corpora, indexes and results.")]
 Nodes = Annotated[int, typer.Option(min=100, help="How many nodes the synthetic corpus has.")]
-Classes = Annotated[int, typer.Option(min=1, help="How many policy classes the corpus has.")]
+Embedder = Annotated[str, typer.Option(help="As `groundwire index` takes it.")]
 Tree = Annotated[
     Path | None, typer.Option(help="Another source tree, the base of the ratios.", exists=True, file_okay=False)
 ]
@@ -46,7 +46,6 @@ Tree = Annotated[
 def scale(
     out: Out,
     nodes: Annotated[list[int] | None, typer.Option(min=100, help="Sizes of corpora; repeat it for more.")] = None,
-    policy_classes: Classes = 1_000,
     milvus: Annotated[str, typer.Option(help="A running Milvus, http://HOST:PORT; else milvus-lite is run.")] = "",
     milvus_process: Annotated[int | None, typer.Option(help="Its process, if it runs here: for its memory.")] = None,
     milvus_nodes: Annotated[int, typer.Option(min=0, help="The largest corpus that is put into Milvus.")] = SIZES[1],
@@ -64,8 +63,7 @@ def scale(
         given = Milvus(milvus, milvus_process, None) if milvus else None
         sizes, footprints = [], []
         for size in nodes or SIZES:
-            corpus = _corpus(out, size, policy_classes, progress)
-            work = out / f"run-{size}"
+            corpus, work = _corpus(out, size, progress), out / f"run-{size}"
             footprints += [measure_footprint(corpus, count, count == 1, work) for count in workers or (1, 4)]
             footprints.append(measure_footprint(corpus, 1, False, work))
             sizes.append(measure_size(corpus, plan, given, size <= milvus_nodes, work, progress))
@@ -81,7 +79,7 @@ def several(
 ) -> None:
     """Calls about several repositories together, by how many the same nodes are split into."""
     with explained(*_ERRORS), Progress(console=console, transient=True) as progress:
-        corpus, counts = _corpus(out, nodes, 10, progress), repositories or (2, 20, 200)
+        corpus, counts = _corpus(out, nodes, progress), repositories or (2, 20, 200)
         medians = measure_several(corpus, counts, rounds, out / f"run-several-{nodes}")
         write_results(out, f"several-{nodes}", [several_grid(corpus, counts, medians)], {"milliseconds": medians})
 
@@ -90,21 +88,22 @@ def several(
 def ingest(
     out: Out,
     nodes: Nodes = SIZES[0],
-    words: Annotated[int, typer.Option(min=5, help="How many words a text has in the median.")] = 80,
-    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
+    embedder: Embedder = "none",
     source: Annotated[
-        Path | None, typer.Option(help="A folder to index in place of synthetic code.", exists=True)
+        Path | None, typer.Option(help="A folder to index in place of synthetic nodes.", exists=True)
     ] = None,
     tree: Tree = None,
     rounds: Annotated[int, typer.Option(min=1, help="How often each tree builds; figures are medians.")] = 1,
 ) -> None:
     """Time, memory and disk of a first build and of one of an unchanged source."""
     with explained(*_ERRORS), TemporaryDirectory() as folder:
-        made = Path(folder, "source.jsonl")
-        what = write_source(made, nodes, words) if source is None else source.name
-        costs = measure_ingest(source or made, embedder, rounds, tree)
-        name = f"ingest-{nodes if source is None else source.name}-{Path(embedder).name}"
+        written = Path(folder, "synthetic.jsonl")
+        if source is None:
+            write_source(written, write_corpus(out / f"corpus-{nodes}", Shape(nodes)))
+        what = f"{nodes} synthetic nodes" if source is None else source.name
+        costs = measure_ingest(source or written, embedder, rounds, tree)
         table = ingest_grid(costs, f"Building {what}, embedder {embedder}")
+        name = f"ingest-{what.replace(' ', '-')}-{Path(embedder).name}"
         write_results(out, name, [table], {build: asdict(cost) for build, cost in costs.items()})
 
 
@@ -112,7 +111,7 @@ def ingest(
 def edits(
     out: Out,
     source: Annotated[Path, typer.Option(help="A folder of source code; it is copied.", exists=True, file_okay=False)],
-    embedder: Annotated[str, typer.Option(help="As `groundwire index` takes it.")] = "none",
+    embedder: Embedder = "none",
     rounds: Annotated[int, typer.Option(min=1, help="How many edits; figures are medians.")] = 5,
 ) -> None:
     """Builds after the edit of one file, by an indexer that follows changes and by a new one."""
@@ -125,7 +124,7 @@ def edits(
 @app.command()
 def installation(out: Out, tree: Tree = None) -> None:
     """The size of an installation for serving, and the time until a fresh one first answers."""
-    with explained(*_ERRORS):
+    with explained():
         found = {name: measure_installation(each, out / f"run-{name}") for name, each in trees(tree).items()}
         content = {name: asdict(one) for name, one in found.items()}
         write_results(out, "installation", [installation_grid(found)], content)
@@ -138,9 +137,9 @@ def _chosen(names: Sequence[str]) -> Sequence[Scenario]:
     return [known[name] for name in names]
 
 
-def _corpus(out: Path, nodes: int, policy_classes: int, progress: Progress) -> Corpus:
+def _corpus(out: Path, nodes: int, progress: Progress) -> Corpus:
     task = progress.add_task(f"corpus and index of {nodes:,} nodes", total=None)
-    corpus = write_corpus(out / f"corpus-{nodes}-{policy_classes}", Shape(nodes, policy_classes=policy_classes))
+    corpus = write_corpus(out / f"corpus-{nodes}", Shape(nodes))
     ensure_index(corpus)
     progress.remove_task(task)
     return corpus

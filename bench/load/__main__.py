@@ -1,6 +1,6 @@
 """`python -m bench.load`: latency against offered load, and the speed of single calls. See `bench/README.md`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from bench.load.calls import MIX, offered_calls, write_offered
-from bench.load.generator import Plan, offer
+from bench.load.calls import MIX, offered_calls
+from bench.load.generator import Load, offer
 from bench.load.h2load import h2load_grid, repeat_calls
-from bench.load.report import Point, closed_grid, open_grid, point
+from bench.load.report import Point, grid, point
 from bench.load.servers import running_servers
-from bench.shared.programs import RunningProgram
 from bench.shared.results import console, explained, write_results
 from bench.speed.synthesis import Shape, write_corpus
 
@@ -42,16 +41,17 @@ def latency(
 ) -> None:
     """Find each tree's peak by closed loops, then offer shares of the lowest peak in open loops."""
     with explained(), Progress(console=console, transient=True) as progress:
-        out.mkdir(parents=True, exist_ok=True)
-        calls = out / "calls.jsonl"
-        write_offered(calls, offered_calls(write_corpus(out / f"corpus-{nodes}", Shape(nodes))))
+        calls = offered_calls(write_corpus(out / f"corpus-{nodes}", Shape(nodes)))
         with running_servers(tree, nodes, out) as servers:
-            closed = _closed_loops(servers, calls, callers or CALLERS, seconds, progress)
+
+            def points(loads: Sequence[Load]) -> list[Point]:
+                cases = progress.track(list(product(loads, servers)), description="loads")
+                return [point(name, load, offer(servers[name].address, load, calls)) for load, name in cases]
+
+            closed = points([Load(seconds, callers=number) for number in callers or CALLERS])
             peak = min(max(one.answered for one in closed if one.server == name) for name in servers)
-            rates = [round(part * peak) or 1 for part in share or SHARES]
-            opened = _open_loops(servers, calls, rates, seconds, progress)
-        where = f"{nodes:,} nodes"
-        tables = [closed_grid(closed, f"Closed loops: {where}"), open_grid(opened, f"Open loops: {where}")]
+            opened = points([Load(seconds, rate=round(part * peak) or 1) for part in share or SHARES])
+        tables = [grid(closed, f"Closed loops: {nodes:,} nodes"), grid(opened, f"Open loops: {nodes:,} nodes")]
         content = {"closed": list(map(asdict, closed)), "open": list(map(asdict, opened)), "mix": MIX}
         write_results(out, "load", tables, content)
 
@@ -67,7 +67,6 @@ def h2load(
 ) -> None:
     """Repeat each kind of call by h2load: its speed and the server's CPU, compared with another tree."""
     with explained(), Progress(console=console, transient=True) as progress:
-        out.mkdir(parents=True, exist_ok=True)
         tables, found = [], {}
         for size in nodes or SIZES:
             corpus = write_corpus(out / f"corpus-{size}", Shape(size))
@@ -76,26 +75,6 @@ def h2load(
                 found[size] = repeat_calls(servers, calls, streams or STREAMS, rounds, seconds, out, progress)
             tables.append(h2load_grid(found[size], f"Single calls: {size:,} nodes"))
         write_results(out, "h2load", tables, {"nodes": {n: list(map(asdict, own)) for n, own in found.items()}})
-
-
-def _closed_loops(
-    servers: Mapping[str, RunningProgram], calls: Path, callers: Sequence[int], seconds: float, progress: Progress
-) -> list[Point]:
-    points = []
-    for number, name in progress.track(list(product(callers, servers)), description="closed loops"):
-        outcome = offer(Plan(servers[name].address, str(calls.resolve()), seconds, callers=number))
-        points.append(point(name, 0.0, number, outcome))
-    return points
-
-
-def _open_loops(
-    servers: Mapping[str, RunningProgram], calls: Path, rates: Sequence[float], seconds: float, progress: Progress
-) -> list[Point]:
-    points = []
-    for rate, name in progress.track(list(product(rates, servers)), description="open loops"):
-        outcome = offer(Plan(servers[name].address, str(calls.resolve()), seconds, rate=rate))
-        points.append(point(name, rate, 0, outcome))
-    return points
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python -m bench.load.generator PLAN`: offers load from a process of its own. PLAN and the result are JSON objects.
+"""Offers load to a server from a process of its own.
 
 In an open loop calls are due at random times drawn beforehand, as from independent callers, whatever happened to
 earlier calls. A call's latency counts from when it was due, so a call that a stalled server or generator delays counts
@@ -7,39 +7,37 @@ ended.
 """
 
 import asyncio
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
+from multiprocessing import get_context
 from random import Random
 
 import grpc
 import grpc.aio
 import uvloop
 
-from bench.load.calls import OfferedCall, read_offered
-from bench.shared.programs import ROOT
+from bench.load.calls import OfferedCall
 
 SEED = 3
 WARMING_CALLS = 64
+_CONNECTIONS = 4
+_DEADLINE_SECONDS = 5.0
 _CHANNEL_OPTIONS = (("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The load: `rate` calls per second, or 0 for a closed loop of `callers`."""
+class Load:
+    """`rate` calls per second, or 0 for a closed loop of `callers`."""
 
-    address: str
-    calls: str
     seconds: float
     rate: float = 0.0
     callers: int = 0
-    connections: int = 4
-    deadline_seconds: float = 5.0
+
+    def __str__(self) -> str:
+        return f"{self.rate:,.0f}/s" if self.rate else f"{self.callers} callers"
 
 
 @dataclass(slots=True)
@@ -55,30 +53,29 @@ class Offered:
     ends: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def offer(plan: Plan) -> Offered:
-    """Runs a plan in a process of its own. Raises RuntimeError."""
-    command = [sys.executable, "-m", "bench.load.generator", json.dumps(asdict(plan))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"the load generator failed: {done.stderr.strip()[-2_000:]}")
-    return Offered(**json.loads(done.stdout))
+def offer(address: str, load: Load, calls: Sequence[OfferedCall]) -> Offered:
+    """Sends calls, again and again in their order, over some connections in turn."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_offer, address, load, calls).result()
+
+
+def _offer(address: str, load: Load, calls: Sequence[OfferedCall]) -> Offered:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_Generator(address, load, calls).run())
 
 
 class _Generator:
-    """Sends calls over the connections in turn, in the order of the file."""
-
-    def __init__(self, plan: Plan, calls: Sequence[OfferedCall]) -> None:
-        self._plan, self._calls = plan, calls
+    def __init__(self, address: str, load: Load, calls: Sequence[OfferedCall]) -> None:
+        self._address, self._load, self._calls = address, load, calls
         self._offered = Offered()
 
     async def run(self) -> Offered:
-        address, connections = self._plan.address, self._plan.connections
-        channels = [grpc.aio.insecure_channel(address, _CHANNEL_OPTIONS) for _ in range(connections)]
+        channels = [grpc.aio.insecure_channel(self._address, _CHANNEL_OPTIONS) for _ in range(_CONNECTIONS)]
         for number in range(WARMING_CALLS):
             await self._send(channels, number, time.perf_counter())
         self._offered = Offered()
         started = time.perf_counter()
-        await (self._open_loop(channels, started) if self._plan.rate else self._closed_loop(channels, started))
+        await (self._open_loop(channels, started) if self._load.rate else self._closed_loop(channels, started))
         self._offered.seconds = time.perf_counter() - started
         for channel in channels:
             await channel.close()
@@ -89,8 +86,8 @@ class _Generator:
         chance = Random(SEED)
         async with asyncio.TaskGroup() as group:
             for number in count():
-                due += chance.expovariate(self._plan.rate)
-                if due > self._plan.seconds:
+                due += chance.expovariate(self._load.rate)
+                if due > self._load.seconds:
                     return
                 if (wait := started + due - time.perf_counter()) > 0:
                     await asyncio.sleep(wait)
@@ -101,12 +98,10 @@ class _Generator:
         numbers = count()
 
         async def caller() -> None:
-            while (now := time.perf_counter()) < started + self._plan.seconds:
+            while (now := time.perf_counter()) < started + self._load.seconds:
                 await self._send(channels, next(numbers), now)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self._plan.callers):
-                group.create_task(caller())
+        await asyncio.gather(*(caller() for _ in range(self._load.callers)))
 
     async def _send(self, channels: Sequence[grpc.aio.Channel], number: int, due: float) -> None:
         call = self._calls[number % len(self._calls)]
@@ -114,16 +109,9 @@ class _Generator:
             call.method
         )
         try:
-            await method(call.content, timeout=self._plan.deadline_seconds)
+            await method(call.content, timeout=_DEADLINE_SECONDS)
         except grpc.aio.AioRpcError as error:
             name = error.code().name
             self._offered.ends[name] = self._offered.ends.get(name, 0) + 1
         else:
             self._offered.milliseconds.append(1_000.0 * (time.perf_counter() - due))
-
-
-if __name__ == "__main__":
-    given = Plan(**json.loads(sys.argv[1]))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        outcome = runner.run(_Generator(given, read_offered(Path(given.calls))).run())
-    print(json.dumps(asdict(outcome)))

@@ -2,19 +2,19 @@
 
 import random
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+import psutil
 from rich.progress import Progress
 
 from bench.load.calls import OfferedCall
-from bench.shared.programs import RunningProgram, cpu_seconds, process_tree
+from bench.shared.programs import RunningProgram, process_tree, run
 from bench.shared.results import Grid
-from bench.shared.statistics import times
 
 _MOST_CONNECTIONS = 4
 _WARMING_SECONDS = 1
@@ -90,17 +90,20 @@ def _repeat(
         "--header=content-type: application/grpc", "--header=te: trailers", f"http://{server.address}{call.method}",
     ]  # fmt: skip
     processes = process_tree(server.process)
-    before = cpu_seconds(processes)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    spent = cpu_seconds(processes) - before
-    if done.returncode:
-        raise RuntimeError(f"h2load failed: {done.stderr.strip()[-2_000:]}")
+    before = _cpu_seconds(processes)
+    run(command)
+    spent = _cpu_seconds(processes) - before
     # A line has the call's start in microseconds, its HTTP status, and its microseconds.
     rows = [line.split("\t") for line in log.read_text(encoding="ascii").splitlines()]
     failed = [row for row in rows if row[1] != _OK]
     if failed or not rows:
         raise RuntimeError(f"h2load: {len(failed)} of {len(rows)} calls were not answered")
-    told = times([[int(row[2]) / 1_000.0 for row in rows]])
+    p50, p99 = np.percentile([int(row[2]) / 1_000.0 for row in rows], (50.0, 99.0)).tolist()
     # Calls before the measured time cost the server the same, but are not in the log.
     cpu = 1_000.0 * spent * seconds / (seconds + _WARMING_SECONDS) / len(rows)
-    return Repeated(name, kind, streams, len(rows) / seconds, told.median, told.p99, cpu)
+    return Repeated(name, kind, streams, len(rows) / seconds, p50, p99, cpu)
+
+
+def _cpu_seconds(processes: Sequence[psutil.Process]) -> float:
+    """User and system time that the processes have used so far."""
+    return float(sum(sum(one.cpu_times()[:2]) for one in processes))

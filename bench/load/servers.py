@@ -1,13 +1,11 @@
 """Servers of this source tree, and of another one that it is compared with."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench.shared.programs import RunningProgram, python_path, running, serve_command, trees
+from bench.shared.programs import RunningProgram, python_path, run, running, serve_command, trees
 
 _BUILD = """
 import sys
@@ -27,17 +25,9 @@ def running_servers(other: Path | None, nodes: int, out: Path) -> Iterator[dict[
     with ExitStack() as stack:
         servers = {}
         for name, tree in trees(other).items():
-            data = _index(tree, out / f"corpus-{nodes}-{name.replace(' ', '-')}", nodes)
+            folder = out / f"corpus-{nodes}-{name.replace(' ', '-')}"
+            # -P: not the modules of the current folder, which is this tree.
+            data = Path(run([sys.executable, "-P", "-c", _BUILD, folder.resolve(), str(nodes)], tree).splitlines()[-1])
             command = ["env", f"PYTHONPATH={python_path(tree)}", *serve_command(data)]
-            servers[name] = stack.enter_context(running(command, out / f"{name.replace(' ', '-')}.log"))
+            servers[name] = stack.enter_context(running(command, folder / "server.log"))
         yield servers
-
-
-def _index(tree: Path, folder: Path, nodes: int) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-c", _BUILD, str(folder.resolve()), str(nodes)]
-    environment = {**os.environ, "PYTHONPATH": python_path(tree)}
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{tree}: the index cannot be built: {done.stderr.strip()[-2_000:]}")
-    return Path(done.stdout.splitlines()[-1])

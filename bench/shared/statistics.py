@@ -1,36 +1,14 @@
-"""Summaries of times, and of differences that may be due to chance.
+"""Differences that may be due to chance: the paired bootstrap over queries of Sakai (SIGIR 2006)."""
 
-The paired bootstrap over queries is that of Sakai (SIGIR 2006).
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 RESAMPLES = 10_000
 SEED = 20_260_101
 _LEVELS = (0.025, 0.975)
 _RESAMPLES_A_BLOCK = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """Milliseconds: percentiles of all calls, and the lowest median of a round, which other programs disturb least."""
-
-    calls: int
-    median: float
-    p95: float
-    p99: float
-    best: float
-
-
-def times(rounds: Sequence[Sequence[float]]) -> Times:
-    """Of the times of each round, in milliseconds; percentiles between two calls are interpolated."""
-    every = np.concatenate([np.asarray(one, dtype=np.float64) for one in rounds])
-    median, p95, p99 = np.percentile(every, (50.0, 95.0, 99.0)).tolist()
-    return Times(len(every), median, p95, p99, min(float(np.median(one)) for one in rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +23,13 @@ class Difference:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
 
-def paired_difference(values: NDArray[np.float64], baseline: NDArray[np.float64]) -> Difference:
+def paired_difference(values: ArrayLike, baseline: ArrayLike) -> Difference:
     """The mean of `values - baseline` over queries, both of shape [queries], at least one.
 
     Queries are drawn with replacement `RESAMPLES` times, from a fixed seed, so that the same values give the same
     interval.
     """
-    differences = values - baseline
+    differences = np.subtract(values, baseline, dtype=np.float64)
     generator = np.random.default_rng(SEED)
     means = np.empty(RESAMPLES, dtype=np.float64)
     for start in range(0, RESAMPLES, _RESAMPLES_A_BLOCK):

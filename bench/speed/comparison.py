@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import grpc
+import numpy as np
 from rich.progress import Progress
 
-from bench.shared.programs import Memory, RunningProgram, memory, process_tree
-from bench.shared.statistics import Times, times
-from bench.speed.calls import Calls, Scenario
+from bench.shared.programs import RunningProgram
+from bench.speed.calls import Scenario, requests
 from bench.speed.corpus import Corpus
 from bench.speed.wire import measure
 
@@ -24,96 +25,82 @@ class Plan:
     rounds: int
     calls: int
 
-    def count(self, clients: int) -> int:
-        """The calls of one round of `clients`."""
-        return max(self.calls, LEAST_CALLS_A_CLIENT * clients)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Series:
-    """One server's times in one scenario; None with the `problem` of a call that failed.
+    """The calls of one server in one scenario; no further ones are made after a `problem`.
 
-    `agreement` is the share of its answers that are those of the first server: the same rows in the same order.
+    Attributes:
+        milliseconds: The time of each call.
+        seconds: The time of all together.
+        recalls: For each round of semantic searches, the share of the true neighbours that were found.
+        agreements: For each round, the share of answers with the rows of the first server's in the same order.
     """
 
     server: str
     scenario: str
     clients: int
-    times: Times | None
-    recall: float | None
-    calls_per_second: float | None
-    agreement: float | None
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The results of all servers on one corpus, and their memory after all calls."""
-
-    corpus: Mapping[str, int]
-    series: Sequence[Series]
-    memory: Mapping[str, Memory]
-
-
-@dataclass(slots=True)
-class _Collected:
-    rounds: list[list[float]] = field(default_factory=list[list[float]])
+    milliseconds: list[float] = field(default_factory=list[float])
+    seconds: float = 0.0
     recalls: list[float] = field(default_factory=list[float])
     agreements: list[float] = field(default_factory=list[float])
-    seconds: float = 0.0
     problem: str = ""
 
+    def figures(self) -> dict[str, object]:
+        """The percentiles and means, for a file of results."""
+        what = {"server": self.server, "scenario": self.scenario, "clients": self.clients}
+        if self.problem:
+            return {**what, "problem": self.problem}
+        p50, p95, p99 = self.percentiles
+        return {
+            **what,
+            "p50": p50,
+            "p95": p95,
+            "p99": p99,
+            "calls_per_second": self.rate,
+            "recall": mean(self.recalls),
+            "agreement": mean(self.agreements),
+        }
 
-def compare(servers: Mapping[str, RunningProgram], corpus: Corpus, plan: Plan, progress: Progress) -> Comparison:
+    @property
+    def percentiles(self) -> list[float]:
+        """The 50th, 95th and 99th, interpolated, of milliseconds."""
+        found: list[float] = np.percentile(self.milliseconds, (50.0, 95.0, 99.0)).tolist()
+        return found
+
+    @property
+    def rate(self) -> float:
+        """Calls a second."""
+        return len(self.milliseconds) / self.seconds
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """None for no values."""
+    return fmean(values) if values else None
+
+
+def compare(servers: Mapping[str, RunningProgram], corpus: Corpus, plan: Plan, progress: Progress) -> list[Series]:
     """Calls servers of the corpus in turn, A B A B. A server is not asked again what it has failed to answer."""
     cases = [(scenario, clients) for clients in plan.clients for scenario in plan.scenarios]
-    collected = {(name, case): _Collected() for name in servers for case in cases}
-    task = progress.add_task("asking", total=plan.rounds * len(cases))
-    for number in range(plan.rounds):
-        for case in cases:
-            progress.update(task, description=f"{case[0]}, {case[1]} clients")
+    series = {case: [Series(name, str(case[0]), case[1]) for name in servers] for case in cases}
+    for number in progress.track(range(plan.rounds), description="asking"):
+        for (scenario, clients), by_server in series.items():
+            count = max(plan.calls, LEAST_CALLS_A_CLIENT * clients)
+            numbers = range(number * count, (number + 1) * count)
+            prepared = requests(corpus, scenario)
             first: list[list[int]] = []
-            for name, server in servers.items():
-                own = collected[name, case]
-                answers = _collect(server, case, number, corpus, plan, own)
-                if first and answers:
-                    same = sum(one == other for one, other in zip(answers, first, strict=True))
-                    own.agreements.append(same / len(answers))
-                first = first or answers
-            progress.advance(task)
-    series = [_series(name, *case, found, plan) for (name, case), found in collected.items()]
-    used = {name: memory(process_tree(server.process)) for name, server in servers.items()}
-    return Comparison(corpus.shape, series, used)
-
-
-def _collect(
-    server: RunningProgram, case: tuple[Scenario, int], number: int, corpus: Corpus, plan: Plan, into: _Collected
-) -> list[list[int]]:
-    """Adds a round of a server to what is known of it; gives its answers, none if it fails."""
-    if into.problem:
-        return []
-    scenario, clients = case
-    count = plan.count(clients)
-    numbers = range(number * count, (number + 1) * count)
-    try:
-        measured = measure(server.address, scenario.kind, Calls(corpus).requests(scenario), numbers, clients)
-    except grpc.RpcError as error:
-        into.problem = " ".join(str(error).split())
-        return []
-    into.rounds.append(measured.milliseconds)
-    into.seconds += measured.seconds
-    if scenario.kind == "semantic":
-        into.recalls.append(corpus.recall(scenario.filter, number * count, measured.answers))
-    return measured.answers
-
-
-def _series(name: str, scenario: Scenario, clients: int, found: _Collected, plan: Plan) -> Series:
-    if found.problem:
-        return Series(name, str(scenario), clients, None, None, None, None, found.problem)
-    rate = len(found.rounds) * plan.count(clients) / found.seconds
-    recall, agreement = _mean(found.recalls), _mean(found.agreements)
-    return Series(name, str(scenario), clients, times(found.rounds), recall, rate, agreement)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+            for one in (one for one in by_server if not one.problem):
+                try:
+                    measured = measure(servers[one.server].address, scenario.kind, prepared, numbers, clients)
+                except grpc.RpcError as error:
+                    one.problem = " ".join(str(error).split())
+                    continue
+                one.milliseconds += measured.milliseconds
+                one.seconds += measured.seconds
+                if scenario.kind == "semantic":
+                    one.recalls.append(corpus.recall(scenario.filter, numbers.start, measured.answers))
+                if first:
+                    one.agreements.append(fmean(a == b for a, b in zip(measured.answers, first, strict=True)))
+                elif one is by_server[0]:
+                    first = measured.answers
+    return [one for by_server in series.values() for one in by_server]

@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bench.speed.corpus import CLUSTERED, LANGUAGE, RANDOM, Corpus
@@ -13,7 +14,8 @@ from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, build_index
-from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_ingest.jsonl.export import jsonl_line
+from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
 
 SCOPE = Scope("synthetic", "main", "bench")
 KIND = "py"
@@ -37,7 +39,7 @@ class SyntheticSource:
         """See `Source.description`."""
         return f"synthetic corpus {json.dumps(self._corpus.shape)}"
 
-    def read(self) -> Iterator[SourceRecord]:
+    def read(self) -> Iterator[SourceNode | SourceEdge]:
         """See `Source.read`."""
         for start in range(self._rows.start, self._rows.stop, _BATCH):
             yield from self._nodes(start, min(start + _BATCH, self._rows.stop))
@@ -85,6 +87,14 @@ class Stages:
         self.seconds[name] = time.perf_counter() - started
 
 
+def write_source(file: Path, corpus: Corpus) -> None:
+    """Writes the nodes and edges of a corpus as JSONL, without vectors."""
+    with file.open("w", encoding="utf-8") as stream:
+        for record in SyntheticSource(corpus).read():
+            plain = replace(record, vector=None) if isinstance(record, SourceNode) else record
+            stream.write(jsonl_line(plain) + "\n")
+
+
 def ensure_index(corpus: Corpus) -> Path:
     """The data folder next to the corpus with its index built and active; one of another format is built anew.
 
@@ -95,18 +105,13 @@ def ensure_index(corpus: Corpus) -> Path:
         shutil.rmtree(data, ignore_errors=True)
         stages = Stages()
         build_index(SyntheticSource(corpus), BuildOptions(data, SCOPE, embedder=None), stages)
-        _build_notes(corpus).write_text(json.dumps(stages.seconds), encoding="utf-8")
+        (corpus.folder / "built.json").write_text(json.dumps(stages.seconds), encoding="utf-8")
     return data
 
 
-def build_seconds(corpus: Corpus) -> float | None:
-    """How long the index next to the corpus took to build; None where that was not noted."""
-    notes = _build_notes(corpus)
-    return sum(json.loads(notes.read_text(encoding="utf-8")).values()) if notes.exists() else None
-
-
-def _build_notes(corpus: Corpus) -> Path:
-    return corpus.folder / "built.json"
+def build_seconds(corpus: Corpus) -> float:
+    """How long the index next to the corpus took to build."""
+    return float(sum(json.loads((corpus.folder / "built.json").read_text(encoding="utf-8")).values()))
 
 
 def _usable(data: Path) -> bool:

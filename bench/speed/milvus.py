@@ -1,4 +1,4 @@
-"""A synthetic index in Milvus, and the options with which `groundwire serve` reads it there."""
+"""A synthetic index in Milvus, and the command with which Groundwire serves it from there."""
 
 import json
 import os
@@ -7,15 +7,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import yaml
-
-from bench.shared.programs import Memory, memory
+from bench.shared.programs import Memory, folder_bytes, memory, serve_command
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, ensure_index
 from groundwire_index.milvus.address import MilvusAddress
@@ -43,59 +41,48 @@ class Milvus:
     @property
     def memory(self) -> Memory | None:
         """The memory of its process."""
-        return None if self.process is None else memory([self.process])
+        return None if self.process is None else memory(self.process)
 
     @property
     def file_bytes(self) -> int | None:
         """The size of its files."""
-        if self.files is None:
-            return None
-        return sum(path.stat().st_size for path in self.files.rglob("*") if path.is_file())
+        return None if self.files is None else folder_bytes(self.files)
 
 
 @contextmanager
 def milvus_lite(folder: Path) -> Iterator[Milvus]:
     """Runs milvus-lite over a folder. Raises RuntimeError when it does not start."""
     folder.mkdir(parents=True, exist_ok=True)
-    port, log = _free_port(), folder / "milvus.log"
-    listen = ("--host", "127.0.0.1", "--port", str(port))
-    command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(folder / "files"), *listen]
+    files, log = folder / "files", folder / "milvus.log"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    listen = ("--host", "127.0.0.1", "--port", port)
+    command = [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(files), *listen]
     with log.open("w", encoding="utf-8") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file, env={**os.environ, "PYTHON_DOTENV_DISABLED": "1"})
     try:
-        milvus = Milvus(f"http://127.0.0.1:{port}", process.pid, folder / "files")
-        _wait_for(milvus, lambda: process.poll() is None, log)
+        milvus = Milvus(f"http://127.0.0.1:{port}", process.pid, files)
+        _wait_for(milvus.uri, process, log)
         yield milvus
     finally:
         process.kill()
         process.wait()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(milvus: Milvus, lives: Callable[[], bool], log: Path) -> None:
-    store = MilvusStore(MilvusAddress(milvus.uri, seconds=1.0))
+def _wait_for(uri: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    store = MilvusStore(MilvusAddress(uri, seconds=1.0))
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
             store.check()
         except StorageUnavailableError:
-            if not lives() or time.monotonic() > deadline:
+            if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"milvus-lite did not start:\n{log.read_text(encoding='utf-8')}") from None
             time.sleep(0.05)
         else:
             store.close()
             return
-
-
-def address_of(corpus: Corpus, milvus: Milvus) -> MilvusAddress:
-    """The database that holds a corpus' index and nothing else."""
-    database = f"bench_{corpus.folder.name.replace('-', '_')}"
-    return MilvusAddress(milvus.uri, database, seconds=SECONDS, writing_seconds=_WRITING_SECONDS)
 
 
 def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
@@ -104,8 +91,11 @@ def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
     These are kept next to the corpus for later runs. Raises IngestError and StorageUnavailableError.
     """
     name = "lite" if milvus.files else urlsplit(milvus.uri).netloc.replace(":", "-")
-    notes, address = corpus.folder / f"published-{name}.json", address_of(corpus, milvus)
-    _make_database(address)
+    notes, address = corpus.folder / f"published-{name}.json", _address(corpus, milvus)
+    client = connect(replace(address, database="default"))
+    if address.database not in client.list_databases():
+        client.create_database(address.database)
+    client.close()
     catalogue = Catalogue(MilvusStore(address))
     if catalogue.active(SCOPE) != SCOPE.active_index:
         stages = Stages()
@@ -120,22 +110,15 @@ def ensure_published(corpus: Corpus, milvus: Milvus) -> dict[str, float]:
     return seconds
 
 
-def serve_options(address: MilvusAddress, config: Path) -> tuple[str, ...]:
-    """The options of `groundwire serve` for an index in a database of Milvus; writes `config`."""
-    settings = {
-        "backend": "milvus",
-        "milvus_uri": address.uri,
-        "milvus_database": address.database,
-        "milvus_seconds": address.seconds,
-        "default_deadline_seconds": address.seconds,
-    }
-    config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(yaml.safe_dump(settings), encoding="utf-8")
-    return "--config", str(config)
+def serve_from(corpus: Corpus, milvus: Milvus, data: Path) -> list[str]:
+    """The command that serves a corpus' index from Milvus."""
+    address = _address(corpus, milvus)
+    where = ("--milvus-uri", address.uri, "--milvus-database", address.database)
+    options = ("--backend", "milvus", *where, "--milvus-seconds", str(SECONDS))
+    return ["env", f"GROUNDWIRE_DEFAULT_DEADLINE_SECONDS={SECONDS}", *serve_command(data, options)]
 
 
-def _make_database(address: MilvusAddress) -> None:
-    client = connect(replace(address, database="default"))
-    if address.database not in client.list_databases():
-        client.create_database(address.database)
-    client.close()
+def _address(corpus: Corpus, milvus: Milvus) -> MilvusAddress:
+    """The database that holds a corpus' index and nothing else."""
+    database = f"bench_{corpus.folder.name.replace('-', '_')}"
+    return MilvusAddress(milvus.uri, database, seconds=SECONDS, writing_seconds=_WRITING_SECONDS)

@@ -7,17 +7,16 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from bench.shared.programs import Memory, running, serve_command
-from bench.shared.results import ABSENT, Grid, write_results
-from bench.speed.comparison import Comparison, Plan, Series, compare
+from bench.shared.programs import Memory, folder_bytes, memory, running, serve_command
+from bench.shared.results import ABSENT, MEBIBYTE, Grid, write_results
+from bench.speed.comparison import Plan, Series, compare, mean
 from bench.speed.corpus import Corpus
 from bench.speed.footprint import Footprint
 from bench.speed.footprint import grid as footprint_grid
 from bench.speed.index import build_seconds, ensure_index
-from bench.speed.milvus import Milvus, address_of, ensure_published, milvus_lite, serve_options
+from bench.speed.milvus import Milvus, ensure_published, milvus_lite, serve_from
 
 EMBEDDED, ON_MILVUS = "embedded", "on Milvus"
-_MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +35,14 @@ class InMilvus:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One corpus: its calls, what the index on the local disk takes, and what the one in Milvus takes."""
+    """One corpus: its calls, the servers' memory after all of them, and the costs of its indexes."""
 
-    comparison: Comparison
+    nodes: int
+    series: Sequence[Series]
+    memory: Mapping[str, Memory]
     index_bytes: int
-    build_seconds: float | None
+    build_seconds: float
     in_milvus: InMilvus | None
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes it has."""
-        return self.comparison.corpus["nodes"]
 
 
 def measure_size(
@@ -56,63 +52,62 @@ def measure_size(
 
     Without a running `milvus`, milvus-lite is run. Raises IngestError, StorageUnavailableError and RuntimeError.
     """
-    work.mkdir(parents=True, exist_ok=True)
     data = ensure_index(corpus)
-    size = sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
     lite = corpus.folder / "milvus-lite"
-    published = None
-    if with_milvus:
-        # Another process than that which serves, so that publishing does not count as memory of serving.
-        with nullcontext(milvus) if milvus else milvus_lite(lite) as writing:
-            published = ensure_published(corpus, writing)
+    commands = {EMBEDDED: serve_command(data)}
+    in_milvus = None
     with ExitStack() as stack:
-        servers = {EMBEDDED: stack.enter_context(running(serve_command(data), work / "embedded.log"))}
-        if published is None:
-            return Size(compare(servers, corpus, plan, progress), size, build_seconds(corpus), None)
-        serving = milvus or stack.enter_context(milvus_lite(lite))
-        idle, address = serving.memory, address_of(corpus, serving)
-        command = serve_command(data, serve_options(address, work / "milvus.yaml"))
-        servers[ON_MILVUS] = stack.enter_context(running(command, work / "milvus.log"))
-        comparison = compare(servers, corpus, plan, progress)
-        used = serving.memory
-        held = InMilvus(published, serving.file_bytes, idle, used)
-        return Size(comparison, size, build_seconds(corpus), held)
+        if with_milvus:
+            # Another process than that which serves, so that publishing does not count as memory of serving.
+            with nullcontext(milvus) if milvus else milvus_lite(lite) as writing:
+                published = ensure_published(corpus, writing)
+            serving = milvus or stack.enter_context(milvus_lite(lite))
+            idle = serving.memory
+            commands[ON_MILVUS] = serve_from(corpus, serving, data)
+        servers = {
+            name: stack.enter_context(running(command, work / f"{name}.log")) for name, command in commands.items()
+        }
+        series = compare(servers, corpus, plan, progress)
+        used = {name: memory(server.process) for name, server in servers.items()}
+        if with_milvus:
+            in_milvus = InMilvus(published, serving.file_bytes, idle, serving.memory)
+    return Size(len(corpus), series, used, folder_bytes(data), build_seconds(corpus), in_milvus)
 
 
 def write_scale(out: Path, sizes: Sequence[Size], footprints: Sequence[Footprint]) -> None:
     """Writes `scale`: the calls of each size, its costs, and a server's start and memory."""
     tables = [*(grid for size in sizes for grid in _calls(size)), _costs(sizes)]
-    content = {"sizes": [asdict(one) for one in sizes], "starts": [asdict(one) for one in footprints]}
-    failed = [(size.nodes, one) for size in sizes for one in size.comparison.series if one.problem]
+    figures = [{**asdict(size), "series": [one.figures() for one in size.series]} for size in sizes]
+    content = {"sizes": figures, "starts": [asdict(one) for one in footprints]}
+    failed = [(size.nodes, one) for size in sizes for one in size.series if one.problem]
     notes = "".join(f"- {nodes:,} nodes, {one.server}, {one.scenario}: {one.problem}\n" for nodes, one in failed)
     write_results(out, "scale", [*tables, footprint_grid(footprints)], content, notes)
 
 
 def _calls(size: Size) -> Iterator[Grid]:
     """For each number of clients: the servers' times, and whether the nodes are right."""
-    series = {(one.server, one.scenario, one.clients): one for one in size.comparison.series}
-    servers = list(dict.fromkeys(server for server, _, _ in series))
-    for clients in sorted({number for _, _, number in series}):
-        rows = []
-        for scenario in dict.fromkeys(scenario for _, scenario, _ in series):
-            own = [series[server, scenario, clients] for server in servers]
-            rows.append([scenario, *(cell for one in own for cell in _cells(one, own[0]))])
+    servers = list(size.memory)
+    for clients in sorted({one.clients for one in size.series}):
+        rows: dict[str, list[Series]] = {}
+        for one in size.series:
+            if one.clients == clients:
+                rows.setdefault(one.scenario, []).append(one)
         what = ("p50", "p95", "p99", "calls/s", "recall@10", "p50 ratio", "same answers")
         # The first server is the base of ratios and answers.
         headings = [f"{server} {name}" for server in servers for name in (what[:5] if server == EMBEDDED else what)]
+        cells = [[name, *(cell for one in own for cell in _cells(one, own[0]))] for name, own in rows.items()]
         title = f"Calls, ms: {size.nodes:,} nodes, {clients} client{'s' if clients > 1 else ''}"
-        yield Grid(title, ["call", *headings], rows)
+        yield Grid(title, ["call", *headings], cells)
 
 
 def _cells(one: Series, base: Series) -> list[str]:
-    cells = [ABSENT] * 5
-    if one.times:
-        percentiles = (f"{value:,.2f}" for value in (one.times.median, one.times.p95, one.times.p99))
-        cells = [*percentiles, f"{one.calls_per_second:,.1f}", _share(one.recall)]
+    if one.problem:
+        return [ABSENT] * (5 if one is base else 7)
+    cells = [*(f"{value:,.2f}" for value in one.percentiles), f"{one.rate:,.1f}", _share(mean(one.recalls))]
     if one is base:
         return cells
-    ratio = f"{one.times.median / base.times.median:.1f}" if one.times and base.times else ABSENT
-    return [*cells, ratio, _share(one.agreement)]
+    ratio = ABSENT if base.problem else f"{one.percentiles[0] / base.percentiles[0]:.1f}"
+    return [*cells, ratio, _share(mean(one.agreements))]
 
 
 def _share(value: float | None) -> str:
@@ -121,21 +116,19 @@ def _share(value: float | None) -> str:
 
 def _costs(sizes: Sequence[Size]) -> Grid:
     columns = ("build s", "publish s", "files MiB", "bytes a node", "server MiB", "Milvus MiB", "bytes a node")
-    rows = [row for size in sizes for row in _costs_of(size)]
+    rows = []
+    for size in sizes:
+        built, private = f"{size.build_seconds:,.0f}", {name: used.private for name, used in size.memory.items()}
+        server = _amount(private[EMBEDDED], size.nodes)[0]
+        local = [built, ABSENT, *_amount(size.index_bytes, size.nodes), server, ABSENT, ABSENT]
+        rows.append([f"{size.nodes:,} nodes, {EMBEDDED}", *local])
+        if one := size.in_milvus:
+            published, server = f"{sum(one.published.values()):,.0f}", _amount(private[ON_MILVUS], size.nodes)[0]
+            held = one.used.private - one.idle.private if one.used and one.idle else None
+            files, inside = _amount(one.file_bytes, size.nodes), _amount(held, size.nodes)
+            rows.append([f"{size.nodes:,} nodes, {ON_MILVUS}", built, published, *files, server, *inside])
     return Grid("Build, files and private memory; that of Milvus above what it takes idle", ["index", *columns], rows)
 
 
-def _costs_of(size: Size) -> Iterator[list[str]]:
-    private = {name: _amount(used.private, size.nodes)[0] for name, used in size.comparison.memory.items()}
-    built = ABSENT if size.build_seconds is None else f"{size.build_seconds:,.0f}"
-    files = _amount(size.index_bytes, size.nodes)
-    yield [f"{size.nodes:,} nodes, {EMBEDDED}", built, ABSENT, *files, private[EMBEDDED], ABSENT, ABSENT]
-    if one := size.in_milvus:
-        published, files = f"{sum(one.published.values()):,.0f}", _amount(one.file_bytes, size.nodes)
-        held = one.used.private - one.idle.private if one.used and one.idle else None
-        server = private[ON_MILVUS]
-        yield [f"{size.nodes:,} nodes, {ON_MILVUS}", built, published, *files, server, *_amount(held, size.nodes)]
-
-
 def _amount(size: int | None, nodes: int) -> tuple[str, str]:
-    return (ABSENT, ABSENT) if size is None else (f"{size / _MEBIBYTE:,.0f}", f"{size / nodes:,.0f}")
+    return (ABSENT, ABSENT) if size is None else (f"{size / MEBIBYTE:,.0f}", f"{size / nodes:,.0f}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.shared.programs import running, serve_command
 from bench.shared.results import Grid
-from bench.speed.calls import METHODS, Calls, Request, Scenario
+from bench.speed.calls import METHODS, Request, Scenario, requests
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, SyntheticSource, ensure_index
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
@@ -26,7 +26,6 @@ def measure_several(corpus: Corpus, counts: Sequence[int], rounds: int, work: Pa
     Every split has a server of its own with all data; calls take turns. Raises IngestError and RuntimeError.
     """
     data = ensure_index(corpus)
-    work.mkdir(parents=True, exist_ok=True)
     for count in counts:
         for number, rows in enumerate(np.array_split(np.arange(len(corpus)), count)):
             scope = Scope(f"{_prefix(count)}{number:04d}", "main", SCOPE.active_index)
@@ -37,12 +36,12 @@ def measure_several(corpus: Corpus, counts: Sequence[int], rounds: int, work: Pa
     medians: dict[str, list[float]] = {}
     with running(serve_command(data), work / "several.log") as server, grpc.insecure_channel(server.address) as channel:
         for kind in KINDS:
-            requests = Calls(corpus).requests(Scenario(kind))
-            variants = [[_about(request, scopes) for request in requests] for scopes in ([], *asked)]
+            single = requests(corpus, Scenario(kind))
+            variants = [[_about(request, scopes) for request in single] for scopes in ([], *asked)]
             call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHODS[kind])
             for variant in variants:  # opens every index
                 call(variant[0], timeout=600)
-            seconds = [[_timed(call, variant[turn % len(requests)]) for variant in variants] for turn in range(rounds)]
+            seconds = [[_timed(call, variant[turn % len(single)]) for variant in variants] for turn in range(rounds)]
             medians[kind] = (np.median(np.asarray(seconds), axis=0) * 1_000).tolist()
     return medians
 

@@ -2,10 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import methodcaller
-from typing import Any, TypeAlias
 
 import grpc
 import grpc.aio
@@ -25,7 +23,6 @@ _RESPONSES: Mapping[str, tuple[type[Message], str]] = {
     "Query": (query_pb2.QueryResponse, "matches"),
 }
 """Each method's response, and its field of nodes."""
-Method: TypeAlias = Callable[[Request], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,47 +35,12 @@ class Measurement:
 
 
 def measure(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int) -> Measurement:
-    """Runs a closed loop over one channel: with blocking calls for one client, else on uvloop.
+    """Runs a closed loop of each client over one channel, on uvloop. Raises grpc.RpcError.
 
     One thread per client would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
-    Raises grpc.RpcError.
     """
-    if clients == 1:
-        return _measure_one(address, kind, requests, numbers)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_measure(address, kind, requests, numbers, clients))
-
-
-def method(channel: grpc.Channel | grpc.aio.Channel, kind: str) -> Method:
-    """A callable for the method of a kind of call; on an asyncio channel its result is awaitable."""
-    response, _ = _response(kind)
-    call: Method = channel.unary_unary(
-        METHODS[kind], request_serializer=methodcaller("SerializeToString"), response_deserializer=response.FromString
-    )
-    return call
-
-
-def _response(kind: str) -> tuple[type[Message], str]:
-    return _RESPONSES[METHODS[kind].rpartition("/")[2]]
-
-
-def _rows(kind: str, response: Message) -> list[int]:
-    """The rows that a response names, in its order."""
-    return [row_of(one.id) for one in getattr(response, _response(kind)[1])]
-
-
-def _measure_one(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int]) -> Measurement:
-    milliseconds, answers = [], []
-    with grpc.insecure_channel(address) as channel:
-        call = method(channel, kind)
-        for number in numbers[-WARMING:]:
-            call(requests[number % len(requests)])
-        started = time.perf_counter()
-        for number in numbers:
-            begun = time.perf_counter()
-            answers.append(_rows(kind, call(requests[number % len(requests)])))
-            milliseconds.append(1_000.0 * (time.perf_counter() - begun))
-        return Measurement(milliseconds, answers, time.perf_counter() - started)
 
 
 async def _measure(
@@ -87,25 +49,23 @@ async def _measure(
     milliseconds = [0.0] * len(numbers)
     answers: list[list[int]] = [[]] * len(numbers)
     places = iter(range(len(numbers)))
-
-    async def ask(call: Callable[[Request], Awaitable[Message]], number: int) -> list[int]:
-        return _rows(kind, await call(requests[number % len(requests)]))
-
-    async def work(call: Callable[[Request], Awaitable[Message]]) -> None:
-        for place in places:
-            started = time.perf_counter()
-            answers[place] = await ask(call, numbers[place])
-            milliseconds[place] = 1_000.0 * (time.perf_counter() - started)
+    response, nodes = _RESPONSES[METHODS[kind].rpartition("/")[2]]
 
     async with grpc.aio.insecure_channel(address) as channel:
-        call = method(channel, kind)
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHODS[kind])
+
+        async def ask(number: int) -> list[int]:
+            answer = response.FromString(await call(requests[number % len(requests)].SerializeToString()))
+            return [row_of(one.id) for one in getattr(answer, nodes)]
+
+        async def work() -> None:
+            for place in places:
+                began = time.perf_counter()
+                answers[place] = await ask(numbers[place])
+                milliseconds[place] = 1_000.0 * (time.perf_counter() - began)
+
         for number in numbers[-WARMING:]:
-            await asyncio.gather(*(ask(call, number) for _ in range(clients)))
+            await asyncio.gather(*(ask(number) for _ in range(clients)))
         started = time.perf_counter()
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(clients):
-                    group.create_task(work(call))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
+        await asyncio.gather(*(work() for _ in range(clients)))
         return Measurement(milliseconds, answers, time.perf_counter() - started)
