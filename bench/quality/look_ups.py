@@ -27,7 +27,7 @@ def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
     names = sorted(bearers)
     drawn = random.Random(_SEED).sample(names, min(count, len(names)))
     return [
-        JudgedQuery(name, tuple(bearers[name]), (UNAMBIGUOUS,) if len(bearers[name]) == 1 else ())
+        JudgedQuery(query=name, relevant=tuple(bearers[name]), parts=(UNAMBIGUOUS,) if len(bearers[name]) == 1 else ())
         for name in sorted(drawn)
     ]
 
@@ -35,7 +35,7 @@ def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
 def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
     """The same look-ups, each with a letter removed, inserted, replaced, or swapped with the next; fixed seed."""
     generator = random.Random(_SEED)
-    return [JudgedQuery(_slip(one.query, generator), one.relevant, one.parts) for one in look_ups]
+    return [one.model_copy(update={"query": _slip(one.query, generator)}) for one in look_ups]
 
 
 def last_segment(symbol: str) -> str:

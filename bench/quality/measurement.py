@@ -1,17 +1,21 @@
 """A whole measurement: index, serve, run queries, report."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
-from bench.quality.evaluation import evaluate
-from bench.quality.modes import MODES, NEEDS_RERANKER, Mode
-from bench.quality.report import grids, summarise
+from rich.progress import track
+
+from bench.quality.metrics import measure
+from bench.quality.modes import MODES, RERANKED, Mode
+from bench.quality.report import ModeRun, grids, summarise
 from bench.quality.sets import Document, JudgedQuery, write_nodes
 from bench.shared.programs import build_index, running, serve_command
 from bench.shared.results import write_results
 from bench.shared.statistics import RESAMPLES, SEED
-from groundwire_client import GroundwireClient
+from groundwire_client import GroundwireClient, IndexScope
 
 CALL_SECONDS = 60.0
 
@@ -35,7 +39,7 @@ def chosen_modes(names: Sequence[str] | None, baseline: str, reranker: str) -> M
 
     Raises UnknownModeError.
     """
-    possible = [name for name in MODES if reranker or name not in NEEDS_RERANKER]
+    possible = [name for name in MODES if reranker or name != RERANKED]
     wanted = {*(names or possible), baseline}
     unknown = sorted(wanted.difference(possible))
     if unknown:
@@ -55,11 +59,35 @@ def measure_set(
     nodes, data = out / name / "nodes.jsonl", out / "data"
     write_nodes(nodes, corpus)
     scope = build_index(nodes, name, data, setup.embedder)
+    prefix = f"{scope.repository}::{scope.branch}"
+    ids = {one.id: f"{prefix}::{one.kind}::{one.id}" for one in corpus}
+    relevant = [{ids[id_] for id_ in query.relevant} for query in queries]
     reranker = ("--reranker", setup.reranker) if setup.reranker else ()
     with (
         running(serve_command(data, reranker, setup.embedder), out / f"{name}.log") as server,
         GroundwireClient(server.address, timeout=CALL_SECONDS) as client,
     ):
-        summary = summarise(evaluate(client, scope, name, corpus, queries, setup.modes), setup.baseline)
+        runs = {one: _run(client, scope, one, mode, queries, relevant) for one, mode in setup.modes.items()}
+    parts = summarise(queries, runs, setup.baseline)
     parameters = {"embedder": setup.embedder, "reranker": setup.reranker, "resamples": RESAMPLES, "seed": SEED}
-    write_results(out, name, grids(summary, measure), {**asdict(summary), "parameters": parameters})
+    content = {"documents": len(corpus), "baseline": setup.baseline, "parts": list(map(asdict, parts))}
+    tables = grids(f"{name}, {len(corpus):,} documents", parts, setup.baseline, measure)
+    write_results(out, name, tables, {**content, "parameters": parameters})
+
+
+def _run(
+    client: GroundwireClient,
+    scope: IndexScope,
+    name: str,
+    mode: Mode,
+    queries: Sequence[JudgedQuery],
+    relevant: Sequence[set[str]],
+) -> ModeRun:
+    """Runs one mode, one call at a time."""
+    measures, times = [], []
+    for query, wanted in track(list(zip(queries, relevant, strict=True)), name, transient=True):
+        started = time.perf_counter()
+        ranking = mode(client, scope, query)
+        times.append(time.perf_counter() - started)
+        measures.append(measure(ranking, wanted))
+    return ModeRun(measures, 1_000.0 * median(times))

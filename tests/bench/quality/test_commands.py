@@ -48,10 +48,12 @@ def results(files: Path) -> dict[str, dict[str, dict[str, float]]]:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "adaptive" in done.stdout
     assert (
-        (files / "out" / "queries.md").read_text(encoding="utf-8").startswith("**queries: 10 queries, 20 documents**")
+        (files / "out" / "queries.md")
+        .read_text(encoding="utf-8")
+        .startswith("**queries, 20 documents, all: 10 queries**")
     )
     content = json.loads((files / "out" / "queries.json").read_text(encoding="utf-8"))
-    return {part["part"]: {mode["mode"]: mode["means"] for mode in part["modes"]} for part in content["parts"]}
+    return {part["part"]: {name: mode["means"] for name, mode in part["modes"].items()} for part in content["parts"]}
 
 
 def test_every_mode_but_the_reranked_runs(results: dict[str, dict[str, dict[str, float]]]) -> None:
@@ -84,7 +86,7 @@ def test_look_ups_are_drawn_and_found(files: Path) -> None:
     done = run("run", files / "corpus.jsonl", queries, "--out", out, *options)
     assert done.returncode == 0, done.stdout + done.stderr
     (part, _) = json.loads((out / "typos.json").read_text(encoding="utf-8"))["parts"]
-    assert {mode["mode"]: mode["means"]["hit_3"] for mode in part["modes"]}["trigram"] == 1.0
+    assert part["modes"]["trigram"]["means"]["hit_3"] == 1.0
 
 
 def test_bad_input_ends_with_a_message(files: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ SYMBOLS = [
     "main",
     "shop::Invoice#total",
 ]
-CORPUS = [Document(f"d{number}", {"text": "x", "symbol": symbol}) for number, symbol in enumerate(SYMBOLS)]
+CORPUS = [Document(id=f"d{number}", symbol=symbol) for number, symbol in enumerate(SYMBOLS)]
 
 
 def distance(first: str, second: str) -> int:
@@ -54,7 +54,7 @@ def test_the_last_segment_of_a_symbol(symbol: str, name: str) -> None:
 
 
 def test_a_typo_is_one_edit_away_and_looks_for_the_same() -> None:
-    corpus = [Document(str(number), {"text": "x", "symbol": f"name_{number:03}_xyz"}) for number in range(300)]
+    corpus = [Document(id=str(number), symbol=f"name_{number:03}_xyz") for number in range(300)]
     look_ups = draw_look_ups(corpus, 300)
     typos = with_typos(look_ups)
     assert [one.relevant for one in typos] == [one.relevant for one in look_ups]
@@ -65,5 +65,5 @@ def test_a_typo_is_one_edit_away_and_looks_for_the_same() -> None:
 
 
 def test_a_name_of_one_letter_repeated_gets_a_typo_too() -> None:
-    (typo,) = with_typos(draw_look_ups([Document("d", {"text": "x", "symbol": "aaaa"})], 1))
+    (typo,) = with_typos(draw_look_ups([Document(id="d", symbol="aaaa")], 1))
     assert typo.query != "aaaa"
