@@ -26,7 +26,7 @@ from groundwire_index.embedding.model_names import DEFAULT_MODEL
 MOST_TOKENS = 40_000
 """An agent gives up after this many tokens."""
 WINDOW_LINES = 200
-_LIMITS = (2_000, 5_000, 10_000, MOST_TOKENS)
+_LIMITS = (2_000, 5_000, MOST_TOKENS)
 _LISTED_FILES = 20
 _READ_AT_ONCE = 3
 _MANY_HITS = 50
@@ -35,8 +35,6 @@ _COMMON_WORDS = frozenset(
     "just like made make more much not off one only our out over same some than that the their them then there they "
     "this two under use used was way were what when where which while who whose why will with without you your".split()
 )
-
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +189,7 @@ def grid(figures: Mapping[str, Mapping[str, Sequence[Spent]]]) -> Grid:
     return Grid("Tokens until the primary place is in the context", headings, rows)
 
 
-@app.command()
-def measure(
+def main(
     folders: Annotated[
         list[Path], typer.Argument(help="Each holds source.tar.gz and questions.tsv.", exists=True, file_okay=False)
     ],
@@ -217,4 +214,4 @@ def measure(
 
 
 if __name__ == "__main__":
-    app()
+    typer.run(main)

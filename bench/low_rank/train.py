@@ -6,10 +6,8 @@ all others. Half of a batch comes from one package, whose code is similar and so
 
 import json
 import math
-import os
 import random
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import cast
@@ -78,7 +76,6 @@ class LowRankLinear(nn.Module):
 def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report: Report) -> dict[str, Factors]:
     """The factors of every linear layer of the model's encoder, by the layer's name. Modifies the model."""
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)
     bert = cast("BertModel", model[0].auto_model)
     bert.set_attn_implementation("eager")  # twice as fast in bfloat16 on a CPU
     bert.requires_grad_(requires_grad=False).bfloat16()
@@ -87,17 +84,28 @@ def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report:
     optimiser = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=0.01)
     draw = random.Random(SEED)
     batches = _batches(pairs, draw)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        embedding = _Embedding(bert, cast("PreTrainedTokenizerBase", model.tokenizer), parameters, pool)
-        for step in range(steps):
-            for group in optimiser.param_groups:
-                group["lr"] = LEARNING_RATE * _rate(step, steps)
-            batch = [pairs[number] for number in next(batches)]
-            loss = embedding.set_gradients([pair.sentence for pair in batch], [_text(pair, draw) for pair in batch])
-            nn.utils.clip_grad_norm_(parameters, MOST_GRADIENT)
-            optimiser.step()
-            report(step + 1, loss)
+    for step in range(steps):
+        for group in optimiser.param_groups:
+            group["lr"] = LEARNING_RATE * _rate(step, steps)
+        batch = [pairs[number] for number in next(batches)]
+        sentences = _embedded(model, bert, [pair.sentence for pair in batch])
+        texts = _embedded(model, bert, [_text(pair, draw) for pair in batch])
+        loss = functional.cross_entropy(sentences @ texts.T / TEMPERATURE, torch.arange(len(batch)))
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(parameters, MOST_GRADIENT)
+        optimiser.step()
+        report(step + 1, loss.item())
     return {name: Factors(_float16(layer.down), _float16(layer.up)) for name, layer in layers.items()}
+
+
+def _embedded(model: SentenceTransformer, bert: BertModel, texts: Sequence[str]) -> Tensor:
+    """Unit vectors [texts, width]: normalised means over the tokens of the last layer."""
+    tokenizer = cast("PreTrainedTokenizerBase", model.tokenizer)
+    tokens = tokenizer(list(texts), truncation=True, max_length=MOST_TOKENS, padding=True, return_tensors="pt")
+    hidden = bert(**tokens).last_hidden_state.float()
+    mask = tokens["attention_mask"].unsqueeze(-1).float()
+    return functional.normalize((hidden * mask).sum(1), dim=-1)
 
 
 def _replace_linears(bert: BertModel) -> dict[str, LowRankLinear]:
@@ -133,54 +141,6 @@ def _text(pair: Pair, draw: random.Random) -> str:
 def _rate(step: int, steps: int) -> float:
     """The share of the learning rate at a step: it rises linearly, then falls linearly."""
     return min(1.0, (step + 1) / (WARM_UP * steps)) * max(LAST_RATE, 1 - step / steps)
-
-
-class _Embedding:
-    """Embeds a batch in pieces of similar length, each in a thread, and backpropagates the loss through them."""
-
-    def __init__(
-        self,
-        bert: BertModel,
-        tokenizer: PreTrainedTokenizerBase,
-        parameters: Sequence[nn.Parameter],
-        pool: ThreadPoolExecutor,
-    ) -> None:
-        self._bert, self._tokenizer, self._parameters, self._pool = bert, tokenizer, parameters, pool
-
-    def set_gradients(self, sentences: Sequence[str], texts: Sequence[str]) -> float:
-        """Sets the parameters' gradients; returns the loss."""
-        tokens = cast(
-            "list[list[int]]",
-            self._tokenizer([*sentences, *texts], truncation=True, max_length=MOST_TOKENS)["input_ids"],
-        )
-        order = sorted(range(len(tokens)), key=lambda number: -len(tokens[number]))
-        third = BATCH // 3
-        pieces = [order[:third], order[third : 2 * third], order[2 * third : BATCH], order[BATCH:]]
-        embedded = list(self._pool.map(self._embed, [[tokens[number] for number in piece] for piece in pieces]))
-        vectors = torch.empty(len(tokens), embedded[0].shape[1])
-        for piece, part in zip(pieces, embedded, strict=True):
-            vectors[piece] = part.detach()
-        vectors.requires_grad_()
-        likeness = vectors[: len(sentences)] @ vectors[len(sentences) :].T
-        loss = functional.cross_entropy(likeness / TEMPERATURE, torch.arange(len(sentences)))
-        loss.backward()  # type: ignore[no-untyped-call]
-        assert vectors.grad is not None
-        outer = [vectors.grad[piece] for piece in pieces]
-        # Summed piece by piece, so that the result does not depend on which thread ends first.
-        inner = list(self._pool.map(self._backward, embedded, outer))
-        for parameter, *parts in zip(self._parameters, *inner, strict=True):
-            parameter.grad = torch.stack(parts).sum(0)
-        return loss.item()
-
-    def _backward(self, vectors: Tensor, gradient: Tensor) -> tuple[Tensor, ...]:
-        return torch.autograd.grad(vectors, self._parameters, gradient)
-
-    def _embed(self, tokens: list[list[int]]) -> Tensor:
-        """Unit vectors [texts, width]: normalised means over the tokens of the last layer."""
-        padded = self._tokenizer.pad({"input_ids": tokens}, pad_to_multiple_of=8, return_tensors="pt")
-        hidden = self._bert(**padded).last_hidden_state.float()
-        mask = padded["attention_mask"].unsqueeze(-1).float()
-        return functional.normalize((hidden * mask).sum(1), dim=-1)
 
 
 def _float16(factor: Tensor) -> "np.ndarray[tuple[int, int], np.dtype[np.float16]]":

@@ -19,31 +19,24 @@ LOOK_UPS = 1_000
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Corpus = Annotated[Path, typer.Argument(help="corpus.jsonl: one {id, text, ...} a line.", exists=True, dir_okay=False)]
-Queries = Annotated[
-    Path, typer.Argument(help="queries.jsonl: one {query, relevant} a line.", exists=True, dir_okay=False)
-]
-Out = Annotated[Path, typer.Option(help="The folder for the index and the results.")]
-Embedder = Annotated[
-    str, typer.Option(help="Model to embed with, by name or path; none where the files bring vectors.")
-]
-Reranker = Annotated[str, typer.Option(help="The reranker, as for `groundwire serve`; without it no mode does.")]
-Measure = Annotated[str, typer.Option(help="The measure that is compared.")]
-Baseline = Annotated[str, typer.Option(help="The mode that the others are compared with.")]
-OnlyModes = Annotated[
-    list[str] | None, typer.Option("--mode", help="A mode to run; repeat it for more. All unless given.")
-]
 
 
 @app.command()
 def run(
     corpus: Corpus,
-    queries: Queries,
-    out: Out,
-    baseline: Baseline = "rrf",
-    mode: OnlyModes = None,
-    measure: Measure = "ndcg_10",
-    embedder: Embedder = DEFAULT_MODEL,
-    reranker: Reranker = "",
+    queries: Annotated[
+        Path, typer.Argument(help="queries.jsonl: one {query, relevant} a line.", exists=True, dir_okay=False)
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the index and the results.")],
+    baseline: Annotated[str, typer.Option(help="The mode that the others are compared with.")] = "rrf",
+    mode: Annotated[list[str] | None, typer.Option(help="A mode to run; repeat it for more. All unless given.")] = None,
+    measure: Annotated[str, typer.Option(help="The measure that is compared.")] = "ndcg_10",
+    embedder: Annotated[
+        str, typer.Option(help="Model to embed with, by name or path; none where the files bring vectors.")
+    ] = DEFAULT_MODEL,
+    reranker: Annotated[
+        str, typer.Option(help="The reranker, as for `groundwire serve`; without it no mode does.")
+    ] = "",
 ) -> None:
     """Index a corpus, run its queries in every mode, and write the results as tables and JSON."""
     if measure not in MEASURES:

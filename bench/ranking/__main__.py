@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from bench.ranking.compare import BASELINE, COMPARED, grid, reciprocal_ranks
-from bench.ranking.pairs import pairs_of, read_sources, read_spans, used_changes, write_pairs
+from bench.ranking.pairs import pairs_of, read_sources, spans_of, used_changes, write_pairs
 from bench.repositories.history import archive, commit_of
-from bench.repositories.indexing import unpack
-from bench.shared.programs import BRANCH, run_groundwire
+from bench.repositories.indexing import exported_nodes, unpack
+from bench.shared.programs import build_index
 from bench.shared.results import console, explained, write_results
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
@@ -41,10 +41,8 @@ def pairs(
             base = commit_of(git, f"{changes[-1].hash}^")
             archive(git, base, ["."], folder / "source.tar.gz")
             tree = unpack(folder / "source.tar.gz", folder)
-            scope = ("--repository", source.name, "--branch", BRANCH, "--data", out / "data")
-            run_groundwire("index", tree, *scope, "--embedder", DEFAULT_MODEL)
-            run_groundwire("export", *scope, "--output", folder / "nodes.jsonl")
-            spans = read_spans(folder / "nodes.jsonl", f"{source.name}::{BRANCH}::")
+            build_index(tree, source.name, out / "data", DEFAULT_MODEL)
+            spans = spans_of(exported_nodes(source.name, out / "data", folder / "nodes.jsonl"))
             count = write_pairs(folder / "pairs.jsonl", pairs_of(git, base, changes, spans))
             shutil.rmtree(tree)
             console.print(f"{source.name}: {count} pairs of {len(changes)} commits")

@@ -10,8 +10,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.repositories.commits import is_bot, is_source
 from bench.repositories.history import Commit, difference, read_commits
@@ -129,20 +130,18 @@ def innermost(spans: Sequence[Span], lines: Iterable[int]) -> set[str]:
     return found
 
 
-def read_spans(exported: Path, prefix: str) -> dict[str, list[Span]]:
-    """The lines of all nodes of an exported index by path; ids begin with `prefix`."""
+def spans_of(nodes: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[Span]]:
+    """The lines of exported nodes, by path; nodes without lines are left out."""
     spans: dict[str, list[Span]] = {}
-    with exported.open(encoding="utf-8") as file:
-        for line in map(json.loads, file):
-            if line["type"] == "node" and line.get("start_line"):
-                span = Span(line["start_line"], line["end_line"], f"{prefix}{line['kind']}::{line['local_id']}")
-                spans.setdefault(line["path"], []).append(span)
+    for id_, node in nodes:
+        if node.get("start_line"):
+            spans.setdefault(node["path"], []).append(Span(node["start_line"], node["end_line"], id_))
     return spans
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> int:
     """Writes one JSON object a line and returns their number."""
-    lines = [json.dumps({"question": pair.question, "nodes": pair.nodes}, ensure_ascii=False) for pair in pairs]
+    lines = [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return len(lines)
 

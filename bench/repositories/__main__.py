@@ -8,12 +8,13 @@ import typer
 
 from bench.repositories.baseline import bm25_ranking, chunks_of
 from bench.repositories.figures import DEPTH, files_found_by, found_by
-from bench.repositories.indexing import build, unpack
+from bench.repositories.indexing import exported_nodes, unpack
+from bench.repositories.places import Piece
 from bench.repositories.relations import ahead_on_server, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
 from bench.repositories.tables import TableError, read_tables
 from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
-from bench.shared.programs import running, serve_command
+from bench.shared.programs import build_index, running, serve_command
 from bench.shared.results import explained, write_results
 from groundwire_client import GroundwireClient, GroundwireError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
@@ -21,11 +22,8 @@ from groundwire_pipelines import PipelineError
 
 _CALL_SECONDS = 60.0
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-
-@app.command()
-def measure(
+def main(
     folders: Annotated[
         list[Path],
         typer.Argument(help="Each holds source.tar.gz and the tables of a set.", exists=True, file_okay=False),
@@ -44,38 +42,27 @@ def measure_set(folder: Path, work: Path) -> SetFigures:
 
     Raises GroundwireError, OSError, PipelineError, RuntimeError, TableError.
     """
-    tables = read_tables(folder)
+    name, data, tables = work.name, work / "data", read_tables(folder)
     source = unpack(folder / "source.tar.gz", work)
-    built = build(source, folder.resolve().name, work)
-    chunks = chunks_of(source)
+    scope = build_index(source, name, data, DEFAULT_MODEL)
+    nodes = {
+        id_: Piece(node.get("path", ""), node.get("symbol", ""), node["text"])
+        for id_, node in exported_nodes(name, data, work / "nodes.jsonl")
+    }
     with (
-        running(serve_command(built.data, embedder=DEFAULT_MODEL), work / "server.log") as server,
+        running(serve_command(data, embedder=DEFAULT_MODEL), work / "server.log") as server,
         GroundwireClient(server.address, timeout=_CALL_SECONDS) as client,
     ):
-        compared = {**rankings(client, built.scope, built.nodes), BASELINE: bm25_ranking(chunks, DEPTH)}
-        found = {
-            name: [found_by(ranking(question.text), question) for question in tables.questions]
-            for name, ranking in compared.items()
-        }
-        changes = {
-            name: [files_found_by(ranking(change.text), change) for change in tables.changes]
-            for name, ranking in compared.items()
-        }
-        evidence = measure_evidence(client, server.address, built.scope, tables.questions)
-        reached = measure_relations(ahead_on_server(client, built.scope), built.nodes, tables.relations)
-    return SetFigures(
-        name=folder.resolve().name,
-        nodes=len(built.nodes),
-        edges=built.edges,
-        index_seconds=built.seconds,
-        index_peak_bytes=built.peak_bytes,
-        chunks=len(chunks),
-        rankings=found,
-        changes=changes,
-        evidence=evidence,
-        relations=reached,
-    )
+        compared = {**rankings(client, scope, nodes), BASELINE: bm25_ranking(chunks_of(source), DEPTH)}
+        return SetFigures(
+            name,
+            len(nodes),
+            {name: [found_by(rank(one.text), one) for one in tables.questions] for name, rank in compared.items()},
+            {name: [files_found_by(rank(one.text), one) for one in tables.changes] for name, rank in compared.items()},
+            measure_evidence(client, server.address, scope, tables.questions),
+            measure_relations(ahead_on_server(client, scope), nodes, tables.relations),
+        )
 
 
 if __name__ == "__main__":
-    app()
+    typer.run(main)

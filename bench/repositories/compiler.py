@@ -1,6 +1,7 @@
 """Precision and recall of a tree's edges against the SCIP indexes in it: `python -m bench.repositories.compiler`."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ SURE = 0.8
 """The least confidence of edges that count as sure."""
 
 Verdict: TypeAlias = Literal["right", "wrong", "unknown", "missed"]
-_BANDS = ((1.0, 1.1), (0.9, 1.0), (SURE, 0.9), (0.0, SURE))
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -72,7 +72,7 @@ def main(
         for root in trees:
             judged = judge(root)
             name = root.resolve().name
-            tables += grids(name, judged)
+            tables.append(grid(name, judged))
             content[name] = [asdict(one) for one in judged]
     write_results(out, "compiler", tables, {"edges": content})
 
@@ -105,35 +105,26 @@ def judge(root: Path) -> list[Judged]:
     return sorted(judged, key=lambda one: (one.edge_type, one.from_key, one.to_key))
 
 
-def grids(name: str, judged: Sequence[Judged]) -> list[Grid]:
-    """Precision and recall by type of edge, and precision by confidence."""
+def grid(name: str, judged: Sequence[Judged]) -> Grid:
+    """Precision and recall by type of edge."""
+    headings = ["type", "found", "right", "wrong", "unknown", "precision", "precision of sure", "true", "recall"]
     types = sorted({one.edge_type for one in judged})
     rows = [_row(edge_type, [one for one in judged if one.edge_type == edge_type]) for edge_type in types]
-    verdicts = ["found", "right", "wrong", "unknown", "precision"]
-    headings = ["type", *verdicts, "sure", "precision of sure", "true", "recall", "recall of sure"]
-    by_type = Grid(f"{name}: edges by type", headings, [*rows, _row("all", judged)])
-    bands = [
-        [f"{low:.1f}" if low else f"below {SURE}", *_precision([one for one in judged if low <= one.confidence < high])]
-        for low, high in _BANDS
-    ]
-    by_confidence = Grid(f"{name}: edges by confidence", ["confidence", *verdicts], bands)
-    return [by_type, by_confidence]
+    return Grid(f"{name}: edges by type", headings, [*rows, _row("all", judged)])
 
 
 def _row(title: str, judged: Sequence[Judged]) -> list[str]:
-    sure = [one for one in judged if one.confidence >= SURE]
-    pairs = {(one.from_key, one.to_key) for one in judged if one.verdict in ("right", "missed")}
-    missed = sum(one.verdict == "missed" for one in judged)
-    surely = {(one.from_key, one.to_key) for one in sure if one.verdict == "right"}
-    recalls = [_share(len(pairs) - missed, len(pairs)), _share(len(surely), len(pairs))]
-    found, *_, precision = _precision(sure)
-    return [title, *_precision(judged), found, precision, str(len(pairs)), *recalls]
-
-
-def _precision(judged: Sequence[Judged]) -> list[str]:
-    """The counts by verdict, and the share of right ones among right and wrong ones."""
-    right, wrong, unknown = (sum(one.verdict == verdict for one in judged) for verdict in ("right", "wrong", "unknown"))
-    return [*map(str, (right + wrong + unknown, right, wrong, unknown)), _share(right, right + wrong)]
+    counts = Counter(one.verdict for one in judged)
+    sure = Counter(one.verdict for one in judged if one.confidence >= SURE)
+    true = len({(one.from_key, one.to_key) for one in judged if one.verdict in ("right", "missed")})
+    return [
+        title,
+        str(len(judged) - counts["missed"]),
+        *(str(counts[verdict]) for verdict in ("right", "wrong", "unknown")),
+        *(_share(one["right"], one["right"] + one["wrong"]) for one in (counts, sure)),
+        str(true),
+        _share(true - counts["missed"], true),
+    ]
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,7 +1,8 @@
 """The measures of one question, of one commit subject, and of evidence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from bench.repositories.places import Piece, answers, lies_in_file, places_found
 from bench.repositories.tables import Change, Question
@@ -10,33 +11,8 @@ DEPTH = 50
 """The deepest rank that a measure uses."""
 _FIRST, _RANKED = 5, 10
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The measures of a ranking for a question, each in [0, 1], higher is better."""
-
-    method_5: float
-    """1 when the primary place is among the first five."""
-    file_5: float
-    """1 when a piece of the primary place's file is among the first five."""
-    items_5: float
-    """The share of all places among the first five."""
-    mrr_10: float
-    """1 / rank of the first piece that answers the primary place, 0 when it is not among the first ten."""
-    primary_50: float
-    """1 when the primary place is among the first fifty."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFiles:
-    """The measures of a ranking for a commit subject, each in [0, 1], higher is better."""
-
-    hit_5: float
-    """1 when a piece of some touched file is among the first five pieces."""
-    files_5: float
-    """1 if a touched file is among the first five files, each ranked by its first piece."""
-    mrr_10: float
-    """1 / rank of the first piece of a touched file, 0 when it is not among the first ten."""
+Found: TypeAlias = Mapping[str, float]
+"""The measures of a ranking, each in [0, 1], higher is better, by their names in tables; see `bench/README.md`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +30,29 @@ class Evidence:
 
 
 def found_by(ranking: Sequence[Piece], question: Question) -> Found:
-    """The figures of a ranking, best first."""
+    """The measures of a ranking, best first, for a question."""
     first = ranking[:_FIRST]
-    ranks = [rank for rank, piece in enumerate(ranking[:DEPTH], start=1) if answers(piece, question.primary)]
-    best = ranks[0] if ranks else None
-    return Found(
-        method_5=float(best is not None and best <= _FIRST),
-        file_5=float(any(lies_in_file(piece, question.primary) for piece in first)),
-        items_5=places_found(first, question.places) / len(question.places),
-        mrr_10=1.0 / best if best is not None and best <= _RANKED else 0.0,
-        primary_50=float(best is not None),
-    )
+    ranks = (rank for rank, piece in enumerate(ranking[:DEPTH], start=1) if answers(piece, question.primary))
+    best = next(ranks, DEPTH + 1)
+    return {
+        "method@5": float(best <= _FIRST),
+        "file@5": float(any(lies_in_file(piece, question.primary) for piece in first)),
+        "items@5": places_found(first, question.places) / len(question.places),
+        "MRR@10": 1.0 / best if best <= _RANKED else 0.0,
+        "primary@50": float(best <= DEPTH),
+    }
 
 
-def files_found_by(ranking: Sequence[Piece], change: Change) -> FoundFiles:
-    """The figures of a ranking, best first, for the subject of a commit."""
+def files_found_by(ranking: Sequence[Piece], change: Change) -> Found:
+    """The measures of a ranking, best first, for the subject of a commit."""
     paths = [piece.path for piece in ranking[:DEPTH]]
     files = list(dict.fromkeys(paths))
-    rank = next((rank for rank, path in enumerate(paths[:_RANKED], start=1) if path in change.paths), None)
-    return FoundFiles(
-        hit_5=float(rank is not None and rank <= _FIRST),
-        files_5=float(any(path in change.paths for path in files[:_FIRST])),
-        mrr_10=1.0 / rank if rank is not None else 0.0,
-    )
+    best = next((rank for rank, path in enumerate(paths, start=1) if path in change.paths), DEPTH + 1)
+    return {
+        "Hit@5": float(best <= _FIRST),
+        "Hit@5 of files": float(any(path in change.paths for path in files[:_FIRST])),
+        "MRR@10": 1.0 / best if best <= _RANKED else 0.0,
+    }
 
 
 def evidence_of(pieces: Sequence[Piece], tokens: int, text_tokens: int, question: Question) -> Evidence:

@@ -1,33 +1,13 @@
-"""Unpacks and indexes a set's sources with `groundwire index`, and measures its time and memory."""
+"""Unpacks a set's sources, and reads the nodes of their index."""
 
 import json
-import os
 import shutil
-import subprocess
 import tarfile
-import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from bench.repositories.places import Piece
-from bench.shared.programs import BRANCH, GROUNDWIRE, run_groundwire
-from groundwire_client import IndexScope
-from groundwire_index.embedding.model_names import DEFAULT_MODEL
-
-_KIBIBYTE = 1_024
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """An index: its folder and scope, its nodes by canonical id, and the time and memory of `groundwire index`."""
-
-    data: Path
-    scope: IndexScope
-    nodes: Mapping[str, Piece]
-    edges: int
-    seconds: float
-    peak_bytes: int
+from bench.shared.programs import BRANCH, GROUNDWIRE, run
 
 
 def unpack(archive: Path, folder: Path) -> Path:
@@ -39,37 +19,10 @@ def unpack(archive: Path, folder: Path) -> Path:
     return source
 
 
-def build(source: Path, repository: str, folder: Path) -> Built:
-    """Indexes the sources anew into `data` in the folder, without embeddings of an earlier run.
-
-    Raises RuntimeError; the program has then said on stderr what is wrong.
-    """
-    data, exported = folder / "data", folder / "nodes.jsonl"
-    shutil.rmtree(data, ignore_errors=True)
-    scope = ("--repository", repository, "--branch", BRANCH)
-    command: list[str | Path] = [GROUNDWIRE, "index", source, *scope, "--data", data, "--embedder", DEFAULT_MODEL]
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"groundwire index {source} failed")
-    run_groundwire("export", *scope, "--data", data, "--output", exported)
-    nodes, edges = read_export(exported, repository)
-    return Built(
-        data, IndexScope(repository=repository, branch=BRANCH), nodes, edges, seconds, used.ru_maxrss * _KIBIBYTE
-    )
-
-
-def read_export(path: Path, repository: str) -> tuple[dict[str, Piece], int]:
-    """The nodes of an exported index by canonical id, and the number of its edges."""
-    nodes, edges = {}, 0
-    with path.open(encoding="utf-8") as file:
-        for line in map(json.loads, file):
-            if line["type"] == "node":
-                id_ = f"{repository}::{BRANCH}::{line['kind']}::{line['local_id']}"
-                nodes[id_] = Piece(line.get("path", ""), line.get("symbol", ""), line["text"])
-            else:
-                edges += line["type"] == "edge"
-    return nodes, edges
+def exported_nodes(repository: str, data: Path, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Exports an index to a file; yields its nodes, as JSONL has them, by canonical id. Raises RuntimeError."""
+    run([GROUNDWIRE, "export", "--repository", repository, "--branch", BRANCH, "--data", data, "--output", file])
+    with file.open(encoding="utf-8") as lines:
+        for node in map(json.loads, lines):
+            if node["type"] == "node":
+                yield f"{repository}::{BRANCH}::{node['kind']}::{node['local_id']}", node

@@ -7,8 +7,6 @@ from bench.repositories.places import Piece, answers, is_symbol
 from bench.repositories.tables import Alternatives, Relation
 from groundwire_client import GroundwireClient, IndexScope
 
-_FARTHEST, _MOST_NODES = 2, 2_000
-
 Ahead = Callable[[str], Mapping[str, int]]
 """The number of edges, 1 or 2, from a node to each node that is reachable so, by id."""
 
@@ -26,10 +24,9 @@ def measure_relations(ahead: Ahead, nodes: Mapping[str, Piece], relations: Seque
     """True if each relation is an edge, or two, of the graph of the nodes."""
     measured = []
     for relation in relations:
-        ends = ids_of(nodes, relation.end)
-        distances = [
-            walked[end] for walked in map(ahead, ids_of(nodes, relation.start)) for end in ends if end in walked
-        ]
+        ends = set(ids_of(nodes, relation.end))
+        reached = [ahead(start) for start in ids_of(nodes, relation.start)]
+        distances = {distance for walked in reached for end, distance in walked.items() if end in ends}
         measured.append(Reached(relation.kind, 1 in distances, bool(distances)))
     return measured
 
@@ -50,7 +47,7 @@ def ahead_on_server(client: GroundwireClient, scope: IndexScope) -> Ahead:
     """Walks by ExpandDependencyTree along edges of all types. A call raises GroundwireError."""
 
     def ahead(start: str) -> dict[str, int]:
-        walked = client.expand(scope, [start], max_depth=_FARTHEST, max_nodes=_MOST_NODES, edge_allowlist=["*"])
+        walked = client.expand(scope, [start], max_depth=2, max_nodes=2_000, edge_allowlist=["*"])
         return {node.id: node.depth for node in walked.nodes if node.depth}
 
     return ahead

@@ -2,25 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
 
 import numpy as np
 
-from bench.repositories.figures import Evidence, Found, FoundFiles
+from bench.repositories.figures import Evidence, Found
 from bench.repositories.relations import Reached
 from bench.shared.results import Grid
 from bench.shared.statistics import paired_difference
 
 BASELINE = "files"
-_OF_QUESTIONS = {
-    "method_5": "method@5",
-    "file_5": "file@5",
-    "items_5": "items@5",
-    "mrr_10": "MRR@10",
-    "primary_50": "primary@50",
-}
-_OF_CHANGES = {"hit_5": "Hit@5", "files_5": "Hit@5 of files", "mrr_10": "MRR@10"}
-_MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,101 +22,57 @@ class SetFigures:
 
     name: str
     nodes: int
-    edges: int
-    index_seconds: float
-    index_peak_bytes: int
-    chunks: int
     rankings: Mapping[str, Sequence[Found]]
-    changes: Mapping[str, Sequence[FoundFiles]]
+    changes: Mapping[str, Sequence[Found]]
     evidence: Mapping[str, Sequence[Evidence]]
     relations: Sequence[Reached]
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    """Tables of indexing, of what was found in each set with differences to the baseline, and of evidence.
+    """Tables of what was found in each set with differences to the baseline, of evidence, and of relations.
 
     If several sets have commit subjects, there is also a table of all of them.
     """
-    tables = [_index_grid(sets)]
+    tables = []
     for one in sets:
-        nodes = f"{one.nodes:,} nodes"
-        tables += _ranking_grids(one.name, "questions", nodes, one.rankings, _OF_QUESTIONS)
-        tables += _ranking_grids(one.name, "subjects of commits", nodes, one.changes, _OF_CHANGES)
+        tables += _ranking_grids(f"{one.name}, {one.nodes:,} nodes", "questions", one.rankings)
+        tables += _ranking_grids(f"{one.name}, {one.nodes:,} nodes", "subjects of commits", one.changes)
     asked = [one.changes for one in sets if one.changes[BASELINE]]
     if len(asked) > 1:
         pooled = {system: [each for one in asked for each in one[system]] for system in asked[0]}
-        tables += _ranking_grids("all", "subjects of commits", f"{len(asked)} sets", pooled, _OF_CHANGES)
-    tables += _evidence_grids([one for one in sets if any(one.evidence.values())], budget)
-    return [*tables, *(_relations_grid(one) for one in sets if one.relations)]
+        tables += _ranking_grids(f"{len(asked)} sets", "subjects of commits", pooled)
+    return [*tables, *_evidence_grids(sets, budget), *(_relations_grid(one) for one in sets if one.relations)]
 
 
-def _index_grid(sets: Sequence[SetFigures]) -> Grid:
-    headings = ["set", "nodes", "edges", "index s", "peak MiB", "chunks of the baseline"]
-    rows = [
-        [
-            one.name,
-            f"{one.nodes:,}",
-            f"{one.edges:,}",
-            f"{one.index_seconds:.1f}",
-            f"{one.index_peak_bytes / _MEBIBYTE:,.0f}",
-            f"{one.chunks:,}",
-        ]
-        for one in sets
-    ]
-    return Grid("Indexes", headings, rows)
-
-
-def _ranking_grids(
-    name: str, asked: str, of: str, rankings: Mapping[str, Sequence[Found | FoundFiles]], titles: Mapping[str, str]
-) -> list[Grid]:
+def _ranking_grids(name: str, asked: str, rankings: Mapping[str, Sequence[Found]]) -> list[Grid]:
     """The means of each ranking, and the differences to the baseline; nothing where nothing was asked."""
-    values = {
-        system: [np.array([getattr(one, measure) for one in found], dtype=np.float64) for measure in titles]
-        for system, found in rankings.items()
-    }
-    plain = values[BASELINE]
-    if not plain[0].size:
+    if not (baseline := rankings[BASELINE]):
         return []
-    means = [[system, *(f"{fmean(column):.3f}" for column in columns)] for system, columns in values.items()]
+    headings = ["search", *baseline[0]]
+    columns = {system: np.array([list(one.values()) for one in found]).T for system, found in rankings.items()}
+    means = [[system, *(f"{column.mean():.3f}" for column in own)] for system, own in columns.items()]
     differences = [
-        [system, *(str(paired_difference(*pair)) for pair in zip(columns, plain, strict=True))]
-        for system, columns in values.items()
+        [system, *(str(paired_difference(*pair)) for pair in zip(own, columns[BASELINE], strict=True))]
+        for system, own in columns.items()
         if system != BASELINE
     ]
-    headings = ["search", *titles.values()]
     return [
-        Grid(f"{name}: {plain[0].size} {asked}, {of}", headings, means),
+        Grid(f"{name}: {len(baseline)} {asked}", headings, means),
         Grid(f"{name}, {asked}: difference to {BASELINE}", headings, differences),
     ]
 
 
 def _evidence_grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    if not sets:
-        return []
-    headings = ["set", "from", "primary place", "places", "tokens, median", "tokens, most", "over the budget"]
-    headings += ["budget used", "text tokens, median", "overhead"]
-    rows = [
-        [one.name, system, *_evidence_cells(evidence, budget)]
-        for one in sets
-        for system, evidence in one.evidence.items()
-    ]
-    return [Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)]
-
-
-def _evidence_cells(evidence: Sequence[Evidence], budget: int) -> list[str]:
-    tokens, text_tokens = [each.tokens for each in evidence], [each.text_tokens for each in evidence]
-    found, places = sum(each.found for each in evidence), sum(each.places for each in evidence)
-    primary = sum(each.is_primary_found for each in evidence)
-    return [
-        f"{primary} of {len(evidence)} ({primary / len(evidence):.2f})",
-        f"{found} of {places} ({found / places:.2f})",
-        f"{median(tokens):,.0f}",
-        f"{max(tokens):,}",
-        f"{sum(count > budget for count in tokens)} of {len(tokens)}",
-        f"{fmean(tokens) / budget:.2f}",
-        f"{median(text_tokens):,.0f}",
-        f"{sum(tokens) / max(sum(text_tokens), 1):.2f}",
-    ]
+    headings = ["set", "from", "primary place", "places", "tokens, most", "overhead"]
+    rows = []
+    for one in sets:
+        for system, evidence in ((system, evidence) for system, evidence in one.evidence.items() if evidence):
+            primary = sum(each.is_primary_found for each in evidence)
+            found, places = sum(each.found for each in evidence), sum(each.places for each in evidence)
+            tokens, texts = [each.tokens for each in evidence], sum(each.text_tokens for each in evidence)
+            shares = (f"{primary / len(evidence):.2f}", f"{found / places:.2f}")
+            rows.append([one.name, system, *shares, f"{max(tokens):,}", f"{sum(tokens) / max(texts, 1):.2f}"])
+    return [Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)] if rows else []
 
 
 def _relations_grid(one: SetFigures) -> Grid:

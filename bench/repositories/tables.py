@@ -1,5 +1,6 @@
 """The tables of a set: questions with the places that answer them, relations between places, subjects of commits."""
 
+import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,13 +74,14 @@ class Tables:
 
 
 def read_tables(folder: Path) -> Tables:
-    """The tables of a set: questions and relations, or subjects of commits, or all. Raises OSError, TableError."""
+    """The tables of a set, at least one. Raises OSError, TableError."""
     questions, relations, changes = (folder / f"{name}.tsv" for name in ("questions", "relations", "commits"))
-    has_changes = changes.exists()
+    if not any(path.exists() for path in (questions, relations, changes)):
+        raise TableError(f"{folder}: no questions.tsv, relations.tsv or commits.tsv: a set needs one of them or more")
     return Tables(
-        [] if has_changes and not questions.exists() else read_questions(questions),
-        [] if has_changes and not relations.exists() else read_relations(relations),
-        read_changes(changes) if has_changes else [],
+        read_questions(questions) if questions.exists() else [],
+        read_relations(relations) if relations.exists() else [],
+        read_changes(changes) if changes.exists() else [],
     )
 
 
@@ -119,11 +121,10 @@ def read_questions(path: Path) -> list[Question]:
     """The lines `number, question, places` of a table. Raises TableError."""
     questions = []
     for line, (_, text, places) in _rows(path, ("number", "question", "places")):
-        questions.append(
-            Question(text, tuple(read_alternatives(place, line) for place in places.split(_PLACES) if place.strip()))
-        )
-        if not questions[-1].places:
+        answers = tuple(read_alternatives(place, line) for place in places.split(_PLACES) if place.strip())
+        if not answers:
             raise TableError(f"{line}: no place: a question needs one place or more")
+        questions.append(Question(text, answers))
     return questions
 
 
@@ -148,14 +149,12 @@ def read_alternatives(text: str, line: str) -> Alternatives:
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
     """Where each line stands, and its cells; lines that are blank are left out."""
-    found = False
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not text.strip():
-            continue
-        cells, line = text.split("\t"), f"{path}:{number}"
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        rows = [(f"{path}:{reader.line_num}", cells) for cells in reader if any(map(str.strip, cells))]
+    if not rows:
+        raise TableError(f"{path}: is empty: write one line or more")
+    for line, cells in rows:
         if len(cells) != len(columns):
             raise TableError(f"{line}: {len(cells)} columns: write {', '.join(columns)} with tabs between")
-        found = True
         yield line, cells
-    if not found:
-        raise TableError(f"{path}: is empty: write one line or more")

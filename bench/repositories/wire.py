@@ -1,6 +1,7 @@
 """Calls a running server for rankings of each kind, and for evidence."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from bench.repositories.figures import DEPTH, Evidence, evidence_of
 from bench.repositories.places import Piece
@@ -11,8 +12,6 @@ from groundwire_pipelines import Pipeline
 
 BUDGET_TOKENS = 4_000
 _PLAIN_HITS_TOP_K = 100
-PLAIN_HITS = "plain hits"
-_PIPELINES = ("evidence", "quick_evidence")
 
 Ranking = Callable[[str], Sequence[Piece]]
 """Returns the pieces for a question, best first. Raises GroundwireError if it calls a server."""
@@ -21,17 +20,17 @@ Ranking = Callable[[str], Sequence[Piece]]
 def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Piece]) -> dict[str, Ranking]:
     """The compared ways to search, by their names in tables; `nodes` are by canonical id."""
 
-    def search(search_type: SearchType.ValueType) -> Ranking:
-        return lambda text: pieces(ids(client.search(scope, text, search_type=search_type, top_k=DEPTH)))
+    def query(text: str) -> list[Piece]:
+        return [nodes[id_] for id_ in ids(client.query(scope, text, top_k=DEPTH))]
 
-    def pieces(found: Sequence[str]) -> list[Piece]:
-        return [nodes[id_] for id_ in found]
+    def search(search_type: SearchType.ValueType, text: str) -> list[Piece]:
+        return [nodes[id_] for id_ in ids(client.search(scope, text, search_type=search_type, top_k=DEPTH))]
 
     return {
-        "Query": lambda text: pieces(ids(client.query(scope, text, top_k=DEPTH))),
-        "semantic": search(SearchType.SEARCH_TYPE_SEMANTIC),
-        "bm25": search(SearchType.SEARCH_TYPE_BM25),
-        "hybrid": search(SearchType.SEARCH_TYPE_HYBRID),
+        "Query": query,
+        "semantic": partial(search, SearchType.SEARCH_TYPE_SEMANTIC),
+        "bm25": partial(search, SearchType.SEARCH_TYPE_BM25),
+        "hybrid": partial(search, SearchType.SEARCH_TYPE_HYBRID),
     }
 
 
@@ -42,12 +41,11 @@ def measure_evidence(
 
     Raises GroundwireError, PipelineError.
     """
-    loaded = {name: Pipeline.load(name, max_context_tokens=BUDGET_TOKENS) for name in _PIPELINES}
-    measured = {
-        name: [_shown(pipeline, address, scope, question) for question in questions]
-        for name, pipeline in loaded.items()
-    }
-    return {**measured, PLAIN_HITS: [_plain_hits(client, scope, question) for question in questions]}
+    measured = {"plain hits": [_plain_hits(client, scope, question) for question in questions]}
+    for name in ("evidence", "quick_evidence"):
+        pipeline = Pipeline.load(name, max_context_tokens=BUDGET_TOKENS)
+        measured[name] = [_shown(pipeline, address, scope, question) for question in questions]
+    return measured
 
 
 def _shown(pipeline: Pipeline, address: str, scope: IndexScope, question: Question) -> Evidence:

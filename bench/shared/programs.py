@@ -50,11 +50,6 @@ def build_index(source: Path, repository: str, data: Path, embedder: str) -> Ind
     return IndexScope(repository=repository, branch=BRANCH)
 
 
-def export_index(repository: str, data: Path, file: Path) -> None:
-    """Writes the nodes and edges of an index as JSONL. Raises RuntimeError."""
-    run([GROUNDWIRE, "export", "--repository", repository, "--branch", BRANCH, "--data", data, "--output", file])
-
-
 def serve_command(data: Path, options: Sequence[str] = (), embedder: str = "none") -> list[str]:
     """`groundwire serve` over a data folder on a free port, without a model unless one is named."""
     listen = ("--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "info")

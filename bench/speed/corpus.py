@@ -27,6 +27,7 @@ COLUMNS = (RANDOM, CLUSTERED, EVERY)
 GROUPS: Mapping[str, float] = {"permille": 0.001, "percent": 0.01, "tenth": 0.1, "rest": 0.889}
 """The values of the first two columns, each with its share of the rows."""
 LANGUAGE = "synthetic"
+_BATCH = 65_536
 
 FILTERS: Mapping[str, Filter] = {
     "100 %": Filter(EVERY, LANGUAGE, 1.0),
@@ -37,12 +38,6 @@ FILTERS: Mapping[str, Filter] = {
     },
 }
 """The filters, by their names in scenarios and tables."""
-
-
-def truth_file(folder: Path, filter_name: str) -> Path:
-    """The file of the true neighbours under a filter."""
-    plain = "".join(character for character in filter_name if character.isalnum())
-    return folder / f"truth_{plain or 'unfiltered'}.npy"
 
 
 class Corpus:
@@ -63,7 +58,6 @@ class Corpus:
         }
         self.policy_classes: NDArray[np.int32] = np.load(folder / "policy_classes.npy", mmap_mode="r")
         self.edges: NDArray[np.int32] = np.load(folder / "edges.npy", mmap_mode="r")
-        self._truth = {name: np.load(truth_file(folder, name)) for name in ("", *FILTERS)}
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -94,8 +88,12 @@ class Corpus:
         return passing
 
     def neighbours(self, filter_name: str) -> NDArray[np.int32]:
-        """The rows [q, up to 10] nearest to each query among those that pass, nearest first."""
-        rows: NDArray[np.int32] = self._truth[filter_name]
+        """The rows [q, up to 10] nearest to each query among those that pass, nearest first; kept for later runs."""
+        plain = "".join(filter(str.isalnum, filter_name)) or "unfiltered"
+        file = self.folder / f"truth_{plain}.npy"
+        if not file.exists():
+            np.save(file, nearest(self.vectors, self.query_vectors, self.mask(filter_name)))
+        rows: NDArray[np.int32] = np.load(file)
         return rows
 
     def recall(self, filter_name: str, first: int, answers: Sequence[Sequence[int]]) -> float:
@@ -106,3 +104,25 @@ class Corpus:
             wanted = set(truth[number % len(truth)].tolist())
             shares.append(len(wanted.intersection(answer)) / len(wanted))
         return sum(shares) / len(shares)
+
+
+def nearest(vectors: NDArray[np.float32], queries: NDArray[np.float32], mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The masked rows [q, up to 10] of highest inner product with each query [q, dimension], by brute force.
+
+    Single precision selects three times as many; double precision decides among these.
+    """
+    rows = np.flatnonzero(mask)
+    width = min(3 * ANSWERS, len(rows))
+    best_scores = np.full((len(queries), 0), -np.inf, dtype=np.float32)
+    best_rows = np.zeros((len(queries), 0), dtype=np.int64)
+    for start in range(0, len(rows), _BATCH):
+        part = rows[start : start + _BATCH]
+        scores = np.concatenate([best_scores, queries @ vectors[part].T], axis=1)
+        candidates = np.concatenate([best_rows, np.broadcast_to(part, (len(queries), len(part)))], axis=1)
+        kept = np.argpartition(-scores, min(width, scores.shape[1]) - 1, axis=1)[:, :width]
+        best_scores = np.take_along_axis(scores, kept, axis=1)
+        best_rows = np.take_along_axis(candidates, kept, axis=1)
+    exact = np.einsum("qd,qkd->qk", queries.astype(np.float64), vectors[best_rows].astype(np.float64))
+    order = np.lexsort((best_rows, -exact), axis=1)[:, :ANSWERS]
+    ordered: NDArray[np.int32] = np.take_along_axis(best_rows, order, axis=1).astype(np.int32)
+    return ordered

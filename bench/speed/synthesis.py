@@ -7,13 +7,14 @@ nearest.
 """
 
 import json
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.speed.corpus import ANSWERS, FILTERS, GROUPS, Corpus, truth_file
+from bench.speed.corpus import GROUPS, Corpus
 
 DIRECTIONS = 48
 """The number of directions in which a cluster varies."""
@@ -53,8 +54,8 @@ def write_corpus(folder: Path, shape: Shape) -> Corpus:
     done = folder / "shape.json"
     content = json.dumps(asdict(shape), indent=2) + "\n"
     if not done.exists() or done.read_text(encoding="utf-8") != content:
-        done.unlink(missing_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         _write(folder, shape)
         done.write_text(content, encoding="utf-8")
     return Corpus(folder)
@@ -63,46 +64,15 @@ def write_corpus(folder: Path, shape: Shape) -> Corpus:
 def _write(folder: Path, shape: Shape) -> None:
     generator = np.random.default_rng(shape.seed)
     clusters = _zipf_choice(generator, shape.clusters, shape.nodes, 0.6)
-    vectors, query_vectors, sources = _vectors(folder, shape, clusters, generator)
-    random_groups = _groups(generator.permutation(shape.nodes))
+    sources = _write_vectors(folder, shape, clusters, generator)
+    np.save(folder / "random_group.npy", _groups(generator.permutation(shape.nodes)))
     # Rows sorted by cluster, clusters in random order: a group is several whole clusters and a part of one.
     order = np.lexsort((np.arange(shape.nodes), generator.permutation(shape.clusters)[clusters]))
-    clustered_groups = _groups(order)
-    np.save(folder / "random_group.npy", random_groups)
-    np.save(folder / "clustered_group.npy", clustered_groups)
+    np.save(folder / "clustered_group.npy", _groups(order))
     _write_texts(folder, shape, clusters, sources, generator)
     classes = _zipf_choice(generator, shape.policy_classes, shape.nodes, 1.0)
     np.save(folder / "policy_classes.npy", classes.astype(np.int32))
     np.save(folder / "edges.npy", _edges(shape, generator))
-    groups = {"random_group": random_groups, "clustered_group": clustered_groups}
-    masks: dict[str, NDArray[np.bool_]] = {"": np.ones(shape.nodes, dtype=np.bool_)}
-    for name, one in FILTERS.items():
-        passes_all = one.column not in groups
-        masks[name] = masks[""] if passes_all else groups[one.column] == tuple(GROUPS).index(one.value)
-    for name, mask in masks.items():
-        np.save(truth_file(folder, name), nearest(vectors, query_vectors, mask))
-
-
-def nearest(vectors: NDArray[np.float32], queries: NDArray[np.float32], mask: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The masked rows [q, up to 10] of highest inner product with each query [q, dimension], by brute force.
-
-    Single precision selects three times as many; double precision decides among these.
-    """
-    rows = np.flatnonzero(mask)
-    width = min(3 * ANSWERS, len(rows))
-    best_scores = np.full((len(queries), 0), -np.inf, dtype=np.float32)
-    best_rows = np.zeros((len(queries), 0), dtype=np.int64)
-    for start in range(0, len(rows), _BATCH):
-        part = rows[start : start + _BATCH]
-        scores = np.concatenate([best_scores, queries @ vectors[part].T], axis=1)
-        candidates = np.concatenate([best_rows, np.broadcast_to(part, (len(queries), len(part)))], axis=1)
-        kept = np.argpartition(-scores, min(width, scores.shape[1]) - 1, axis=1)[:, :width]
-        best_scores = np.take_along_axis(scores, kept, axis=1)
-        best_rows = np.take_along_axis(candidates, kept, axis=1)
-    exact = np.einsum("qd,qkd->qk", queries.astype(np.float64), vectors[best_rows].astype(np.float64))
-    order = np.lexsort((best_rows, -exact), axis=1)[:, :ANSWERS]
-    ordered: NDArray[np.int32] = np.take_along_axis(best_rows, order, axis=1).astype(np.int32)
-    return ordered
 
 
 def words(count: int) -> list[str]:
@@ -117,16 +87,17 @@ def words(count: int) -> list[str]:
     return made
 
 
-def _vectors(
+def _write_vectors(
     folder: Path, shape: Shape, clusters: NDArray[np.int64], generator: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Writes the vectors; returns them mapped, the queries' vectors, and the rows that the queries are near to."""
+) -> NDArray[np.int64]:
+    """Writes the vectors of rows and queries; returns the rows that the queries are near to."""
     centres = _unit(generator.standard_normal((shape.clusters, shape.dimension)))
     basis = generator.standard_normal((DIRECTIONS, shape.dimension)) / np.sqrt(shape.dimension)
     basis *= np.sqrt(1.0 / np.arange(1, DIRECTIONS + 1))[:, np.newaxis]
     basis *= SPREAD / np.linalg.norm(basis)
-    path = folder / "vectors.npy"
-    vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(shape.nodes, shape.dimension))
+    vectors = np.lib.format.open_memmap(
+        folder / "vectors.npy", mode="w+", dtype=np.float32, shape=(shape.nodes, shape.dimension)
+    )
     for start in range(0, shape.nodes, _BATCH):
         part = clusters[start : start + _BATCH]
         latent = generator.standard_normal((len(part), DIRECTIONS)) @ basis
@@ -135,9 +106,8 @@ def _vectors(
     vectors.flush()
     sources = generator.integers(0, shape.nodes, shape.queries)
     latent = generator.standard_normal((shape.queries, DIRECTIONS)) @ basis
-    queries = _unit(vectors[sources] + QUERY_NOISE * latent).astype(np.float32)
-    np.save(folder / "query_vectors.npy", queries)
-    return np.load(path, mmap_mode="r"), queries, sources
+    np.save(folder / "query_vectors.npy", _unit(vectors[sources] + QUERY_NOISE * latent).astype(np.float32))
+    return sources
 
 
 def _unit(rows: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -92,5 +92,5 @@ def test_it_gives_up() -> None:
 
 def test_the_table_counts_what_is_found_within_a_limit() -> None:
     all_spent: Sequence[Spent] = [Spent(True, 1_000, 1, 1_200), Spent(False, 41_000, 9, 50_000)]
-    row = ["flask, ask", "1", "1", "1", "1", "21,000", "21,000", "25,600", "5.0"]
+    row = ["flask, ask", "1", "1", "1", "21,000", "21,000", "25,600", "5.0"]
     assert grid({"flask": {"ask": all_spent}}).rows == [row]

@@ -1,9 +1,9 @@
 """Pairs of subjects and nodes: which lines a commit changed, and where these lines were in an earlier tree."""
 
 import difflib
-import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ from bench.ranking.pairs import (
     pairs_of,
     read_pairs,
     read_sources,
-    read_spans,
+    spans_of,
     used_changes,
     write_pairs,
 )
@@ -99,14 +99,12 @@ def test_a_line_belongs_to_the_smallest_node_around_it() -> None:
     assert innermost(SPANS[PATH], [2, 5, 9]) == {"add", "cart"}
 
 
-def test_spans_and_pairs_are_read_as_they_are_written(tmp_path: Path) -> None:
-    nodes = [
-        {"type": "node", "kind": "py", "local_id": "a.py#f", "path": "a.py", "start_line": 2, "end_line": 4},
-        {"type": "node", "kind": "py", "local_id": "a.py#g", "path": "a.py"},
-        {"type": "edge", "from": "py::a.py#f", "to": "py::a.py#g"},
-    ]
-    (tmp_path / "nodes.jsonl").write_text("\n".join(map(json.dumps, nodes)), encoding="utf-8")
-    assert read_spans(tmp_path / "nodes.jsonl", "r::b::") == {"a.py": [Span(2, 4, "r::b::py::a.py#f")]}
+def test_nodes_with_lines_are_spans_and_pairs_are_read_as_they_are_written(tmp_path: Path) -> None:
+    nodes: dict[str, dict[str, Any]] = {
+        "r::b::py::a.py#f": {"path": "a.py", "start_line": 2, "end_line": 4},
+        "r::b::py::a.py#g": {"path": "a.py"},
+    }
+    assert spans_of(nodes.items()) == {"a.py": [Span(2, 4, "r::b::py::a.py#f")]}
     pairs = [Pair("where is é?", ("a", "b"))]
     assert write_pairs(tmp_path / "pairs.jsonl", pairs) == 1
     assert read_pairs(tmp_path / "pairs.jsonl") == pairs

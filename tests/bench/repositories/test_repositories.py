@@ -1,6 +1,5 @@
 """Tables of questions and relations, what answers a place, and the figures that follow."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import create_autospec
@@ -11,8 +10,7 @@ import bench.repositories
 from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
 from bench.repositories.commits import MOST_FILES, is_source
 from bench.repositories.declarations import declares
-from bench.repositories.figures import Evidence, Found, FoundFiles, evidence_of, files_found_by, found_by
-from bench.repositories.indexing import read_export
+from bench.repositories.figures import Evidence, Found, evidence_of, files_found_by, found_by
 from bench.repositories.places import Piece, answers, lies_in_file
 from bench.repositories.relations import Reached, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
@@ -90,7 +88,7 @@ def test_subjects_of_commits_have_files(tmp_path: Path) -> None:
 
 
 def test_a_set_may_have_subjects_of_commits_alone(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="questions"):
+    with pytest.raises(TableError, match=r"no questions\.tsv, relations\.tsv or commits\.tsv"):
         read_tables(tmp_path)
     (tmp_path / "commits.tsv").write_text("1\tAdd to the basket twice\tsrc/basket.py;src/cart.py\n")
     tables = read_tables(tmp_path)
@@ -219,25 +217,29 @@ def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
         assert len(tables.relations) >= 40
 
 
+def values(found: Found) -> list[float]:
+    return list(found.values())
+
+
 def test_the_figures_of_a_ranking() -> None:
-    assert found_by([ADD, ORDERS], QUESTION) == Found(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert found_by([OTHER, ORDERS, ADD], QUESTION) == Found(1.0, 1.0, 1.0, 1 / 3, 1.0)
-    assert found_by([ORDERS] * 5 + [ADD], QUESTION) == Found(0.0, 0.0, 0.5, 1 / 6, 1.0)
-    assert found_by([OTHER] * 10 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 1.0)
-    assert found_by([OTHER] * 50 + [ADD], QUESTION) == Found(0.0, 1.0, 0.0, 0.0, 0.0)
-    assert found_by([], QUESTION) == Found(0.0, 0.0, 0.0, 0.0, 0.0)
+    assert values(found_by([ADD, ORDERS], QUESTION)) == [1.0, 1.0, 1.0, 1.0, 1.0]
+    assert values(found_by([OTHER, ORDERS, ADD], QUESTION)) == [1.0, 1.0, 1.0, 1 / 3, 1.0]
+    assert values(found_by([ORDERS] * 5 + [ADD], QUESTION)) == [0.0, 0.0, 0.5, 1 / 6, 1.0]
+    assert values(found_by([OTHER] * 10 + [ADD], QUESTION)) == [0.0, 1.0, 0.0, 0.0, 1.0]
+    assert values(found_by([OTHER] * 50 + [ADD], QUESTION)) == [0.0, 1.0, 0.0, 0.0, 0.0]
+    assert values(found_by([], QUESTION)) == [0.0, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_the_figures_of_a_ranking_for_the_subject_of_a_commit() -> None:
     cart = Piece("src/cart.py", "Cart", "class Cart: ...")
-    assert files_found_by([ADD, ORDERS], CHANGE) == FoundFiles(1.0, 1.0, 1.0)
-    assert files_found_by([ORDERS, cart], CHANGE) == FoundFiles(1.0, 1.0, 0.5)
-    assert files_found_by([ORDERS] * 5 + [cart], CHANGE) == FoundFiles(0.0, 1.0, 1 / 6)
-    assert files_found_by([ORDERS] * 10 + [ADD], CHANGE) == FoundFiles(0.0, 1.0, 0.0)
+    assert values(files_found_by([ADD, ORDERS], CHANGE)) == [1.0, 1.0, 1.0]
+    assert values(files_found_by([ORDERS, cart], CHANGE)) == [1.0, 1.0, 0.5]
+    assert values(files_found_by([ORDERS] * 5 + [cart], CHANGE)) == [0.0, 1.0, 1 / 6]
+    assert values(files_found_by([ORDERS] * 10 + [ADD], CHANGE)) == [0.0, 1.0, 0.0]
     others = [Piece(f"src/{number}.py", "", "") for number in range(5)]
-    assert files_found_by([*others, ADD], CHANGE) == FoundFiles(0.0, 0.0, 1 / 6)
-    assert files_found_by([Piece("shop/src/cart.py", "", "")], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
-    assert files_found_by([], CHANGE) == FoundFiles(0.0, 0.0, 0.0)
+    assert values(files_found_by([*others, ADD], CHANGE)) == [0.0, 0.0, 1 / 6]
+    assert values(files_found_by([Piece("shop/src/cart.py", "", "")], CHANGE)) == [0.0, 0.0, 0.0]
+    assert values(files_found_by([], CHANGE)) == [0.0, 0.0, 0.0]
 
 
 def test_the_figures_of_evidence() -> None:
@@ -298,18 +300,6 @@ def test_a_search_is_asked_for_fifty_nodes() -> None:
     )
 
 
-def test_an_export_gives_the_nodes_by_canonical_id(tmp_path: Path) -> None:
-    lines = [
-        {"type": "node", "kind": "py", "local_id": "a#add", "text": "def add", "path": "a", "symbol": "add"},
-        {"type": "node", "kind": "md", "local_id": "b", "text": "words"},
-        {"type": "edge", "from": "a#add", "to": "b", "edge_type": "Calls"},
-    ]
-    exported = tmp_path / "nodes.jsonl"
-    exported.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    nodes = {"shop::main::py::a#add": Piece("a", "add", "def add"), "shop::main::md::b": Piece("", "", "words")}
-    assert read_export(exported, "shop") == (nodes, 1)
-
-
 def test_the_baseline_ranks_chunks_of_files(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "basket.py").write_text("# apples\n" * LINES + "# pears\n")
@@ -324,41 +314,35 @@ def test_the_baseline_ranks_chunks_of_files(tmp_path: Path) -> None:
 
 
 def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
-    good, poor = Found(1.0, 1.0, 1.0, 1.0, 1.0), Found(0.0, 1.0, 0.0, 0.0, 1.0)
+    good, poor = found_by([ADD, ORDERS], QUESTION), found_by([OTHER] * 10 + [ADD], QUESTION)
     figures = SetFigures(
         name="shop",
         nodes=1_234,
-        edges=5,
-        index_seconds=1.25,
-        index_peak_bytes=3 << 20,
-        chunks=7,
         rankings={"Query": [good, good], BASELINE: [poor, poor]},
         changes={"Query": [], BASELINE: []},
         evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
         relations=[Reached("call", True, True), Reached("use", False, True)],
     )
-    index, questions, differences, evidence, relations = grids([figures], 4_000)
-    assert index.rows == [["shop", "1,234", "5", "1.2", "3", "7"]]
-    assert questions.title == "shop: 2 questions, 1,234 nodes"
+    questions, differences, evidence, relations = grids([figures], 4_000)
+    assert questions.title == "shop, 1,234 nodes: 2 questions"
+    assert questions.headings == ["search", "method@5", "file@5", "items@5", "MRR@10", "primary@50"]
     assert questions.rows[0] == ["Query", *["1.000"] * 5]
     assert differences.rows == [
         ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]]
     ]
-    assert evidence.rows == [
-        ["shop", "evidence", "1 of 2 (0.50)", "2 of 4 (0.50)", "3,500", "4,001", "1 of 2", "0.88", "2,500", "1.40"]
-    ]
+    assert evidence.rows == [["shop", "evidence", "0.50", "0.50", "4,001", "1.40"]]
     assert relations.rows == [["all", "2", "1", "2"], ["call", "1", "1", "1"], ["use", "1", "0", "1"]]
 
 
 def test_subjects_of_commits_are_counted_together_as_well_and_what_nobody_asked_has_no_table() -> None:
-    good, poor = FoundFiles(1.0, 1.0, 0.5), FoundFiles(0.0, 1.0, 0.0)
+    good, poor = files_found_by([ORDERS, ADD], CHANGE), files_found_by([ORDERS] * 10 + [ADD], CHANGE)
     nothing: dict[str, list[Found]] = {"Query": [], BASELINE: []}
-    shop = SetFigures("shop", 12, 5, 1.0, 1, 7, nothing, {"Query": [good], BASELINE: [poor]}, {}, [])
+    shop = SetFigures("shop", 12, nothing, {"Query": [good], BASELINE: [poor]}, {}, [])
     till = replace(shop, name="till", changes={"Query": [poor] * 3, BASELINE: [poor] * 3})
-    _, of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
-    assert of_shop.title == "shop: 1 subjects of commits, 12 nodes"
+    of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
+    assert of_shop.title == "shop, 12 nodes: 1 subjects of commits"
     assert of_till.rows == [["Query", "0.000", "1.000", "0.000"], [BASELINE, "0.000", "1.000", "0.000"]]
-    assert of_all.title == "all: 4 subjects of commits, 2 sets"
+    assert of_all.title == "2 sets: 4 subjects of commits"
     assert of_all.rows[0] == ["Query", "0.250", "1.000", "0.125"]
     assert differences.rows[0][0] == "Query"
     assert differences.rows[0][1].startswith("+0.250 [+0.000, ")

