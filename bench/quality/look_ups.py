@@ -1,6 +1,7 @@
 """Identifier look-ups drawn from a corpus: a name, without or with one typing error, and the documents of that name."""
 
 import random
+import re
 import string
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +11,6 @@ LEAST_CHARACTERS = 4
 UNAMBIGUOUS = "unambiguous"
 """The part of the look-ups whose name belongs to only one document."""
 _SEED = 4
-_SEPARATORS = ("::", "#", ".")
 
 
 def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
@@ -40,9 +40,7 @@ def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
 
 def last_segment(symbol: str) -> str:
     """The part after the last separator of a qualified name."""
-    for separator in _SEPARATORS:
-        symbol = symbol.rpartition(separator)[2]
-    return symbol
+    return re.split(r"::|#|\.", symbol)[-1]
 
 
 def _slip(name: str, generator: random.Random) -> str:

@@ -54,19 +54,15 @@ COMPARED = (
 class _Call:
     """A Call that runs each part where it is awaited, and never stops."""
 
-    def checkpoint(self) -> None:
-        """See `Call.checkpoint`."""
+    def checkpoint(self) -> None: ...
 
     async def compute(self, part: Callable[[], Result]) -> Result:
-        """See `Call.compute`."""
         return part()
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
-        """See `Call.wait_for`."""
         return part()
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
-        """See `Call.ask_model`."""
         return part()
 
 
@@ -105,21 +101,13 @@ async def _reciprocal_rank(engine: RetrievalEngine, name: str, question: str, no
 
 def grid(part: str, by_source: Mapping[Source, Mapping[Numbers, NDArray[np.float64]]]) -> Grid:
     """Of all subjects of a part: Hit@5 and MRR@10, each with its difference to the ranking without both rules."""
+    chosen = {one: np.concatenate([found[one] for found in by_source.values()]) for one in (BASELINE, *COMPARED)}
+    without = chosen[BASELINE]
     rows = []
-    for numbers in (BASELINE, *COMPARED):
-        ranks, without = (np.concatenate([found[one] for found in by_source.values()]) for one in (numbers, BASELINE))
-        hits, hits_without = ((one >= 1.0 / _FIRST).astype(np.float64) for one in (ranks, without))
-        rows.append(
-            (
-                str(numbers),
-                f"{hits.mean():.3f}",
-                str(paired_difference(hits, hits_without)),
-                f"{ranks.mean():.3f}",
-                str(paired_difference(ranks, without)),
-            )
-        )
-    count = sum(len(found[BASELINE]) for found in by_source.values())
-    return Grid(f"{part}: {count} subjects of {len(by_source)} repositories", _HEADINGS, rows)
-
-
-_HEADINGS = ("numbers", "Hit@5", "difference", "MRR@10", "difference")
+    for numbers, ranks in chosen.items():
+        row = [str(numbers)]
+        for own, others in ((ranks >= 1.0 / _FIRST, without >= 1.0 / _FIRST), (ranks, without)):
+            row += [f"{own.mean():.3f}", str(paired_difference(own, others))]
+        rows.append(row)
+    headings = ["numbers", "Hit@5", "difference", "MRR@10", "difference"]
+    return Grid(f"{part}: {len(without)} subjects of {len(by_source)} repositories", headings, rows)

@@ -19,7 +19,11 @@ class Piece:
 
 def answers(piece: Piece, alternatives: Alternatives) -> bool:
     """True if the piece is, or declares in its text, one of the places."""
-    return any(_answers(piece, place) for place in alternatives)
+    return any(
+        in_file(piece.path, place.path)
+        and (not place.symbol or is_symbol(piece, place) or declares(piece.text, piece.path, place.symbol))
+        for place in alternatives
+    )
 
 
 def lies_in_file(piece: Piece, alternatives: Alternatives) -> bool:
@@ -39,16 +43,5 @@ def places_found(pieces: Sequence[Piece], places: Iterable[Alternatives]) -> int
 
 def is_symbol(piece: Piece, place: Place) -> bool:
     """True if the piece is the place's declaration itself: the last part of its qualified name is the symbol."""
-    return in_file(piece.path, place.path) and _last_part(piece.symbol) == place.symbol
-
-
-def _answers(piece: Piece, place: Place) -> bool:
-    if not in_file(piece.path, place.path):
-        return False
-    return not place.symbol or is_symbol(piece, place) or declares(piece.text, piece.path, place.symbol)
-
-
-def _last_part(symbol: str) -> str:
-    """`Add` of `Shop.Basket<T>.Add(int)`."""
-    name = symbol.partition("(")[0]
-    return re.sub(r"<[^.]*>", "", name).rpartition(".")[2]
+    name = re.sub(r"<[^.]*>", "", piece.symbol.partition("(")[0])  # `Shop.Basket.Add` of `Shop.Basket<T>.Add(int)`
+    return in_file(piece.path, place.path) and name.rpartition(".")[2] == place.symbol

@@ -1,4 +1,4 @@
-"""A corpus on disk in the form that all systems read: only numpy files, which any environment can read."""
+"""A corpus on disk, as numpy files, with the true neighbours of its queries."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ class Filter:
 
 
 RANDOM, CLUSTERED, EVERY = "random_group", "clustered_group", "language"
-COLUMNS = (RANDOM, CLUSTERED, EVERY)
 """The text columns that filters name: drawn at random, following the clusters of the vectors, one value for all."""
 GROUPS: Mapping[str, float] = {"permille": 0.001, "percent": 0.01, "tenth": 0.1, "rest": 0.889}
 """The values of the first two columns, each with its share of the rows."""
@@ -62,22 +61,14 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    @property
-    def dimension(self) -> int:
-        """Components of a vector."""
-        return int(self.vectors.shape[1])
-
     def text(self, row: int) -> str:
         """One row's text."""
         start = int(self._text_ends[row - 1]) if row else 0
         return self._texts[start : int(self._text_ends[row])].tobytes().decode()
 
-    def column(self, name: str, start: int, stop: int) -> list[str]:
-        """The values of a filter column in a span of rows."""
-        if name == EVERY:
-            return [LANGUAGE] * (stop - start)
-        values = tuple(GROUPS)
-        return [values[code] for code in self._groups[name][start:stop].tolist()]
+    def value(self, column: str, row: int) -> str:
+        """One row's value in a filter column."""
+        return LANGUAGE if column == EVERY else tuple(GROUPS)[self._groups[column][row]]
 
     def mask(self, filter_name: str) -> NDArray[np.bool_]:
         """True if each row [n] passes; all do for an empty name."""

@@ -20,7 +20,6 @@ from groundwire_ingest.records import SourceEdge, SourceNode, StatedAccess
 SCOPE = Scope("synthetic", "main", "bench")
 KIND = "py"
 _EDGE_TYPES = ("Calls", "Imports", "Inherits", "ReadsFrom")
-_BATCH = 8_192
 _FILES_A_FOLDER = 50
 
 
@@ -41,36 +40,32 @@ class SyntheticSource:
 
     def read(self) -> Iterator[SourceNode | SourceEdge]:
         """See `Source.read`."""
-        for start in range(self._rows.start, self._rows.stop, _BATCH):
-            yield from self._nodes(start, min(start + _BATCH, self._rows.stop))
+        yield from map(self._node, self._rows)
         for number, (origin, target) in enumerate(self._corpus.edges.tolist()):
             if origin not in self._rows or target not in self._rows:
                 continue
             edge_type = _EDGE_TYPES[(origin + target) % len(_EDGE_TYPES)]
             yield SourceEdge(f"{KIND}::{local_id(origin)}", f"{KIND}::{local_id(target)}", edge_type, f"edge {number}")
 
-    def _nodes(self, start: int, stop: int) -> Iterator[SourceNode]:
+    def _node(self, row: int) -> SourceNode:
         corpus = self._corpus
-        vectors = corpus.vectors[start:stop].tolist()
-        random_groups, clustered_groups = corpus.column(RANDOM, start, stop), corpus.column(CLUSTERED, start, stop)
-        for place, row in enumerate(range(start, stop)):
-            text = corpus.text(row)
-            first, second, *_ = text.split()
-            yield SourceNode(
-                kind=KIND,
-                local_id=local_id(row),
-                text=text,
-                origin=f"row {row}",
-                path=f"src/part{row // _FILES_A_FOLDER}/file{row}.py",
-                start_line=1,
-                end_line=10,
-                symbol=f"{first}_{second}",
-                language=LANGUAGE,
-                collection_id=random_groups[place],
-                case_id=clustered_groups[place],
-                access=StatedAccess(clearance_level=int(corpus.policy_classes[row])),
-                vector=tuple(vectors[place]),
-            )
+        text = corpus.text(row)
+        first, second, *_ = text.split()
+        return SourceNode(
+            kind=KIND,
+            local_id=local_id(row),
+            text=text,
+            origin=f"row {row}",
+            path=f"src/part{row // _FILES_A_FOLDER}/file{row}.py",
+            start_line=1,
+            end_line=10,
+            symbol=f"{first}_{second}",
+            language=LANGUAGE,
+            collection_id=corpus.value(RANDOM, row),
+            case_id=corpus.value(CLUSTERED, row),
+            access=StatedAccess(clearance_level=int(corpus.policy_classes[row])),
+            vector=tuple(corpus.vectors[row].tolist()),
+        )
 
 
 class Stages:

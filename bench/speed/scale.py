@@ -55,7 +55,9 @@ def measure_size(
     data = ensure_index(corpus)
     lite = corpus.folder / "milvus-lite"
     commands = {EMBEDDED: serve_command(data)}
-    in_milvus = None
+    serving: Milvus | None = None
+    published: Mapping[str, float] = {}
+    idle: Memory | None = None
     with ExitStack() as stack:
         if with_milvus:
             # Another process than that which serves, so that publishing does not count as memory of serving.
@@ -69,8 +71,7 @@ def measure_size(
         }
         series = compare(servers, corpus, plan, progress)
         used = {name: memory(server.process) for name, server in servers.items()}
-        if with_milvus:
-            in_milvus = InMilvus(published, serving.file_bytes, idle, serving.memory)
+        in_milvus = InMilvus(published, serving.file_bytes, idle, serving.memory) if serving else None
     return Size(len(corpus), series, used, folder_bytes(data), build_seconds(corpus), in_milvus)
 
 
