@@ -19,7 +19,6 @@ from bench.shared.results import Grid
 _MOST_CONNECTIONS = 4
 _WARMING_SECONDS = 1
 _OK = "200"
-_PREFIX_BYTES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def _repeat(
     if program is None:
         raise RuntimeError("h2load is not installed; Debian's package nghttp2-client has it")
     body, log = work / "body", work / "h2load.log"
-    body.write_bytes(b"\0" + len(call.content).to_bytes(_PREFIX_BYTES - 1, "big") + call.content)
+    body.write_bytes(b"\0" + len(call.content).to_bytes(4, "big") + call.content)
     log.unlink(missing_ok=True)
     connections = min(streams, _MOST_CONNECTIONS)
     command = [

@@ -14,7 +14,6 @@ from groundwire_client import GroundwireError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 
 _ERRORS = (GroundwireError, SetError, UnknownModeError)
-LOOK_UPS = 1_000
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -51,7 +50,7 @@ def run(
 def draw(
     corpus: Corpus,
     folder: Annotated[Path, typer.Argument(help="Where names.jsonl and typos.jsonl are written.")],
-    count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = LOOK_UPS,
+    count: Annotated[int, typer.Option(min=1, help="How many names are drawn.")] = 1_000,
 ) -> None:
     """Draw names from a corpus whose documents have symbols: queries for `run`, without and with a typing error."""
     with explained(*_ERRORS):

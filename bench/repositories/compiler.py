@@ -66,15 +66,10 @@ def main(
     out: Annotated[Path, typer.Option(help="The folder for the results.")],
 ) -> None:
     """Measure precision and recall of the edges that are found without the index."""
-    tables: list[Grid] = []
-    content: dict[str, list[dict[str, object]]] = {}
     with explained(IngestError, TruthError):
-        for root in trees:
-            judged = judge(root)
-            name = root.resolve().name
-            tables.append(grid(name, judged))
-            content[name] = [asdict(one) for one in judged]
-    write_results(out, "compiler", tables, {"edges": content})
+        judged = {root.resolve().name: judge(root) for root in trees}
+    tables = [grid(name, edges) for name, edges in judged.items()]
+    write_results(out, "compiler", tables, {"edges": {name: list(map(asdict, own)) for name, own in judged.items()}})
 
 
 def judge(root: Path) -> list[Judged]:

@@ -51,16 +51,9 @@ class Series:
         what = {"server": self.server, "scenario": self.scenario, "clients": self.clients}
         if self.problem:
             return {**what, "problem": self.problem}
-        p50, p95, p99 = self.percentiles
-        return {
-            **what,
-            "p50": p50,
-            "p95": p95,
-            "p99": p99,
-            "calls_per_second": self.rate,
-            "recall": mean(self.recalls),
-            "agreement": mean(self.agreements),
-        }
+        percentiles = dict(zip(("p50", "p95", "p99"), self.percentiles, strict=True))
+        shares = {"recall": mean(self.recalls), "agreement": mean(self.agreements)}
+        return {**what, **percentiles, "calls_per_second": self.rate, **shares}
 
     @property
     def percentiles(self) -> list[float]:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from statistics import median
@@ -40,7 +40,7 @@ def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None)
                 for build in ("first", "unchanged"):
                     cost = _measured_build(tree, source, Path(data), build, embedder)
                     costs.setdefault(f"{name}, {build}", []).append(cost)
-    return {name: _medians(of_build) for name, of_build in costs.items()}
+    return {name: Cost(*map(median, zip(*map(astuple, own), strict=True))) for name, own in costs.items()}
 
 
 def grid(costs: Mapping[str, Cost], title: str) -> Grid:
@@ -52,10 +52,6 @@ def grid(costs: Mapping[str, Cost], title: str) -> Grid:
         rows.append([name, *(f"{value:,.1f}" for value in astuple(cost)), *(f"{ratio:.2f}" for ratio in ratios)])
     units = ("wall s", "CPU s", "largest process MiB", "index MiB")
     return Grid(title, ["build", *units, "wall, relative to the first row", "CPU"], rows)
-
-
-def _medians(costs: Sequence[Cost]) -> Cost:
-    return Cost(*(median(values) for values in zip(*map(astuple, costs), strict=True)))
 
 
 def _measured_build(tree: Path, source: Path, data: Path, version: str, embedder: str) -> Cost:
