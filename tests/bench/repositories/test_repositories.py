@@ -11,6 +11,7 @@ from bench.repositories.baseline import LINES, bm25_ranking, chunks_of
 from bench.repositories.commits import MOST_FILES, is_source
 from bench.repositories.declarations import declares
 from bench.repositories.figures import Evidence, Found, evidence_of, files_found_by, found_by
+from bench.repositories.indexing import exported_nodes
 from bench.repositories.places import Piece, answers, lies_in_file
 from bench.repositories.relations import Reached, ahead_on_server, ids_of, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
@@ -28,6 +29,7 @@ from bench.repositories.tables import (
     read_tables,
 )
 from bench.repositories.wire import rankings
+from bench.shared.programs import build_index, run
 from groundwire_client import (
     ExpandDebug,
     ExpandDependencyTreeResponse,
@@ -298,6 +300,22 @@ def test_a_search_is_asked_for_fifty_nodes() -> None:
     client.search.assert_called_once_with(
         IndexScope(repository="shop", branch="main"), "Who adds?", search_type=SearchType.SEARCH_TYPE_BM25, top_k=50
     )
+
+
+@pytest.mark.slow
+def test_an_index_gives_its_nodes_by_canonical_id(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "basket.py").write_text("def add():\n    return size()\n\n\ndef size():\n    return 3\n")
+    scope = build_index(tmp_path / "src", "shop", tmp_path / "data", "none")
+    assert scope == IndexScope(repository="shop", branch="main")
+    nodes = dict(exported_nodes("shop", tmp_path / "data", tmp_path / "nodes.jsonl"))
+    add = nodes["shop::main::py::basket.py#add"]
+    assert (add["path"], add["start_line"], add["text"]) == ("basket.py", 1, "def add():\n    return size()")
+
+
+def test_a_program_that_fails_says_why() -> None:
+    with pytest.raises(RuntimeError, match=r"git rev-parse nothing failed: fatal: .*nothing"):
+        run(["git", "rev-parse", "nothing"])
 
 
 def test_the_baseline_ranks_chunks_of_files(tmp_path: Path) -> None:
