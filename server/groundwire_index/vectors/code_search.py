@@ -35,11 +35,12 @@ class ByteSearch:
         self._index = codes.byte_index
         dimension = len(query)
         if dimension <= _MOST_BY_MATRIX:
-            self._query = query.astype(np.float32)[np.newaxis] @ rotation_matrix(dimension)
+            with np.errstate(invalid="ignore"):  # OpenBLAS may read past a short vector, without effect
+                self._query = query.astype(np.float32)[np.newaxis] @ rotation_matrix(dimension)
         else:
             self._query = rotated(query[np.newaxis]).astype(np.float32)
         self._mask = mask
-        # The rounding of the rotation, as the matrix of absolute values has at most the norm of the root, and of FAISS.
+        # Of the rotation: roundings of each component, which together are sqrt(dimension) times as long. Of FAISS.
         rounding = ((dimension + 2) * math.sqrt(dimension) / 2 + dimension + 64) * _EPSILON
         self.error = float((codes.errors * mask).max(initial=0.0)) + rounding
 
