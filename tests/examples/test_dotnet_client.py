@@ -106,6 +106,20 @@ def test_evidence_fetches_what_its_response_had_no_room_for_and_cites_texts(chec
     assert (told["Citations"], told["UsedTokens"], told["Index"]) == (["a.cs:3-9", "b", "d"], 50, "v1")
 
 
+def test_evidence_of_several_scopes_fetches_each_text_from_its_own(checks: Sequence[str | Path]) -> None:
+    query, *fetches, told = (json.loads(line) for line in lines_of([*checks, "scopes"]))
+    assert "scope" not in query
+    assert query["scopes"] == [{"repository": "shop", "branch": "main"}, {"repository": "team-*", "branch": "*"}]
+    asked = [(fetch["scope"]["repository"], fetch["scope"]["activeIndex"], fetch["seedIds"]) for fetch in fetches]
+    assert asked == [("shop", "v1", ["b"]), ("team-b", "v2", ["d"])]
+    assert [(text["Id"], text["Scope"]["Repository"]) for text in told["Texts"]] == [
+        ("a", "shop"),
+        ("b", "shop"),
+        ("d", "team-b"),
+    ]
+    assert [scope["ActiveIndex"] for scope in told["Scopes"]] == ["v1", "v2"]
+
+
 def test_a_cancelled_call_throws_what_cancellation_throws(checks: Sequence[str | Path]) -> None:
     assert lines_of([*checks, "cancel"]) == ["OperationCanceledException"]
 

@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Generic;
 using System.Linq;
 using Groundwire.V1;
@@ -16,6 +17,9 @@ namespace Groundwire.Client;
 public sealed record Evidence(
     IReadOnlyList<EvidenceText> Texts, IReadOnlyList<SkippedText> Skipped, long UsedTokens, string Index)
 {
+    /// <summary>Of a question to several scopes each of them, with its version; empty for one.</summary>
+    public IReadOnlyList<IndexScope> Scopes { get; init; } = Array.Empty<IndexScope>();
+
     /// <summary>Where each text stands, in their order.</summary>
     public IReadOnlyList<string> Citations => Texts.Select(text => text.Citation).ToList();
 }
@@ -37,7 +41,11 @@ public sealed record Evidence(
 /// </param>
 public sealed record EvidenceText(
     string Id, int Rank, string Text, string Path, int StartLine, int EndLine, string Symbol, int TokenCount,
-    double Score, string Citation);
+    double Score, string Citation)
+{
+    /// <summary>Of several scopes the one that it is in, with its version; null where one was asked.</summary>
+    public IndexScope? Scope { get; init; }
+}
 
 /// <summary>A node that was found, whose text does not fit into what is left of the budget.</summary>
 /// <param name="Id">The id of the node.</param>
@@ -53,4 +61,8 @@ public sealed record EvidenceText(
 /// </param>
 public sealed record SkippedText(
     string Id, int Rank, string Path, int StartLine, int EndLine, string Symbol, int TokenCount, SkipReason Reason,
-    string Citation);
+    string Citation)
+{
+    /// <summary>Of several scopes the one that it is in, with its version; null where one was asked.</summary>
+    public IndexScope? Scope { get; init; }
+}

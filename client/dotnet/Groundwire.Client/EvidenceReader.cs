@@ -9,11 +9,10 @@ internal static class EvidenceReader
 {
     private static readonly SourceLocation Unknown = new();
 
-    /// <summary>The ids of texts that fit the budget but not the response, without those fetched since.</summary>
-    public static List<string> TextsLeft(QueryResponse answer, IReadOnlyDictionary<string, string> fetched) =>
+    /// <summary>The matches whose texts fit the budget but not the response, without those fetched since.</summary>
+    public static List<QueryMatch> TextsLeft(QueryResponse answer, IReadOnlyDictionary<string, string> fetched) =>
         answer.Matches
             .Where(match => match.OmitReason == SkipReason.ResponseLimit && !fetched.ContainsKey(match.Id))
-            .Select(match => match.Id)
             .ToList();
 
     public static Evidence Read(QueryResponse answer, IReadOnlyDictionary<string, string> fetched)
@@ -26,7 +25,8 @@ internal static class EvidenceReader
             .Where(match => match.TextOmitted && !fetched.ContainsKey(match.Id))
             .Select(ReadSkipped)
             .ToList();
-        return new Evidence(texts, skipped, texts.Sum(text => (long)text.TokenCount), answer.Index);
+        var used = texts.Sum(text => (long)text.TokenCount);
+        return new Evidence(texts, skipped, used, answer.Index) { Scopes = answer.Scopes };
     }
 
     private static EvidenceText ReadText(QueryMatch match, string text)
@@ -34,7 +34,7 @@ internal static class EvidenceReader
         var place = match.Location ?? Unknown;
         return new EvidenceText(
             match.Id, match.Rank, text, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
-            match.Score, match.Citation);
+            match.Score, match.Citation) { Scope = match.Scope };
     }
 
     private static SkippedText ReadSkipped(QueryMatch match)
@@ -42,7 +42,7 @@ internal static class EvidenceReader
         var place = match.Location ?? Unknown;
         return new SkippedText(
             match.Id, match.Rank, place.Path, place.StartLine, place.EndLine, Name(match), match.TokenCount,
-            match.OmitReason, match.Citation);
+            match.OmitReason, match.Citation) { Scope = match.Scope };
     }
 
     private static string Name(QueryMatch match) => match.Symbol.Length > 0 ? match.Symbol : match.SectionPath;

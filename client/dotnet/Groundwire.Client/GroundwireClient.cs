@@ -76,6 +76,9 @@ public sealed class GroundwireClient
     /// How many matches compete for the budget, null takes 60; as many as the server allows where that is less.
     /// </param>
     /// <param name="scope">The repository, branch and version; null takes the options', at the active version.</param>
+    /// <param name="scopes">
+    /// In place of <paramref name="scope"/> several of them, which may be patterns such as <c>team-*</c>.
+    /// </param>
     /// <param name="timeout">How long each call may take, its retries included; null takes the options' timeout.</param>
     /// <param name="cancellationToken">Ends the call, on the server too.</param>
     /// <returns>The texts; none when nothing matches.</returns>
@@ -88,12 +91,14 @@ public sealed class GroundwireClient
         int? budgetTokens = null,
         int? topK = null,
         IndexScope? scope = null,
+        IEnumerable<IndexScope>? scopes = null,
         TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
         var request = new QueryRequest
         {
-            Scope = scope ?? Scope,
+            Scope = scope ?? (scopes is null ? Scope : null),
+            Scopes = { scopes ?? Array.Empty<IndexScope>() },
             Access = access ?? options.Access,
             Query = question,
             Filter = filter,
@@ -157,18 +162,16 @@ public sealed class GroundwireClient
     {
         var fetched = new Dictionary<string, string>();
         var used = answer.Meta?.UsedTokens ?? 0;
-        var scope = asked.Scope.Clone();
-        scope.ActiveIndex = answer.Index;
         for (var left = EvidenceReader.TextsLeft(answer, fetched);
             left.Count > 0;
             left = EvidenceReader.TextsLeft(answer, fetched))
         {
             var request = new FetchNodeTextsRequest
             {
-                Scope = scope,
+                Scope = left[0].Scope ?? Pinned(asked.Scope, answer.Index),
                 Access = asked.Access,
                 Filter = asked.Filter,
-                SeedIds = { left },
+                SeedIds = { left.Where(match => Equals(match.Scope, left[0].Scope)).Select(match => match.Id) },
                 BudgetTokens = (int)(asked.BudgetTokens - used),
                 PrioritizationMode = PrioritizationMode.SeedFirst,
             };
@@ -190,13 +193,12 @@ public sealed class GroundwireClient
     private async Task WarnOfValuesAsync(
         QueryRequest asked, string index, TimeSpan? timeout, CancellationToken cancellation)
     {
-        if (asked.Filter is null || (asked.Filter.Kinds.Count == 0 && asked.Filter.Languages.Count == 0))
+        if (asked.Scope is null || asked.Filter is null
+            || (asked.Filter.Kinds.Count == 0 && asked.Filter.Languages.Count == 0))
         {
             return;
         }
-        var scope = asked.Scope.Clone();
-        scope.ActiveIndex = index;
-        var request = new GetIndexRequest { Scope = scope, Access = asked.Access };
+        var request = new GetIndexRequest { Scope = Pinned(asked.Scope, index), Access = asked.Access };
         try
         {
             var known = await GetIndexAsync(request, timeout, cancellation).ConfigureAwait(false);
@@ -207,6 +209,13 @@ public sealed class GroundwireClient
         {
             logger.LogWarning(error, "The kinds and languages of the index cannot be read");
         }
+    }
+
+    private static IndexScope Pinned(IndexScope scope, string index)
+    {
+        var pinned = scope.Clone();
+        pinned.ActiveIndex = index;
+        return pinned;
     }
 
     private void Warn(string what, IEnumerable<string> asked, ICollection<string> known)

@@ -22,8 +22,14 @@ switch (args[0])
             Console.WriteLine(Outcome(() => JsonFormatter.Default.Format(NodeFilters.From(given[0], given[1]))));
         }
         break;
-    case "evidence":
-        var answering = new Answering();
+    case "evidence" or "scopes":
+        IndexScope[]? scopes = args[0] == "scopes"
+            ? new IndexScope[]
+            {
+                new() { Repository = "shop", Branch = "main" }, new() { Repository = "team-*", Branch = "*" },
+            }
+            : null;
+        var answering = new Answering(scopes is not null);
         var asking = new GroundwireClient(
             answering,
             Options.Create(new GroundwireOptions
@@ -31,7 +37,7 @@ switch (args[0])
                 Address = new Uri("http://localhost"), Repository = "shop", Branch = "main", BudgetTokens = 100,
             }),
             NullLogger<GroundwireClient>.Instance);
-        var evidence = await asking.EvidenceAsync("vat?", new NodeFilter { Languages = { "csharp" } });
+        var evidence = await asking.EvidenceAsync("vat?", new NodeFilter { Languages = { "csharp" } }, scopes: scopes);
         foreach (var request in answering.Requests)
         {
             Console.WriteLine(JsonFormatter.Default.Format(request));
@@ -92,6 +98,10 @@ static string Outcome(Func<string> make)
 /// <summary>Answers a query with texts, one that had no room and one that is too large; then fetches in two calls.</summary>
 internal sealed class Answering : CallInvoker
 {
+    private readonly bool ofSeveral;
+
+    public Answering(bool ofSeveral) => this.ofSeveral = ofSeveral;
+
     public List<IMessage> Requests { get; } = new();
 
     public override AsyncUnaryCall<TResponse> AsyncUnaryCall<TRequest, TResponse>(
@@ -99,8 +109,21 @@ internal sealed class Answering : CallInvoker
     {
         Requests.Add(request as IMessage ?? throw new InvalidCastException());
         IMessage response = request is QueryRequest ? Answer() : Fetched(Requests.Count == 2 ? "b" : "d");
+        if (ofSeveral && response is QueryResponse answer)
+        {
+            answer.Index = "";
+            IndexScope[] own = { Of("shop", "v1"), Of("team-b", "v2") };
+            answer.Scopes.Add(own);
+            foreach (var match in answer.Matches)
+            {
+                match.Scope = own[match.Id == "d" ? 1 : 0];
+            }
+        }
         return new(Task.FromResult((TResponse)response));
     }
+
+    private static IndexScope Of(string repository, string index) =>
+        new() { Repository = repository, Branch = "main", ActiveIndex = index };
 
     private static QueryResponse Answer() => new()
     {
