@@ -39,15 +39,16 @@ class Indexes:
             return await self._open(request, request.scope, call)
         parts = {own: await self._open(request, own, call) for own in request.scopes if not is_pattern(own)}
         known = {replace(own, active_index="") for own in parts}
-        for pattern in filter(is_pattern, request.scopes):
-            for scope in await call.wait_for(partial(self.backend.scopes, Scopes.of(pattern))):
-                if scope in known or not request.granted.includes(scope.repository, scope.branch):
-                    continue
+        patterns = {own: Scopes.of(own) for own in request.scopes if is_pattern(own)}
+        # Listed once, and each index opened once, by however many patterns it is meant.
+        meant = Scopes(patterns=tuple(pair for own in patterns.values() for pair in own.patterns))
+        for scope in await call.wait_for(partial(self.backend.scopes, meant)) if patterns else ():
+            if scope not in known and request.granted.includes(scope.repository, scope.branch):
                 with suppress(NotFoundError):  # the caller sees no node of it
                     parts[scope] = await self._open(request, scope, call)
-                    known.add(scope)
                 _check_count(parts)
-            if not any(Scopes.of(pattern).includes(own.repository, own.branch) for own in parts):
+        for pattern, means in patterns.items():
+            if not any(means.includes(own.repository, own.branch) for own in parts):
                 message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
                 names = {"repository": pattern.repository, "branch": pattern.branch}
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)

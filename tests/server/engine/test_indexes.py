@@ -1,0 +1,46 @@
+"""What one question may cost that names many indexes by patterns."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import cast
+
+import pytest
+
+from groundwire_index.scope import Scope
+from groundwire_server.backends.interface import Backend
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.grants import ANY_SCOPE, Scopes
+from groundwire_server.domain.errors import NotFoundError, Reason
+from groundwire_server.domain.search.search import NodesRequest
+from groundwire_server.engine.indexes import Indexes
+from support.calls import PlainCall
+
+INDEXES = [Scope(f"team-{number}", "main") for number in range(300)]
+
+
+@dataclass
+class Hidden:
+    """A backend with many indexes that the caller sees no node of."""
+
+    listings: int = 0
+    opened: list[Scope] = field(default_factory=list[Scope])
+
+    def scopes(self, repositories: Scopes) -> list[Scope]:
+        self.listings += 1
+        return [scope for scope in INDEXES if repositories.includes(scope.repository, scope.branch)]
+
+    def open_at_once(self, scope: Scope, *_: object) -> None:
+        self.opened.append(scope)
+        raise NotFoundError(Reason.SCOPE_NOT_FOUND, "hidden", {})
+
+
+def test_an_index_that_many_patterns_mean_is_opened_once() -> None:
+    backend = Hidden()
+    patterns = tuple(
+        Scope(repository, branch) for repository in ("*", "t*", "team-*") for branch in ("*", "m*", "main")
+    )
+    request = NodesRequest(scope=Scope("", ""), scopes=patterns, access=AccessContext(), granted=ANY_SCOPE)
+    with pytest.raises(NotFoundError, match="matches"):
+        asyncio.run(Indexes(cast("Backend", backend), frozenset()).open(request, PlainCall()))
+    assert backend.listings == 1
+    assert backend.opened == INDEXES
