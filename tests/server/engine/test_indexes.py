@@ -20,7 +20,7 @@ INDEXES = [Scope(f"team-{number}", "main") for number in range(300)]
 
 @dataclass
 class Hidden:
-    """A backend with many indexes that the caller sees no node of."""
+    """A backend with many indexes. The caller sees nodes of the first one only."""
 
     listings: int = 0
     opened: list[Scope] = field(default_factory=list[Scope])
@@ -29,18 +29,19 @@ class Hidden:
         self.listings += 1
         return [scope for scope in INDEXES if repositories.includes(scope.repository, scope.branch)]
 
-    def open_at_once(self, scope: Scope, *_: object) -> None:
+    def open_at_once(self, scope: Scope, *_: object) -> object:
         self.opened.append(scope)
-        raise NotFoundError(Reason.SCOPE_NOT_FOUND, "hidden", {})
+        if scope != INDEXES[0]:
+            raise NotFoundError(Reason.SCOPE_NOT_FOUND, "hidden", {})
+        return self
 
 
 def test_an_index_that_many_patterns_mean_is_opened_once() -> None:
     backend = Hidden()
-    patterns = tuple(
-        Scope(repository, branch) for repository in ("*", "t*", "team-*") for branch in ("*", "m*", "main")
-    )
-    request = NodesRequest(scope=Scope("", ""), scopes=patterns, access=AccessContext(), granted=ANY_SCOPE)
-    with pytest.raises(NotFoundError, match="matches"):
+    patterns = [Scope(repository, branch) for repository in ("*", "t*", "team-*") for branch in ("*", "m*", "main")]
+    scopes = (*patterns, Scope("unknown-*", "*"))
+    request = NodesRequest(scope=Scope("", ""), scopes=scopes, access=AccessContext(), granted=ANY_SCOPE)
+    with pytest.raises(NotFoundError, match="matches unknown-"):
         asyncio.run(Indexes(cast("Backend", backend), frozenset()).open(request, PlainCall()))
     assert backend.listings == 1
     assert backend.opened == INDEXES
