@@ -6,6 +6,7 @@ signals and an exit code; the workers that a server starts load everything thems
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -82,6 +83,7 @@ def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection
         stream.close()
     os.environ.clear()
     os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it runs in the background
     sys.argv = ["groundwire", *arguments]
     if _LIBRARIES not in sys.modules:
         raise RuntimeError(f"the fork server could not load {_LIBRARIES}, which it passes over in silence")
