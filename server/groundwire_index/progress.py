@@ -10,6 +10,9 @@ ProgressCallback: TypeAlias = Callable[[int, int], None]
 class Progress(Protocol):
     """Shows how far a build is."""
 
-    def stage(self, name: str) -> AbstractContextManager[ProgressCallback]:
-        """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown."""
+    def stage(self, name: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
+        """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown.
+
+        `price` is what a million of the counted things cost, 0 when not known.
+        """
         ...

@@ -53,8 +53,10 @@ def service() -> Iterator[RerankService]:
 
 @pytest.fixture(scope="module")
 def server(data: Path, service: RerankService) -> Iterator[Server]:
-    environment = {"GROUNDWIRE_RERANKER_TOKEN": TOKEN, "GROUNDWIRE_RERANKER_SECONDS": "1"}
-    with Server(data, "--embedder", "none", "--reranker", service.url, environment=environment) as running:
+    environment = {"GROUNDWIRE_RERANKER_TOKEN": TOKEN}
+    with Server(
+        data, "--embedder", "none", "--reranker", f"{service.url}#seconds=1", environment=environment
+    ) as running:
         yield running
         assert running.terminate() == 0
 

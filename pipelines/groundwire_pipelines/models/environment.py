@@ -4,13 +4,13 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from groundwire.model_service import model_service
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 URL_VARIABLE = "GROUNDWIRE_MODEL_URL"
 NAME_VARIABLE = "GROUNDWIRE_MODEL_NAME"
 KEY_VARIABLE = "GROUNDWIRE_MODEL_KEY"
-TIMEOUT_VARIABLE = "GROUNDWIRE_MODEL_TIMEOUT_SECONDS"
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 
@@ -62,28 +62,22 @@ class EnvironmentModel:
 
 
 def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint | None:
-    """The endpoint of `GROUNDWIRE_MODEL_URL`, `_NAME`, `_KEY` and `_TIMEOUT_SECONDS`; None without URL and name.
+    """The endpoint of `GROUNDWIRE_MODEL_URL`, `_NAME` and `_KEY`; None without URL and name.
+
+    The URL may have the options `#model=NAME&seconds=60`, and end in `/chat/completions`.
 
     Raises:
         StepError: `model-environment`, if only one of URL and name is set, or a value is malformed.
     """
-    url, name = environment.get(URL_VARIABLE, ""), environment.get(NAME_VARIABLE, "")
+    try:
+        service = model_service(environment.get(URL_VARIABLE, ""), DEFAULT_TIMEOUT_SECONDS)
+    except ValueError as error:
+        raise StepError("model-environment", f"{URL_VARIABLE}: {error}") from None
+    url, name = service.url.removesuffix("/chat/completions"), service.model or environment.get(NAME_VARIABLE, "")
     if not url and not name:
         return None
     if not url or not name:
         raise StepError("model-environment", f"{URL_VARIABLE} and {NAME_VARIABLE} go together: set both or neither")
     if not url.startswith(("http://", "https://")):
         raise StepError("model-environment", f"{URL_VARIABLE} must start with http:// or https://, and is {url!r}")
-    timeout = environment.get(TIMEOUT_VARIABLE, "")
-    seconds = _seconds(timeout) if timeout else DEFAULT_TIMEOUT_SECONDS
-    return ModelEndpoint(url, name, environment.get(KEY_VARIABLE, ""), seconds)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise StepError("model-environment", f"{TIMEOUT_VARIABLE} must be a number of seconds above 0, and is {text!r}")
-    return seconds
+    return ModelEndpoint(url, name, environment.get(KEY_VARIABLE, ""), service.seconds)

@@ -13,7 +13,7 @@ from openai._streaming import ServerSentEvent
 from pydantic import JsonValue, ValidationError
 
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.models.environment import TIMEOUT_VARIABLE, ModelEndpoint
+from groundwire_pipelines.models.environment import URL_VARIABLE, ModelEndpoint
 from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
@@ -129,7 +129,7 @@ class OpenAIModel:
         except TimeoutError as error:
             raise StepError(
                 "model-timeout",
-                f"{place} sent no answer, or no further piece of it, for {seconds:g} s: raise {TIMEOUT_VARIABLE}",
+                f"{place} sent nothing more for {seconds:g} s: raise `seconds` of {URL_VARIABLE}",
                 may_pass=True,
             ) from error
         except openai.OpenAIError as error:

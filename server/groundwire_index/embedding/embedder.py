@@ -78,6 +78,10 @@ class ProbedEmbedder(Protocol):
         """The price of a million tokens, 0 when not given."""
         ...
 
+    def embed_counted(self, texts: Sequence[str], tokens: Sequence[int]) -> NDArray[np.float32]:
+        """As `TextEmbedder.embed_texts`, with the number of tokens of each text."""
+        ...
+
     def probes(self) -> tuple[str, ...]:
         """The vectors of fixed texts, for the manifest of an index. Raises EmbedderError."""
         ...

@@ -1,8 +1,8 @@
 """The embedder that asks a service over HTTP: OpenAI's `/v1/embeddings`, or `/embed` of Text Embeddings Inference.
 
-It is named by the URL, with options behind `#`: `https://host/v1/embeddings#model=NAME&dimensions=256`. A service may
-give other bits for the same text, so its fingerprint covers what is asked, not what is answered. Vectors of fixed
-texts, which an index stores, tell later whether the model is still the same.
+`groundwire.model_service` says how it is named. A service may give other bits for the same text, so its fingerprint
+covers what is asked, not what is answered. Vectors of fixed texts, which an index stores, tell later whether the model
+is still the same.
 """
 
 import base64
@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 from typing import Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire.model_service import model_service
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, unit_length
 from groundwire_index.errors import ServiceError
 from groundwire_index.http_service import HttpService, Token
@@ -28,8 +29,8 @@ MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
 """How many texts a request brings at most; TEI takes 32 unless configured."""
 MOST_CHARACTERS = 16_384
 """How much of a text is sent: some four thousand tokens."""
-MOST_CHARACTERS_A_REQUEST = 262_144
-"""Some 65,000 to 130,000 tokens; OpenAI takes 300,000 a request."""
+MOST_TOKENS_A_REQUEST = 16_384
+"""What TEI computes at once unless configured; OpenAI takes 300,000."""
 REQUESTS_AT_ONCE = 4
 REQUEST_SECONDS = 60.0
 PATIENCE_SECONDS = 600.0
@@ -53,7 +54,6 @@ PROMPTS: dict[str, tuple[str, str]] = {
 """The prompts of queries and of texts, by what the name of a model has in it; the first one counts."""
 
 _LOG = logging.getLogger(__name__)
-_OPTIONS = frozenset({"model", "dimensions", "query_prompt", "text_prompt", "price"})
 _PRICE = re.compile(r"\d{1,6}(\.\d{1,6})?")
 _LEAST_CHARACTERS = 256
 _TOO_LONG = frozenset({400, 413, 422})
@@ -68,15 +68,13 @@ class ServiceEmbedder:
 
     def __init__(self, url: str, token: Token, seconds: float = REQUEST_SECONDS) -> None:
         """Raises ValueError for a URL or an option that cannot be used."""
-        parts = urlsplit(url)
-        options = dict(parse_qsl(parts.fragment, keep_blank_values=True))
+        named = model_service(url, seconds, ("dimensions", "price", "query_prompt", "text_prompt"))
+        parts, options = urlsplit(named.url), named.options
         self._api: EmbeddingApi = "tei" if parts.path.endswith("/embed") else "openai"
-        self._model = options.get("model", "")
+        self._model = named.model
         dimensions, price = options.get("dimensions", "0"), options.get("price", "0")
         problem = (
-            f"{sorted(options.keys() - _OPTIONS)[0]} is none of {', '.join(sorted(_OPTIONS))}"
-            if options.keys() - _OPTIONS
-            else "the path must end in /embeddings (OpenAI's protocol) or /embed (Text Embeddings Inference)"
+            "the path must end in /embeddings (OpenAI's protocol) or /embed (Text Embeddings Inference)"
             if not parts.path.endswith(("/embeddings", "/embed"))
             else "OpenAI's protocol needs a model: append #model=NAME"
             if self._api == "openai" and not self._model
@@ -96,7 +94,7 @@ class ServiceEmbedder:
         self.name = self._model or self.host
         described = [self._api, self.name, self._dimensions, self._query_prompt, self._text_prompt]
         self.fingerprint = hashlib.sha256(json.dumps(described).encode()).hexdigest()
-        self._service = HttpService(parts._replace(fragment="").geturl(), token, seconds)
+        self._service = HttpService(named.url, token, named.seconds)
         self._has_answered = False
         self._dimension = self._dimensions
         self._failures, self._paused_until = 0, 0.0
@@ -110,9 +108,13 @@ class ServiceEmbedder:
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
+        return self.embed_counted(texts, [0] * len(texts))
+
+    def embed_counted(self, texts: Sequence[str], tokens: Sequence[int]) -> Vectors:
+        """See `ProbedEmbedder.embed_counted`; as `embed_texts`."""
         pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed")
         try:
-            return np.concatenate(list(pool.map(self._patiently, self._batches(texts))))
+            return np.concatenate(list(pool.map(self._patiently, self._batches(texts, tokens))))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -167,15 +169,15 @@ class ServiceEmbedder:
                 )
         self._checked.add(probes)
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def _batches(self, texts: Sequence[str], tokens: Sequence[int]) -> Iterator[list[str]]:
         batch: list[str] = []
-        for text in texts:
-            sent = self._text_prompt + text[:MOST_CHARACTERS]
-            characters = sum(map(len, batch)) + len(sent)
-            if batch and (len(batch) == MOST_TEXTS[self._api] or characters > MOST_CHARACTERS_A_REQUEST):
+        size = 0
+        for text, count in zip(texts, tokens, strict=True):
+            if batch and (len(batch) == MOST_TEXTS[self._api] or size + count > MOST_TOKENS_A_REQUEST):
                 yield batch
-                batch = []
-            batch.append(sent)
+                batch, size = [], 0
+            batch.append(self._text_prompt + text[:MOST_CHARACTERS])
+            size += count
         yield batch
 
     def _patiently(self, texts: list[str]) -> Vectors:

@@ -169,8 +169,7 @@ def _write_vectors(
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         if isinstance(embedder, ProbedEmbedder):
             check_same_model(embedder, cache)
-        paid = (counter, embedder.price) if isinstance(embedder, ProbedEmbedder) else None
-        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, paid)
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, counter)
     return space, embedded, reused
 
 

@@ -1,5 +1,6 @@
 """The vectors of a build: brought by the source, or embedded from the texts; written a block of rows at a time."""
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from groundwire.tokens import TokenCounter
-from groundwire_index.embedding.embedder import TextEmbedder
+from groundwire_index.embedding.embedder import ProbedEmbedder, TextEmbedder
 from groundwire_index.progress import Progress
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.identifiers import identifiers, words_within
@@ -28,24 +29,24 @@ def embed_nodes(
     embedder: TextEmbedder,
     cache: EmbeddingCache,
     progress: Progress,
-    paid: tuple[TokenCounter, float] | None = None,
+    counter: TokenCounter,
 ) -> tuple[int, int]:
     """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
 
-    For a service, `paid` counts the tokens before the first text is sent, though its own model may count otherwise, and
-    has the price of a million, 0 when it is not known. Raises what the embedder raises, and EmbeddingCacheError.
+    For a service, all tokens are counted before the first text is sent, though its own model may count otherwise.
+    Raises what the embedder raises, and EmbeddingCacheError.
     """
     texts = _NodeTexts(nodes)
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up") as report:
             found = put_known(texts, embedder, cache, file, report)
-        name = "Embedding"
-        if paid is not None and len(found.missing):
-            counter, price = paid
-            tokens = sum(map(counter.count, found.missing_texts(texts)))
-            name = f"Embedding some {tokens:,} tokens" + (f" for {tokens * price / 1e6:,.2f}" if price else "")
-        with progress.stage(name) as report:
-            embedded = put_missing(found, texts, embedder, cache, file, report)
+        if isinstance(embedder, ProbedEmbedder):
+            tokens = array("q", map(counter.count, found.missing_texts(texts)))
+            with progress.stage("Embedding tokens", embedder.price) as report:
+                embedded = put_missing(found, texts, embedder, cache, file, report, tokens=tokens)
+        else:
+            with progress.stage("Embedding") as report:
+                embedded = put_missing(found, texts, embedder, cache, file, report)
     return embedded, found.reused
 
 

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 SECONDS_BETWEEN_LINES = 5.0
-"""Between two lines of a stage where there is no terminal; shorter stages say nothing."""
+"""Between two lines of a stage where there is no terminal; shorter stages say nothing unless they cost something."""
 
 
 _RATE_OVER_SECONDS = 120.0
@@ -21,6 +21,12 @@ class _RateColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Items a second."""
         return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+
+class _CostColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        """The price of what is left."""
+        return Text(_cost_left(task))
 
 
 class TerminalProgress:
@@ -34,7 +40,7 @@ class TerminalProgress:
         self._clock = clock
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
+    def stage(self, name: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
         """See `Progress.stage`."""
         columns = (
             TextColumn(f"{name:16}"),
@@ -42,6 +48,7 @@ class TerminalProgress:
             MofNCompleteColumn(),
             _RateColumn(),
             TimeRemainingColumn(compact=True),
+            _CostColumn(),
         )
         has_bars = self._console.is_terminal
         with Progress(
@@ -51,8 +58,8 @@ class TerminalProgress:
             get_time=self._clock,
             disable=not has_bars,
         ) as bars:
-            bar = bars.add_task(name, total=None)
-            last_line = self._clock()
+            bar = bars.add_task(name, total=None, price=price)
+            last_line = self._clock() - (SECONDS_BETWEEN_LINES if price else 0.0)
 
             def report(done: int, total: int) -> None:
                 nonlocal last_line
@@ -64,11 +71,18 @@ class TerminalProgress:
             yield report
 
 
+def _cost_left(task: Task) -> str:
+    price: float = task.fields["price"]
+    return f"costs {task.remaining * price / 1e6:,.2f} more" if price and task.remaining is not None else ""
+
+
 def _line(task: Task) -> str:
-    """How far a stage is, in words: `Embedding: 512 of 1,904, 300/s, 0:00:05 left`."""
+    """How far a stage is, in words: `Embedding tokens: 512 of 1,904, 300/s, 0:00:05 left, costs 0.10 more`."""
     parts = [f"{task.completed:,.0f}" + ("" if task.total is None else f" of {task.total:,.0f}")]
     if task.speed:
         parts.append(f"{task.speed:,.0f}/s")
     if task.time_remaining:
         parts.append(f"{timedelta(seconds=round(task.time_remaining))} left")
+    if cost := _cost_left(task):
+        parts.append(cost)
     return f"{task.description}: {', '.join(parts)}"

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.embedder import TextEmbedder
+from groundwire_index.embedding.embedder import ProbedEmbedder, TextEmbedder
 from groundwire_index.nodes.node import content_hash
 from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
 
@@ -91,28 +91,33 @@ def put_missing(
     store: VectorStore,
     report: Report,
     texts_a_commit: int = TEXTS_A_COMMIT,
+    tokens: Sequence[int] = (),
 ) -> int:
     """Embeds the texts that were missing, each once, and puts their vectors; returns how many there were.
 
     New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little. `report` gets
-    the number of finished texts: once before the first, then after every write. Raises what the embedder raises, and
-    EmbeddingCacheError.
+    the number of finished texts: once before the first, then after every write. With `tokens`, the number of each
+    text's, it gets tokens instead. Raises what the embedder raises, and EmbeddingCacheError.
     """
     by_text = np.argsort(found.texts, kind="stable")
     rows = found.missing[by_text]
     count = int(found.texts.max(initial=-1)) + 1
     starts = np.searchsorted(found.texts[by_text], np.arange(count + 1))
-    report(0, count)
+    done = np.concatenate(([0], np.cumsum(tokens or np.ones(count, dtype=np.int64))))
+    report(0, int(done[count]))
     for first in range(0, count, texts_a_commit):
         last = min(first + texts_a_commit, count)
         some = list(texts.read(rows[starts[first:last]].tolist()))
-        vectors = embedder.embed_texts(some)
+        if isinstance(embedder, ProbedEmbedder):
+            vectors = embedder.embed_counted(some, tokens[first:last])
+        else:
+            vectors = embedder.embed_texts(some)
         cache.put_many(embedder.fingerprint, dict(zip(map(content_hash, some), vectors, strict=True)))
         own_rows = rows[starts[first] : starts[last]]
         own_vectors = np.repeat(vectors, np.diff(starts[first : last + 1]), axis=0)
         order = np.argsort(own_rows)
         store.put(own_rows[order], own_vectors[order])
-        report(last, count)
+        report(int(done[last]), int(done[count]))
     return count
 
 

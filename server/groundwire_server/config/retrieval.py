@@ -1,13 +1,13 @@
 """The models and the files of rules that searches use, and what a query without a parameter takes."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, SecretStr, model_validator
 
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, is_url
 from groundwire_server.config.group import SettingsGroup
-from groundwire_server.config.values import DeadlineSeconds, Names, PathOrUrl, Share, Token
+from groundwire_server.config.values import Names, PathOrUrl, Share, Token
 from groundwire_server.domain.limits import MAX_TOP_K
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 
@@ -68,19 +68,13 @@ class RetrievalSettings(SettingsGroup):
     reranker: PathOrUrl = ""
     """The reranker of `RERANK_CODEBERT` and a query's `rerank`; empty for none.
 
-    The name or path of a cross-encoder, or the https URL of a service. The server sends queries and the texts of
-    candidates to that service.
+    The name or path of a cross-encoder, or the https URL of a service with its options. The server sends queries and
+    the texts of candidates to that service.
     """
-    reranker_api: Literal["rerank", "tei"] = "rerank"
-    """The service's protocol: `rerank` of Cohere, Jina and vLLM, or `tei` of Text Embeddings Inference."""
-    reranker_model: str = ""
-    """The name of the service's model; empty for its only one."""
     reranker_token_file: Path | None = None
     """File of the bearer token that the service asks for; read anew for each request."""
     reranker_token: Token = SecretStr("")
     """The token itself, for deployments that pass secrets in the environment; never logged."""
-    reranker_seconds: DeadlineSeconds = 10
-    """How long the service may take to answer one request."""
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
 
@@ -93,8 +87,8 @@ class RetrievalSettings(SettingsGroup):
 
     @model_validator(mode="after")
     def _check_reranker(self) -> Self:
-        """The settings of a reranking service need `reranker` to be the URL of one."""
-        for setting in ("reranker_api", "reranker_model", "reranker_token_file", "reranker_token", "reranker_seconds"):
+        """The token of a reranking service needs `reranker` to be the URL of one."""
+        for setting in ("reranker_token_file", "reranker_token"):
             if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
                 raise ValueError(f"{setting}: has no use unless reranker is a URL")
         for token in ("reranker_token", "embedder_token"):

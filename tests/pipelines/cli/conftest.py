@@ -20,5 +20,5 @@ def address(world: WorldServer) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("URL", "NAME", "KEY", "TIMEOUT_SECONDS"):
+    for name in ("URL", "NAME", "KEY"):
         monkeypatch.delenv(f"GROUNDWIRE_MODEL_{name}", raising=False)

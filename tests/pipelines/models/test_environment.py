@@ -11,11 +11,10 @@ def test_url_and_name_suffice() -> None:
     assert endpoint == ModelEndpoint("http://localhost:11434/v1", "small", "", 120.0)
 
 
-def test_key_and_timeout_are_taken() -> None:
-    environment = {**BOTH, "GROUNDWIRE_MODEL_KEY": "secret", "GROUNDWIRE_MODEL_TIMEOUT_SECONDS": "7.5"}
-    endpoint = endpoint_from_environment(environment)
-    assert endpoint is not None
-    assert (endpoint.key, endpoint.timeout_seconds) == ("secret", 7.5)
+def test_options_of_the_url_and_the_key_are_taken() -> None:
+    url = "http://localhost:11434/v1/chat/completions#model=other&seconds=7.5"
+    endpoint = endpoint_from_environment({**BOTH, "GROUNDWIRE_MODEL_URL": url, "GROUNDWIRE_MODEL_KEY": "secret"})
+    assert endpoint == ModelEndpoint("http://localhost:11434/v1", "other", "secret", 7.5)
     assert "secret" not in repr(endpoint)
 
 
@@ -29,9 +28,8 @@ def test_without_url_and_name_there_is_no_model() -> None:
         ({"GROUNDWIRE_MODEL_NAME": "small"}, "GROUNDWIRE_MODEL_URL and GROUNDWIRE_MODEL_NAME go together"),
         ({"GROUNDWIRE_MODEL_URL": "http://localhost/v1"}, "GROUNDWIRE_MODEL_URL and GROUNDWIRE_MODEL_NAME go together"),
         ({**BOTH, "GROUNDWIRE_MODEL_URL": "localhost:80"}, "must start with http:// or https://"),
-        ({**BOTH, "GROUNDWIRE_MODEL_TIMEOUT_SECONDS": "soon"}, "number of seconds above 0, and is 'soon'"),
-        ({**BOTH, "GROUNDWIRE_MODEL_TIMEOUT_SECONDS": "0"}, "number of seconds above 0, and is '0'"),
-        ({**BOTH, "GROUNDWIRE_MODEL_TIMEOUT_SECONDS": "nan"}, "number of seconds above 0, and is 'nan'"),
+        ({**BOTH, "GROUNDWIRE_MODEL_URL": "http://a#seconds=soon"}, "MODEL_URL: seconds=soon must be a number above 0"),
+        ({**BOTH, "GROUNDWIRE_MODEL_URL": "http://a#size=3"}, "MODEL_URL: size is none of model, seconds"),
     ],
 )
 def test_what_is_half_or_malformed_is_refused(environment: dict[str, str], message: str) -> None:

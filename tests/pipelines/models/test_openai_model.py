@@ -250,7 +250,7 @@ def test_a_stream_that_breaks_off_is_no_answer() -> None:
 def test_a_model_that_does_not_answer_in_time_is_given_up(on_text: Callable[[str], None] | None) -> None:
     over = threading.Event()
     with scripted_server([Reply("late", waits=over)]) as server:
-        with pytest.raises(StepError, match=r"for 0\.1 s: raise GROUNDWIRE_MODEL_TIMEOUT_SECONDS") as caught:
+        with pytest.raises(StepError, match=r"for 0\.1 s: raise `seconds` of GROUNDWIRE_MODEL_URL") as caught:
             ask(server, on_text, timeout_seconds=0.1)
         over.set()
     assert (caught.value.rule, caught.value.may_pass) == ("model-timeout", True)

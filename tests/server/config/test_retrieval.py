@@ -4,21 +4,13 @@ import pytest
 
 from groundwire_server.config import SettingsError, load_settings
 
-RERANKER = {
-    "reranker_api": "tei",
-    "reranker_model": "m",
-    "reranker_token_file": "f",
-    "reranker_token": "t",
-    "reranker_seconds": 3,
-}
+RERANKER = {"reranker_token_file": "f", "reranker_token": "t"}
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
         ({"widen_factor": 101}, "widen_factor: 101: must be less than or equal to 100"),
-        ({"reranker_api": "soap"}, "reranker_api: 'soap': must be 'rerank' or 'tei'"),
-        ({"reranker_seconds": 0}, "reranker_seconds: 0: must be greater than 0"),
         ({"reranker_token": "two words"}, "reranker_token: must be one word of printable ASCII"),
         ({"reranker_token": "a\r\nX: b"}, "reranker_token: must be one word of printable ASCII"),
         ({"reranker_token": 3_141_592}, "reranker_token: must be a valid string"),

@@ -49,6 +49,14 @@ _RERANK_REPLY = TypeAdapter(_Results)
 _TEI_REPLY = TypeAdapter[tuple[_Relevance, ...]](_Relevances)
 
 
+def rerank_api(name: str) -> RerankApi:
+    """The protocol of that name. Raises ValueError for any other one."""
+    for api in MOST_TEXTS:
+        if name == api:
+            return api
+    raise ValueError(f"api={name} must be rerank or tei")
+
+
 def request_body(api: RerankApi, model: str, query: str, texts: Sequence[str]) -> bytes:
     """The JSON that asks for a score of each text; `model` is left out when it is empty."""
     named = {"model": model} if model else {}

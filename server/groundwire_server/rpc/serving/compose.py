@@ -6,6 +6,7 @@ from pkgutil import resolve_name
 
 from pydantic import SecretStr
 
+from groundwire.model_service import model_service
 from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
@@ -26,8 +27,8 @@ from groundwire_server.query_embedding.deferred import DeferredEmbedder
 from groundwire_server.query_embedding.query_encoders import QueryEncoders
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
-_QUERY_SECONDS = 10.0
-"""How long an embedding service may take for a query."""
+_SECONDS = 10.0
+"""How long a model service may take for a request, unless its name has other `seconds`."""
 
 
 def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
@@ -127,11 +128,12 @@ def _cross_encoder(settings: Settings) -> Reranker:
 
 def _http_reranker(settings: Settings) -> Reranker:
     from groundwire_index.http_service import HttpService
-    from groundwire_server.engine.rerankers.http_reranker import HttpReranker
+    from groundwire_server.engine.rerankers.http_reranker import HttpReranker, rerank_api
 
+    named = model_service(settings.reranker, _SECONDS, ("api",))
     token = _token("reranker_token", settings.reranker_token, settings.reranker_token_file)
-    service = HttpService(settings.reranker, token, settings.reranker_seconds)
-    return HttpReranker(service, settings.reranker_api, settings.reranker_model, settings.widen_factor)
+    service = HttpService(named.url, token, named.seconds)
+    return HttpReranker(service, rerank_api(named.options.get("api", "rerank")), named.model, settings.widen_factor)
 
 
 def _embedding_service(url: str, settings: Settings) -> Embedder:
@@ -139,7 +141,7 @@ def _embedding_service(url: str, settings: Settings) -> Embedder:
 
     token = _token("embedder_token", settings.embedder_token, settings.embedder_token_file)
     try:
-        return ServiceEmbedder(checked_url(url), token, _QUERY_SECONDS)
+        return ServiceEmbedder(checked_url(url), token, _SECONDS)
     except ValueError as error:
         raise _unusable("embedders", url, error) from error
 

@@ -63,11 +63,12 @@ def test_vectors_stand_in_the_order_of_the_texts() -> None:
         assert asked.headers["Authorization"] == "Bearer tok-3n"
 
 
-def test_a_request_has_no_more_characters_than_services_take() -> None:
-    texts = [f"{number} {'long ' * 4_000}" for number in range(40)]
+def test_a_request_has_no_more_tokens_than_services_take() -> None:
+    texts = [f"text {number}" for number in range(40)]
     with rerank_service(embeds) as service:
-        embedder(service.url).embed_texts(texts)
-    assert sorted(len(asked.body["input"]) for asked in service.asked) == [8, 16, 16]
+        vectors = embedder(service.url).embed_counted(texts, [1_000] * 39 + [50_000])
+    assert sorted(len(asked.body["input"]) for asked in service.asked) == [1, 7, 16, 16]
+    assert vectors == pytest.approx(np.asarray([vector_of(text) for text in texts]), abs=1e-6)
 
 
 def test_the_protocol_of_text_embeddings_inference() -> None:
@@ -109,7 +110,7 @@ def test_what_is_asked_is_in_the_fingerprint_and_where_is_not() -> None:
     [
         ("https://a/v1/embeddings", "OpenAI's protocol needs a model: append #model=NAME"),
         ("https://a/v1#model=m", "the path must end in /embeddings (OpenAI's protocol) or /embed"),
-        ("https://a/embed#size=3", "size is none of dimensions, model, price, query_prompt, text_prompt"),
+        ("https://a/embed#size=3", "size is none of dimensions, model, price, query_prompt, seconds, text_prompt"),
         ("https://a/embed#price=-1", "price=-1 must be the price of a million tokens, such as 0.02"),
         ("https://a/embed#price=1e3", "price=1e3 must be"),
         ("https://a/embed#dimensions=0", "dimensions=0 must be a number of 1 to 65536"),

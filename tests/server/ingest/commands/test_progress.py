@@ -25,12 +25,14 @@ class Clock:
         return self.seconds
 
 
-def embedding(steps: Sequence[tuple[float, int]], total: int) -> Callable[[TerminalProgress, Clock], None]:
+def embedding(
+    steps: Sequence[tuple[float, int]], total: int, price: float = 0.0
+) -> Callable[[TerminalProgress, Clock], None]:
     """A stage that has so much done after so many seconds."""
 
     def run(progress: TerminalProgress, clock: Clock) -> None:
         start = clock.seconds
-        with progress.stage("Embedding") as report:
+        with progress.stage("Embedding", price) as report:
             for seconds, done in steps:
                 clock.seconds = start + seconds
                 report(done, total)
@@ -43,6 +45,14 @@ def test_a_line_every_few_seconds_tells_the_time_left() -> None:
     assert shown(embedding(steps, 6_000)) == [
         "Embedding: 1,500 of 6,000, 300/s, 0:00:15 left",
         "Embedding: 3,000 of 6,000, 300/s, 0:00:10 left",
+    ]
+
+
+def test_a_stage_that_costs_something_says_at_once_what_is_left_to_pay() -> None:
+    steps = [(0.0, 0), (3.0, 300_000), (6.0, 600_000)]
+    assert shown(embedding(steps, 2_000_000, price=0.15)) == [
+        "Embedding: 0 of 2,000,000, costs 0.30 more",
+        "Embedding: 600,000 of 2,000,000, 100,000/s, 0:00:14 left, costs 0.21 more",
     ]
 
 

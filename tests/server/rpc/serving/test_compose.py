@@ -60,9 +60,7 @@ def test_a_service_that_reranks_is_asked_as_the_settings_say(tmp_path: Path) -> 
             data=tmp_path,
             embedders=(),
             widen_factor=3,
-            reranker=service.url,
-            reranker_api="tei",
-            reranker_model="m",
+            reranker=f"{service.url}#model=m&api=tei&seconds=20",
             reranker_token_file=tmp_path / "token",
         )
         engine, _ = compose(settings)
@@ -74,6 +72,23 @@ def test_a_service_that_reranks_is_asked_as_the_settings_say(tmp_path: Path) -> 
     (asked,) = service.asked
     assert asked.headers["Authorization"] == "Bearer tok-3n"
     assert asked.body == {"model": "m", "query": "q", "texts": ["ab"], "truncate": True}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("api=soap", "api=soap must be rerank or tei"),
+        ("seconds=0", "seconds=0 must be a number above 0, 3600 at most"),
+        ("dimensions=3", "dimensions is none of api, model, seconds"),
+    ],
+)
+def test_a_service_with_an_option_that_cannot_be_used_is_told_in_one_line(
+    tmp_path: Path, options: str, problem: str
+) -> None:
+    settings = Settings(data=tmp_path, embedders=(), reranker=f"https://a.example/#{options}")
+    with pytest.raises(SettingsError) as caught:
+        compose(settings)
+    assert str(caught.value) == f"reranker: https://a.example/#{options}: {problem}"
 
 
 def test_a_token_of_a_reranker_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
