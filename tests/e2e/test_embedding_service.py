@@ -1,5 +1,8 @@
 """A service that embeds: a build and the real server ask it, and say so when it fails or changes."""
 
+import signal
+import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +18,9 @@ from groundwire_client import (
     ids,
 )
 from support.embedding_service import embeds
-from support.program import Server, run, run_ok, write_jsonl
-from support.rerank_service import Reply, RerankService, rerank_service
+from support.forked_program import ForkedProgram
+from support.program import Server, run, run_ok, start, write_jsonl
+from support.rerank_service import Asked, Reply, RerankService, rerank_service
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +96,33 @@ def test_nothing_is_embedded_twice(source: Path, embedder: str, service: RerankS
     sent = [text for asked in service.asked[before:] for text in asked.body["input"]]
     assert "new" in sent
     assert not {*sent} & {*TEXTS}
+
+
+def test_a_build_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    texts = [f"text {number}" for number in range(64 * 10)]
+    nodes = [{"type": "node", "kind": "md", "local_id": f"T{row:03}", "text": text} for row, text in enumerate(texts)]
+    source = write_jsonl(tmp_path / "texts.jsonl", nodes)
+    started: list[subprocess.Popen[str] | ForkedProgram] = []
+
+    def killing(asked: Asked) -> Reply:
+        if texts[64 * 8] in asked.body["input"]:
+            started[0].kill()
+        return embeds(asked)
+
+    with rerank_service(killing) as service:
+        name = f"{service.url}/v1/embeddings#model=own"
+        index = ("index", source, "-r", "shop", "-b", "main", "--embedder", name, "--data", tmp_path / "data")
+        started.append(start(*index))
+        assert started[0].stdout is not None
+        assert started[0].stderr is not None
+        with started[0].stdout, started[0].stderr:
+            assert started[0].wait(60) == -signal.SIGKILL
+        service.answer = embeds
+        run_ok(*index)
+        asked = Counter(text for request in service.asked for text in request.body["input"])
+    # The ninth request is sent when the vectors of the fourth are kept.
+    assert {text: asked[text] for text in texts[: 64 * 4]} == dict.fromkeys(texts[: 64 * 4], 1)
+    assert set(texts) <= asked.keys()
 
 
 def test_a_model_that_has_changed_is_refused(source: Path, embedder: str, service: RerankService) -> None:

@@ -78,8 +78,14 @@ class ProbedEmbedder(Protocol):
         """The price of a million tokens, 0 when not given."""
         ...
 
-    def embed_counted(self, texts: Sequence[str], tokens: Sequence[int]) -> NDArray[np.float32]:
-        """As `TextEmbedder.embed_texts`, with the number of tokens of each text."""
+    def embed_counted(
+        self, read: Callable[[int, int], Sequence[str]], tokens: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[str], NDArray[np.float32]]]:
+        """Embeds texts with these numbers of tokens; `read` gives those from one number to before another.
+
+        Each request's texts come with their vectors and the number of the first one. Those that are under way when a
+        request fails come before the error.
+        """
         ...
 
     def probes(self) -> tuple[str, ...]:

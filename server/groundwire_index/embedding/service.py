@@ -10,8 +10,12 @@ import hashlib
 import json
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from threading import Event
 from time import monotonic, sleep
 from typing import Literal
 from urllib.parse import urlsplit
@@ -108,19 +112,46 @@ class ServiceEmbedder:
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """See `TextEmbedder.embed_texts`; waits for a service that has answered before. Raises EmbedderError."""
-        return self.embed_counted(texts, [0] * len(texts))
+        batches = self.embed_counted(lambda first, last: texts[first:last], [0] * len(texts))
+        return np.concatenate([vectors for _, _, vectors in batches])
 
-    def embed_counted(self, texts: Sequence[str], tokens: Sequence[int]) -> Vectors:
+    def embed_counted(
+        self, read: Callable[[int, int], Sequence[str]], tokens: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[str], Vectors]]:
         """See `ProbedEmbedder.embed_counted`; as `embed_texts`."""
-        pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed")
-        try:
-            return np.concatenate(list(pool.map(self._patiently, self._batches(texts, tokens))))
-        finally:
-            pool.shutdown(cancel_futures=True)
+        spans, failure, is_left = self._spans(tokens), None, Event()
+
+        def checkpoint() -> None:
+            if is_left.is_set():
+                raise ServiceError("is waited for no longer")
+
+        def ask(span: tuple[int, int]) -> tuple[int, Sequence[str], Future[Vectors]]:
+            texts = read(*span)
+            return span[0], texts, pool.submit(self._asked, self._sent(texts), checkpoint)
+
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
+            try:
+                asked = deque(map(ask, islice(spans, REQUESTS_AT_ONCE)))
+                while asked:
+                    first, texts, future = asked.popleft()
+                    try:
+                        vectors = self._patiently(
+                            self._sent(texts), future.result, 0.0 if failure else PATIENCE_SECONDS
+                        )
+                    except EmbedderError as error:  # what is under way is paid, so it is kept
+                        failure, spans = failure or error, iter(())
+                        continue
+                    asked.extend(map(ask, islice(spans, 1)))
+                    yield first, texts, vectors
+            finally:
+                is_left.set()
+        if failure is not None:
+            raise failure
 
     def embed_query(self, text: str) -> Vectors:
         """See `Embedder.embed_query`; waits as `embed_texts` does. Raises EmbedderError."""
-        vector: Vectors = self._patiently([self._query_prompt + text[:MOST_CHARACTERS]])[0]
+        sent = [self._query_prompt + text[:MOST_CHARACTERS]]
+        vector: Vectors = self._patiently(sent, self._again(sent))[0]
         return vector
 
     def close(self) -> None:
@@ -169,28 +200,35 @@ class ServiceEmbedder:
                 )
         self._checked.add(probes)
 
-    def _batches(self, texts: Sequence[str], tokens: Sequence[int]) -> Iterator[list[str]]:
-        batch: list[str] = []
-        size = 0
-        for text, count in zip(texts, tokens, strict=True):
-            if batch and (len(batch) == MOST_TEXTS[self._api] or size + count > MOST_TOKENS_A_REQUEST):
-                yield batch
-                batch, size = [], 0
-            batch.append(self._text_prompt + text[:MOST_CHARACTERS])
+    def _spans(self, tokens: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The texts of each request: the number of the first, and of the first behind the last."""
+        first, size = 0, 0
+        for number, count in enumerate(tokens):
+            if number > first and (number - first == MOST_TEXTS[self._api] or size + count > MOST_TOKENS_A_REQUEST):
+                yield first, number
+                first, size = number, 0
             size += count
-        yield batch
+        if len(tokens):
+            yield first, len(tokens)
 
-    def _patiently(self, texts: list[str]) -> Vectors:
-        """Waits while the service is away. Texts that are too long for the model are halved, each on its own."""
-        pause, end = 1.0, monotonic() + PATIENCE_SECONDS
+    def _sent(self, texts: Sequence[str]) -> list[str]:
+        return [self._text_prompt + text[:MOST_CHARACTERS] for text in texts]
+
+    def _patiently(self, texts: list[str], ask: Callable[[], Vectors], patience: float = PATIENCE_SECONDS) -> Vectors:
+        """Waits while the service is away. Texts that are too long for the model are halved, each on its own.
+
+        `ask` is the first try, and `patience` the most seconds from then to the last one.
+        """
+        pause, end = 1.0, monotonic() + patience
         while True:
             try:
-                return self._asked(texts, _never_stop)
+                return ask()
             except ServiceError as error:
                 if error.status in _TOO_LONG and len(texts) > 1:
-                    return np.concatenate([self._patiently([text]) for text in texts])
+                    return np.concatenate([self._patiently([text], self._again([text])) for text in texts])
                 if error.status in _TOO_LONG and len(texts[0]) > _LEAST_CHARACTERS:
                     texts = [texts[0][: len(texts[0]) // 2]]
+                    ask = self._again(texts)
                     continue
                 waits = max(pause, error.wait_seconds)
                 is_wrong = not error.status and not self._has_answered
@@ -201,6 +239,10 @@ class ServiceEmbedder:
                 _LOG.warning("the embedding service at %s %s; the next try is in %g s", self.host, error, waits)
             sleep(waits)
             pause = min(2.0 * pause, 60.0)
+            ask = self._again(texts)
+
+    def _again(self, texts: Sequence[str]) -> Callable[[], Vectors]:
+        return partial(self._asked, texts, _never_stop)
 
     def _asked(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
         named = {"model": self._model} if self._model else {}

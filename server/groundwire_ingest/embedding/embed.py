@@ -95,29 +95,36 @@ def put_missing(
 ) -> int:
     """Embeds the texts that were missing, each once, and puts their vectors; returns how many there were.
 
-    New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little. `report` gets
-    the number of finished texts: once before the first, then after every write. With `tokens`, the number of each
-    text's, it gets tokens instead. Raises what the embedder raises, and EmbeddingCacheError.
+    New vectors are written to the cache every `texts_a_commit` texts, so an interrupted run loses little; those of a
+    service after each request. `report` gets the number of finished texts: once before the first, then after every
+    write. With `tokens`, the number of each text's, it gets tokens instead. Raises what the embedder raises, and
+    EmbeddingCacheError.
     """
     by_text = np.argsort(found.texts, kind="stable")
     rows = found.missing[by_text]
     count = int(found.texts.max(initial=-1)) + 1
     starts = np.searchsorted(found.texts[by_text], np.arange(count + 1))
-    done = np.concatenate(([0], np.cumsum(tokens or np.ones(count, dtype=np.int64))))
-    report(0, int(done[count]))
-    for first in range(0, count, texts_a_commit):
-        last = min(first + texts_a_commit, count)
-        some = list(texts.read(rows[starts[first:last]].tolist()))
-        if isinstance(embedder, ProbedEmbedder):
-            vectors = embedder.embed_counted(some, tokens[first:last])
-        else:
-            vectors = embedder.embed_texts(some)
+    sizes = np.asarray(tokens or np.ones(count), dtype=np.int64)
+    done, total = 0, int(sizes.sum())
+    report(done, total)
+
+    def read(first: int, last: int) -> list[str]:
+        return list(texts.read(rows[starts[first:last]].tolist()))
+
+    if isinstance(embedder, ProbedEmbedder):
+        batches = embedder.embed_counted(read, tokens)
+    else:
+        blocks = ((first, read(first, min(first + texts_a_commit, count))) for first in range(0, count, texts_a_commit))
+        batches = ((first, some, embedder.embed_texts(some)) for first, some in blocks)
+    for first, some, vectors in batches:
+        last = first + len(some)
         cache.put_many(embedder.fingerprint, dict(zip(map(content_hash, some), vectors, strict=True)))
         own_rows = rows[starts[first] : starts[last]]
         own_vectors = np.repeat(vectors, np.diff(starts[first : last + 1]), axis=0)
         order = np.argsort(own_rows)
         store.put(own_rows[order], own_vectors[order])
-        report(int(done[last]), int(done[count]))
+        done += int(sizes[first:last].sum())
+        report(done, total)
     return count
 
 

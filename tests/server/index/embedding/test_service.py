@@ -1,7 +1,7 @@
 """The embedder that asks a service, against one on loopback: what is sent, what is believed, and how it fails."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -66,7 +66,8 @@ def test_vectors_stand_in_the_order_of_the_texts() -> None:
 def test_a_request_has_no_more_tokens_than_services_take() -> None:
     texts = [f"text {number}" for number in range(40)]
     with rerank_service(embeds) as service:
-        vectors = embedder(service.url).embed_counted(texts, [1_000] * 39 + [50_000])
+        batches = embedder(service.url).embed_counted(lambda first, last: texts[first:last], [1_000] * 39 + [50_000])
+        vectors = np.concatenate([vectors for _, _, vectors in batches])
     assert sorted(len(asked.body["input"]) for asked in service.asked) == [1, 7, 16, 16]
     assert vectors == pytest.approx(np.asarray([vector_of(text) for text in texts]), abs=1e-6)
 
@@ -148,6 +149,23 @@ def test_a_build_does_not_wait_for_a_service_that_has_never_answered(naps: list[
     with pytest.raises(EmbedderError, match="at localhost cannot be reached: ConnectError"):
         embedder("http://localhost:1").embed_texts(["text"])
     assert naps == []
+
+
+def test_the_vectors_of_requests_under_way_are_kept_when_one_fails() -> None:
+    texts = [f"text {number}" for number in range(64 * 9)]
+    kept: list[str] = []
+
+    def refusing(asked: Asked) -> Reply:
+        return Reply(b"", 401) if texts[64] in asked.body["input"] else embeds(asked)
+
+    def keep(batches: Iterator[tuple[int, Sequence[str], object]]) -> None:
+        for _, some, _ in batches:
+            kept.extend(some)
+
+    with rerank_service(refusing) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
+        keep(embedder(service.url).embed_counted(lambda first, last: texts[first:last], [1] * len(texts)))
+    assert kept == texts[:64] + texts[128:320]
+    assert len(service.asked) == 5
 
 
 def test_a_build_does_not_repeat_what_cannot_help(naps: list[float]) -> None:

@@ -1,7 +1,7 @@
 """From records to a published version: what it holds, what is refused, and the same files from the same records."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -161,9 +161,13 @@ class Service(HashEmbedder):
     host = "127.0.0.1"
     price = 0.15
 
-    def embed_counted(self, texts: Sequence[str], tokens: Sequence[int]) -> NDArray[np.float32]:
+    def embed_counted(
+        self, read: Callable[[int, int], Sequence[str]], tokens: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[str], NDArray[np.float32]]]:
+        texts = read(0, len(tokens))
         assert list(tokens) == list(map(TokenCounter().count, texts))
-        return self.embed_texts(texts)
+        if texts:
+            yield 0, texts, self.embed_texts(texts)
 
     def probes(self) -> tuple[str, ...]:
         return ()
