@@ -12,6 +12,7 @@ from groundwire_ingest.tree.languages.python.conventions import (
     application,
     class_statements,
     class_values,
+    keyword,
     mount_at,
     plain_string,
     route_at,
@@ -57,7 +58,8 @@ def _listed(syntax: Syntax, node: Node, name: str, places: Places) -> Iterator[R
     else:
         handler = view_path(syntax, arguments[1])
         if handler:
-            yield route_at(places, arguments[0], pattern, handler, variable, "")
+            stated = text(syntax, keyword(node, "name"))
+            yield route_at(places, arguments[0], pattern, handler, variable, "", name=stated)
 
 
 def _included(syntax: Syntax, call: Node) -> Iterator[str]:

@@ -59,7 +59,8 @@ class _Routes:
         url = text(self._syntax, written)
         if written is not None and (url.startswith("/") or (not url and len(path) > 1)):
             for method in _stated_methods(call) or (_method(name),):
-                yield route_at(self._places, written, plain_pattern(url), "", ".".join(path[:-1]), method, node)
+                at = (self._places, written, plain_pattern(url), "", ".".join(path[:-1]), method, node)
+                yield route_at(*at, name=text(self._syntax, keyword(call, "endpoint") or keyword(call, "name")))
 
     def registered(self, node: Node) -> Iterator[Route | Mount]:
         """`app.add_url_rule("/x", view_func=f)`, `app.include_router(r, prefix="/x")`."""
@@ -76,7 +77,10 @@ class _Routes:
                 if text(self._syntax, written).startswith("/"):
                     pattern = plain_pattern(text(self._syntax, written))
                     for method in _stated_methods(node) or (_method(name.removeprefix("add_")),):
-                        yield route_at(self._places, written, pattern, handler, of.removesuffix(".router"), method)
+                        yield route_at(
+                            *(self._places, written, pattern, handler, of.removesuffix(".router"), method),
+                            name=text(self._syntax, keyword(node, "endpoint") or keyword(node, "name")),
+                        )
 
     def made(self, node: Node) -> Iterator[Mount]:
         """`bp = Blueprint("x", __name__, url_prefix="/x")`."""

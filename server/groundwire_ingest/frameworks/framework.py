@@ -10,6 +10,7 @@ from groundwire_ingest.tree.facts import (
     Import,
     Mount,
     Registration,
+    Request,
     Route,
     TableChange,
     TableMapping,
@@ -19,7 +20,9 @@ from groundwire_ingest.tree.languages.nodes import Nodes
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import SourceFile, StringLiteral
 
-Finding: TypeAlias = Import | Route | Mount | Registration | Topic | TableMapping | TableChange | StringLiteral
+Finding: TypeAlias = (
+    Import | Route | Mount | Request | Registration | Topic | TableMapping | TableChange | StringLiteral
+)
 """A fact about a file. A StringLiteral is the name of a template that the code renders."""
 
 Finder: TypeAlias = Callable[[Syntax, Nodes, Places], Iterator[Finding]]

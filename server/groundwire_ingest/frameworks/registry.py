@@ -15,6 +15,7 @@ from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.react import REACT
+from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
 from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
 from groundwire_ingest.frameworks.templates import TEMPLATES
@@ -36,6 +37,7 @@ FRAMEWORKS = (
     TORNADO,
     SQLALCHEMY,
     DJANGO,
+    ROUTE_NAMES,
     EXPRESS,
     NEST,
     REACT,

@@ -160,7 +160,8 @@ class Route:
     hold slashes. `prefix_of` is the path of the object that the route is registered at and that may get a prefix
     elsewhere (a blueprint, a router). `handler` is a path as in `Call.receiver`, empty if the handler is definition
     `scope` itself. If several handlers are possible there is a route for each, the likeliest first. `method` is the
-    HTTP method in capitals, empty for any. `line` is that of the pattern.
+    HTTP method in capitals, empty for any. `line` is that of the pattern. `name` is what requests may name it by, empty
+    for the handler's name.
     """
 
     from_key: str
@@ -170,6 +171,7 @@ class Route:
     line: int
     prefix_of: str = ""
     method: str = ""
+    name: str = ""
 
 
 MountRole: TypeAlias = Literal["own", "added", "instead"]
@@ -200,7 +202,8 @@ class Request:
     `url` starts with `/`. In a page it may also be relative to the page's own URL, which is meant by an empty one.
     `has_base`: an unknown value precedes it; in a page that value is the `{}` at the start, unless the URL is relative.
     `method` is the HTTP method in capitals, empty if unknown. `is_sent`: the string is an argument of a call whose name
-    says that it requests URLs, such as `get`, `fetch` or `visit`.
+    says that it requests URLs, such as `get`, `fetch` or `visit`. `is_name`: it is the name of a route instead,
+    `order`, `shop:order` or `shop.order`.
     """
 
     from_key: str
@@ -209,6 +212,7 @@ class Request:
     method: str = ""
     is_sent: bool = False
     has_base: bool = False
+    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from groundwire_ingest.tree.facts import Request
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import numbered
 from groundwire_ingest.tree.files.markup.elements import (
@@ -35,6 +36,10 @@ _TAG_PATH = re.compile(
     + r"|\{\{-?[ \t]*template[ \t]+"
     + _QUOTED.format("go_path")
 )
+_ROUTE_NAME = re.compile(
+    r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
+    r"|\burl_(?:path_)?for\([ \t]*[\"'](?P<called>[\w.:-]{1,200})[\"']"
+)
 _TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
 _SUFFIXES = ("", ".html", ".hbs", ".handlebars", ".mustache", ".html.erb", ".erb", ".ejs", ".njk", ".liquid", ".twig")
 
@@ -49,7 +54,14 @@ def read_template(file: SourceFile) -> FileReading:
     tags = list(tags_of(file.text))
     parts = [*_block_parts(file.text), *element_parts(file.text, tags, lines)]
     references = (*_path_references(file), *tag_references(file, tags, lines))
-    return FileReading(write_parts(file, parts), references, requests=tuple(links_of(file, tags, lines)))
+    requests = (*links_of(file, tags, lines), *_named_requests(file.text))
+    return FileReading(write_parts(file, parts), references, requests=requests)
+
+
+def _named_requests(text: str) -> Iterator[Request]:
+    """`{% url "shop:order" %}` and `url_for("shop.order")`, without keys of nodes."""
+    for match, line in numbered(_ROUTE_NAME, text):
+        yield Request("", match["django"] or match["called"], line, is_name=True)
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:

@@ -55,11 +55,19 @@ def view_path(syntax: Syntax, node: Node) -> str:
 
 
 def route_at(
-    places: Places, written: Node, pattern: str, handler: str, prefix_of: str, method: str, place: Node | None = None
+    places: Places,
+    written: Node,
+    pattern: str,
+    handler: str,
+    prefix_of: str,
+    method: str,
+    place: Node | None = None,
+    name: str = "",
 ) -> Route:
     """The route whose pattern is in node `written`; it belongs to the node at `place`, there unless given."""
     at = place or written
-    return Route(places.key(at), places.scope(at), url_path(pattern), handler, line_of(written), prefix_of, method)
+    pattern = url_path(pattern)
+    return Route(places.key(at), places.scope(at), pattern, handler, line_of(written), prefix_of, method, name)
 
 
 def mount_at(places: Places, written: Node, router: str, prefix: str, within: str, role: MountRole) -> Mount:

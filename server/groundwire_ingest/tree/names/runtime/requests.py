@@ -38,9 +38,11 @@ class RequestMatching:
         self._own: defaultdict[tuple[str, tuple[str, ...]], list[Served]] = defaultdict(list)
         self._beginnings: set[tuple[str, ...]] = {()}
         self._endings: defaultdict[tuple[str, ...], list[Served]] = defaultdict(list)
+        self._named: defaultdict[str, list[Served]] = defaultdict(list)
         self._shown: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for item in served:
             self._shown[item.handler_key][item.pattern] = None
+            self._named[item.name].append(item)
             segments = _segments(item.pattern)
             pattern = tuple(one if "{" not in one else _REST if one.endswith("*}") else _HOLE for one in segments)
             if len(pattern) <= MAX_SEGMENTS:
@@ -74,7 +76,7 @@ class RequestMatching:
         shown = list(dict.fromkeys(url for key in page.rendered_by for url in self._shown.get(key, ())))[:MAX_SHOWN]
         requests: list[Request] = []
         for request in page.requests:
-            is_relative = not request.url.startswith("/")
+            is_relative = not request.url.startswith("/") and not request.is_name
             below = (normpath(join(dirname(base), request.url)) if request.url else base for base in shown)
             urls = below if is_relative else (request.url,)
             asked = [replace(request, url=url) for url in dict.fromkeys(urls)]
@@ -89,6 +91,8 @@ class RequestMatching:
         Routes that the node itself serves come first. A pattern without fixed parts fits too much to be sure, unless a
         file next to the request's or below it has it.
         """
+        if request.is_name:
+            return self._by_name(facts, request)
         segments = tuple(_HOLE if "{" in segment else segment for segment in _segments(request.url))
         is_telling = any(segment != _HOLE for segment in segments)
         if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
@@ -99,6 +103,18 @@ class RequestMatching:
                 return found, sure if not start else min(sure, INFERRED)
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
         return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
+
+    def _by_name(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
+        """The handlers of the routes of a name; a class that answers by its members stands for them.
+
+        What is before the name, an application or a blueprint, is usually a folder or a file. Otherwise a single route
+        of the name is a guess.
+        """
+        *before, name = re.split(r"[.:]", request.url)
+        found = _asked(facts, request, self._named.get(name, ()))
+        found = [item for item in found if not item.method] or found
+        inside = [item for item in found if not before or before[-1] in re.split(r"[/.]", item.path)]
+        return (inside, WILDCARD) if inside else (found if len(found) == 1 else [], GUESSED)
 
     def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
         """The handlers with a pattern that the segments fit, and their confidence."""

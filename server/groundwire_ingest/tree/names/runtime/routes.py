@@ -29,7 +29,7 @@ class Served:
     """A complete pattern of URLs and the node that answers it; `from_key` is the node that says so.
 
     `method` is that of HTTP in capitals, empty for any. `within` is the key of the only test or file of tests that it
-    is served in; empty for all others.
+    is served in; empty for all others. `name` is what requests may name it by, without what is before it.
     """
 
     pattern: str
@@ -41,6 +41,7 @@ class Served:
     is_test: bool
     confidence: float
     within: str
+    name: str
 
 
 class Routes:
@@ -75,10 +76,11 @@ class Routes:
             within = self._test_around(around) if facts.is_test else ""
             for key, method, confidence in self._handlers(scope, route):
                 found.add(same)
+                name = route.name or re.split(r"[#.]", key)[-1]
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within)
+                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name)
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
         """The key, method and confidence of each handler; a class answers by its members that are named so."""

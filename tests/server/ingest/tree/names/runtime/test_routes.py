@@ -145,6 +145,46 @@ def test_what_a_test_serves_is_for_that_test_alone(edges_of: EdgesOf) -> None:
     assert requests(edges_of, TESTS, "client.get('/c')", "app/main.py") == {}
 
 
+DJANGO = {
+    "shop/urls.py": (
+        "from django.urls import path\nfrom shop import views\n\napp_name = 'shop'\nurlpatterns = [\n"
+        "    path('', views.listed, name='index'),\n"
+        "    path('<int:id>/', views.OrderView.as_view(), name='order'),\n]\n"
+    ),
+    "shop/views.py": (
+        "def listed(request):\n    pass\n\n\nclass OrderView(View):\n    def get(self, request):\n        load()\n"
+        "        log()\n"
+    ),
+    "blog/urls.py": (
+        "from django.urls import path\nfrom blog import views\n\nurlpatterns = [path('', views.front, name='index')]\n"
+    ),
+    "blog/views.py": "def front(request):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "body", "expected"),
+    [
+        (FLASK, "url_for('orders.shown', id=7)", {"shop/orders.py#shown": 0.9}),
+        (FLASK, "redirect(url_for('users.me'))", {"shop/users.py#me": 0.9}),
+        (FLASK, "url_for('static', filename='a.css')", {}),
+        (FLASK, "redirect('/people/me')", {"shop/users.py#me": 0.9}),
+        (DJANGO, "reverse('shop:order', args=[7])", {"shop/views.py#OrderView": 0.9}),
+        (DJANGO, "redirect('shop:index')", {"shop/views.py#listed": 0.9}),
+        (DJANGO, "redirect('blog:index')", {"blog/views.py#front": 0.9}),
+        (DJANGO, "redirect('index')", {"blog/views.py#front": 0.5, "shop/views.py#listed": 0.5}),
+        (DJANGO, "reverse('admin:index', args=[name])", {}),
+        (DJANGO, "reverse('other:order')", {"shop/views.py#OrderView": 0.5}),
+        (DJANGO, "reverse(name)", {}),
+        (DJANGO, "reverse()", {}),
+    ],
+)
+def test_a_request_may_name_a_route(
+    edges_of: EdgesOf, files: Mapping[str, str], body: str, expected: dict[str, float]
+) -> None:
+    assert requests(edges_of, files, body) == expected
+
+
 def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
     files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
     assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
