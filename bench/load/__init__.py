@@ -1,1 +1,0 @@
-"""Latency against offered load, and the speed of single calls: see `bench/README.md`."""

@@ -1,1 +1,0 @@
-"""Low-rank factors that adapt the default embedding model to code: data, training, measurement. See bench/README.md."""

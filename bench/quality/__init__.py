@@ -1,1 +1,0 @@
-"""Retrieval quality, measured over the wire: see `bench/README.md`."""

@@ -1,1 +1,0 @@
-"""Questions and relations of real repositories, measured over the wire: see `bench/README.md`."""

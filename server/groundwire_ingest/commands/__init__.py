@@ -1,1 +1,0 @@
-"""The commands that read sources and write them."""

@@ -1,1 +1,0 @@
-"""The retrieval backends: one interface, and the implementations behind it."""

@@ -1,1 +1,0 @@
-"""Publishes a built index in Milvus."""

@@ -1,1 +1,0 @@
-"""Readers of the files that are no code: configuration, projects, markup, contracts, scripts and prose."""

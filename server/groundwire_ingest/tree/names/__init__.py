@@ -1,1 +1,0 @@
-"""Resolution of names between the files of a tree, by the rules of each language."""

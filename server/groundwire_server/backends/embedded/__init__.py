@@ -1,1 +1,0 @@
-"""The embedded backend: indexes on local disk, mapped into the server's memory."""

@@ -1,1 +1,0 @@
-"""The Milvus backend: indexes that lie in the collections of a Milvus server."""

@@ -1,1 +1,0 @@
-"""Identifies callers, reads what their identities grant, and narrows that by requests."""

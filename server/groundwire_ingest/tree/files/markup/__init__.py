@@ -1,1 +1,0 @@
-"""Markup: HTML and its templates, components of Vue, Svelte and Astro, Razor and Blazor."""

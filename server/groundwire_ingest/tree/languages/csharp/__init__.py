@@ -1,1 +1,0 @@
-"""C#, with ASP.NET Core and Entity Framework."""

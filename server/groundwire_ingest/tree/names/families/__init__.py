@@ -1,1 +1,0 @@
-"""The rules of each language family for what a name means."""
