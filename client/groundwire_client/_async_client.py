@@ -124,16 +124,9 @@ class AsyncGroundwireClient(AsyncTransport):
         """The nodes that names mean: symbols, paths with lines, or ids; see `NameMatch` for their forms.
 
         An id of the scope is taken as it is. Every other name is a call, a second one where no node is named so. All
-        ask one index version.
-
-        Args:
-            scope: Where to look.
-            names: The names.
-            search_top_k: How many nodes of a search several words mean if they name no node; 0 for none.
-            filter: Narrows the candidates.
-            lifecycle: The nodes that names mean: active, deleted or both.
-            access: What the caller may see; the client's own where it is None.
-            timeout: Seconds until each call gives up; the client's own where it is None.
+        ask one index version. Several words that name no node mean the `search_top_k` nodes that a search finds best,
+        none for 0. `filter` and `lifecycle` narrow the candidates. `access` and `timeout` (seconds, for each call) are
+        the client's defaults where they are None.
 
         Raises:
             NameResolutionError: A name means no node, or several that differ in symbol or file.
@@ -366,30 +359,13 @@ class AsyncGroundwireClient(AsyncTransport):
         """Answers a question with the whole texts that match it best, as many as fit the budget, and their places.
 
         One `query`. Texts that fit the budget but not into its response are fetched from the same index version, in
-        further calls.
-
-        Args:
-            scope: Where to look; a list of scopes as in `search`.
-            question: Natural language, code, names or paths.
-            budget_tokens: The most tokens of all texts together.
-            top_k: The most matches that compete for the budget; at most the server's maximum.
-            filter: Narrows the question.
-            lifecycle: The nodes it is about: active, deleted or both.
-            access: What the caller may see; the client's own where it is None.
-            timeout: Seconds until each call gives up; the client's own where it is None.
+        further calls. `scope` may be a list of scopes, as in `search`. At most `top_k` matches, and no more than the
+        server's maximum, compete for the `budget_tokens` of all texts together. `access` and `timeout` (seconds, for
+        each call) are the client's defaults where they are None.
         """
-        narrowing = as_filter(filter)
+        common = _Common(filter=as_filter(filter), lifecycle=lifecycle, access=access, timeout=timeout)
         answer = await self.query(
-            scope,
-            question,
-            top_k=top_k,
-            cap_top_k=True,
-            filter=narrowing,
-            lifecycle=lifecycle,
-            include_parents=False,
-            budget_tokens=budget_tokens,
-            access=access,
-            timeout=timeout,
+            scope, question, top_k=top_k, cap_top_k=True, include_parents=False, budget_tokens=budget_tokens, **common
         )
         one = pinned(scope, answer.index) if isinstance(scope, IndexScope) else None
         fetched: list[NodeText] = []
@@ -400,10 +376,7 @@ class AsyncGroundwireClient(AsyncTransport):
                 [match.id for match in left if match.scope == left[0].scope],
                 budget_tokens=budget_tokens - used,
                 prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
-                filter=narrowing,
-                lifecycle=lifecycle,
-                access=access,
-                timeout=timeout,
+                **common,
             )
             if not more.texts:
                 break
