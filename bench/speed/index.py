@@ -128,8 +128,3 @@ def local_id(row: int) -> str:
 def node_id(row: int) -> str:
     """A row's canonical id."""
     return f"{SCOPE.repository}::{SCOPE.branch}::{KIND}::{local_id(row)}"
-
-
-def row_of(id_: str) -> int:
-    """The row of a canonical id."""
-    return int(id_.rpartition("::n")[2])

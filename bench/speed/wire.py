@@ -11,7 +11,6 @@ import uvloop
 from google.protobuf.message import Message
 
 from bench.speed.calls import METHODS, Request
-from bench.speed.index import row_of
 from groundwire.v1 import query_pb2, retrieval_pb2
 
 WARMING = 5
@@ -56,7 +55,7 @@ async def _measure(
 
         async def ask(number: int) -> list[int]:
             answer = response.FromString(await call(requests[number % len(requests)].SerializeToString()))
-            return [row_of(one.id) for one in getattr(answer, nodes)]
+            return [int(one.id.rpartition("::n")[2]) for one in getattr(answer, nodes)]
 
         async def work() -> None:
             for place in places:

@@ -66,7 +66,8 @@ def problem(error: Exception) -> Problem:
         told = tuple(f"{one.field}: {one.description}" for one in error.violations)
         return Problem("The server refused the request", told, "", error.request_id, is_request=True)
     if isinstance(error, GroundwireError):
-        return Problem(error.reason or error.code.name, (error.message,), _advice(error), error.request_id)
+        advice = next((advice for kind, advice in _ADVICE.items() if isinstance(error, kind)), "")
+        return Problem(error.reason or error.code.name, (error.message,), advice, error.request_id)
     return Problem("The request could not be sent", (str(error),), is_request=True)
 
 
@@ -76,10 +77,6 @@ async def attempted(call: Awaitable[_Answer]) -> _Answer | Problem:
         return await call
     except FAILURES as error:
         return problem(error)
-
-
-def _advice(error: GroundwireError) -> str:
-    return next((advice for kind, advice in _ADVICE.items() if isinstance(error, kind)), "")
 
 
 def _rule(message: str) -> str:

@@ -117,11 +117,7 @@ def _step(start: StepStarted, end: StepEnded | None, begin: float, total: float)
 
 
 def _pairs(facts: Facts) -> Pairs:
-    return tuple((shown(name), shown(_text(value))) for name, value in facts.items() if not _is_empty(value))
-
-
-def _is_empty(value: JsonValue) -> bool:
-    return value is None or value in ("", [], {})
+    return tuple((shown(name), shown(_text(value))) for name, value in facts.items() if value not in (None, "", [], {}))
 
 
 def _text(value: JsonValue) -> str:

@@ -65,7 +65,8 @@ async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexS
 
 
 def _with_changes(compared: Difference, old: Folder, new: Folder) -> Difference:
-    olds, news = ({_own_id(hit): hit for hit in folder.hits} for folder in (old, new))
+    # By the id without repository and branch, so that two branches can be compared.
+    olds, news = ({hit.id.split(SEPARATOR, 2)[-1]: hit for hit in folder.hits} for folder in (old, new))
     common = olds.keys() & news.keys()
     return replace(
         compared,
@@ -75,11 +76,6 @@ def _with_changes(compared: Difference, old: Folder, new: Folder) -> Difference:
             news[node] for node in common if olds[node].location.content_hash != news[node].location.content_hash
         ),
     )
-
-
-def _own_id(hit: SearchHit) -> str:
-    """The id without repository and branch, so that two branches can be compared."""
-    return hit.id.split(SEPARATOR, 2)[-1]
 
 
 def _in_order(hits: Iterable[SearchHit]) -> tuple[SearchHit, ...]:

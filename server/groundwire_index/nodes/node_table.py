@@ -56,7 +56,8 @@ class NodeColumns:
             sizes.append(len(encoded))
         lines = (node.location.start_line, node.location.end_line)
         self._numbers.extend((*lines, node.token_count, len(node.text), node.chunk_index))
-        self._timestamps.append(_microseconds(node.timestamp))
+        moment = node.timestamp
+        self._timestamps.append(NO_TIMESTAMP if moment is None else (moment - _EPOCH) // _MICROSECOND)
         self._flags += bytes(getattr(node, name) for name in FLAGS)
         self._hashes += bytes.fromhex(node.location.content_hash)
 
@@ -156,7 +157,3 @@ class NodeTable:
         """The row's metadata as its source gave it."""
         metadata: dict[str, JsonValue] = json.loads(self.metadata_texts[row])
         return metadata
-
-
-def _microseconds(timestamp: datetime | None) -> int:
-    return NO_TIMESTAMP if timestamp is None else (timestamp - _EPOCH) // _MICROSECOND

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from groundwire_index.milvus.packing import hexed, metadata_digest
 from groundwire_index.milvus.store import among
 from groundwire_server.domain.access.access import Bounds
-from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.search.search import FILTERED_FLAGS, FILTERED_STRINGS, Filter, MetadataCondition
 
 NO_ROW = "row < 0"
@@ -74,17 +73,13 @@ def _metadata(condition: MetadataCondition) -> str:
 def _limits(bounds: Bounds) -> Iterator[str]:
     for column, names in bounds.by_field.items():
         listed = sorted(map(hexed, names.listed - {""}))
-        yield any_of([*([among(column, listed)] if listed else []), *_beginning(column, names)])
+        starts = [_starting(column, one) if one else f'{column} != ""' for one in sorted(set(names.prefixes))]
+        yield any_of([*([among(column, listed)] if listed else []), *starts])
     if bounds.workflows is not None:
         # The field holds `|<hexadecimal>|<hexadecimal>|`, and nothing for a node without workflows.
         listed = sorted(map(hexed, bounds.workflows.listed - {""}))
         starts = sorted(map(hexed, bounds.workflows.prefixes))
         yield any_of([f'workflows like "%|{name}|%"' for name in listed] + [f'workflows like "%|{s}%"' for s in starts])
-
-
-def _beginning(column: str, names: Names) -> Iterator[str]:
-    for prefix in sorted(set(names.prefixes)):
-        yield _starting(column, prefix) if prefix else f'{column} != ""'
 
 
 def _starting(column: str, prefix: str) -> str:

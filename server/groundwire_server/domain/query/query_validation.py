@@ -23,7 +23,10 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
         violations.bound("top_k", request.top_k, 1, max_top_k)
     if request.budget_tokens is not None:
         violations.bound("budget_tokens", request.budget_tokens, 1, limits.MAX_BUDGET_TOKENS)
-    _check_routing(request, violations)
+    for name in ("process", "doc_class", "workflow_id"):
+        value: str = getattr(request, name)
+        if len(value) > limits.MAX_ROUTING_LENGTH:
+            violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
     _check_retrievers(request, violations)
     if fusion is FusionMode.RRF:
         violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
@@ -58,13 +61,6 @@ def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], v
             Reason.VALUE_OUT_OF_RANGE,
             f"is {max_candidates}; give at least {needed}, the greatest of {told}, or lower these",
         )
-
-
-def _check_routing(request: QueryRequest, violations: Violations) -> None:
-    for name in ("process", "doc_class", "workflow_id"):
-        value: str = getattr(request, name)
-        if len(value) > limits.MAX_ROUTING_LENGTH:
-            violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
 
 
 def _check_retrievers(request: QueryRequest, violations: Violations) -> None:

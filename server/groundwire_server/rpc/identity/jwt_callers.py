@@ -90,16 +90,13 @@ class TokenCallers(Authenticator):
         if caller is None:
             claims = await self._verifier.claims(token)
             caller = Caller(_subject(claims), self._mapping.grant(claims))
-            self._verified.add(token, caller, _until(claims))
+            until = min(expires(claims), int(time.time()) + MAX_REMEMBERED_SECONDS) + LEEWAY_SECONDS
+            self._verified.add(token, caller, until)
         return caller
 
     async def stop(self) -> None:
         """Stops reading the keys."""
         await self._keys.stop()
-
-
-def _until(claims: Claims) -> float:
-    return min(expires(claims), int(time.time()) + MAX_REMEMBERED_SECONDS) + LEEWAY_SECONDS
 
 
 def _subject(claims: Claims) -> str:
