@@ -135,10 +135,8 @@ class ServiceEmbedder:
                 while asked:
                     first, texts, future = asked.popleft()
                     try:
-                        vectors = self._patiently(
-                            self._sent(texts), future.result, 0.0 if failure else PATIENCE_SECONDS
-                        )
-                    except EmbedderError as error:  # what is under way is paid, so it is kept
+                        vectors = future.result() if failure else self._patiently(self._sent(texts), future.result)
+                    except (EmbedderError, ServiceError) as error:  # what is under way is paid, so it is kept
                         failure, spans = failure or error, iter(())
                         continue
                     asked.extend(map(ask, islice(spans, 1)))
@@ -214,12 +212,12 @@ class ServiceEmbedder:
     def _sent(self, texts: Sequence[str]) -> list[str]:
         return [self._text_prompt + text[:MOST_CHARACTERS] for text in texts]
 
-    def _patiently(self, texts: list[str], ask: Callable[[], Vectors], patience: float = PATIENCE_SECONDS) -> Vectors:
+    def _patiently(self, texts: list[str], ask: Callable[[], Vectors]) -> Vectors:
         """Waits while the service is away. Texts that are too long for the model are halved, each on its own.
 
-        `ask` is the first try, and `patience` the most seconds from then to the last one.
+        `ask` is the first try.
         """
-        pause, end = 1.0, monotonic() + patience
+        pause, end = 1.0, monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 return ask()

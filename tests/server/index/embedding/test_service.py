@@ -168,6 +168,17 @@ def test_the_vectors_of_requests_under_way_are_kept_when_one_fails() -> None:
     assert len(service.asked) == 5
 
 
+def test_nothing_more_is_sent_when_a_request_has_failed(naps: list[float]) -> None:
+    """Not even the parts of a request under way that is too long."""
+
+    def refusing(asked: Asked) -> Reply:
+        return Reply(b"", 401 if "text 0" in asked.body["input"] else 413)
+
+    with rerank_service(refusing) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
+        embedder(service.url).embed_texts([f"text {number}" for number in range(64 * 3)])
+    assert (len(service.asked), naps) == (3, [])
+
+
 def test_a_build_does_not_repeat_what_cannot_help(naps: list[float]) -> None:
     with rerank_service(lambda _: Reply(b"", 401)) as service, pytest.raises(EmbedderError, match="HTTP status 401"):
         embedder(service.url).embed_texts(["text"])
