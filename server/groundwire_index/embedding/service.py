@@ -101,7 +101,7 @@ class ServiceEmbedder:
         self._service = HttpService(named.url, token, named.seconds)
         self._has_answered = False
         self._dimension = self._dimensions
-        self._failures, self._paused_until = 0, 0.0
+        self._failures, self._paused_until, self._limited_until = 0, 0.0, 0.0
         self._checked: set[tuple[str, ...]] = set()
 
     @property
@@ -228,7 +228,7 @@ class ServiceEmbedder:
                     texts = [texts[0][: len(texts[0]) // 2]]
                     ask = self._again(texts)
                     continue
-                waits = max(pause, error.wait_seconds)
+                waits = max(pause, self._limited_until - monotonic())
                 is_wrong = not error.status and not self._has_answered
                 if is_wrong or not error.may_pass or monotonic() + waits > end:
                     raise EmbedderError(
@@ -249,7 +249,11 @@ class ServiceEmbedder:
             {"inputs": texts, "truncate": True} if self._api == "tei" else {"input": texts, "encoding_format": "float"}
         )
         body = json.dumps({**named, **sized, **own}).encode()
-        reply = self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint)
+        try:
+            reply = self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint)
+        except ServiceError as error:
+            self._limited_until = max(self._limited_until, monotonic() + error.wait_seconds)
+            raise
         self._has_answered = True
         return self._vectors_of(reply, len(texts))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from threading import Semaphore, current_thread
 
 import numpy as np
 import pytest
@@ -36,9 +37,10 @@ def _closed() -> Iterator[None]:
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a build has waited."""
+    """How long a build has waited, which is all the time that passes."""
     slept: list[float] = []
     monkeypatch.setattr(module, "sleep", slept.append)
+    monkeypatch.setattr(module, "monotonic", lambda: sum(slept))
     return slept
 
 
@@ -131,10 +133,30 @@ def test_a_build_waits_for_a_service_that_limits_its_rate_or_is_away(naps: list[
     assert naps == [7.0, 2.0, 4.0]
 
 
-def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(
-    naps: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "monotonic", lambda: sum(naps))
+def test_requests_that_are_refused_together_wait_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    naps: list[float] = []
+    refused = Semaphore(0)
+
+    def now() -> float:
+        passed = sum(naps)
+        if current_thread().name.startswith("embed"):
+            refused.release()
+        return passed
+
+    def nap(seconds: float) -> None:
+        for _ in range(0 if naps else 4):
+            refused.acquire()
+        naps.append(seconds)
+
+    monkeypatch.setattr(module, "monotonic", now)
+    monkeypatch.setattr(module, "sleep", nap)
+    texts, limited = [f"text {number}" for number in range(64 * 4)], Reply(b"", 429, {"Retry-After": "60"})
+    with rerank_service(answering(*[lambda _: limited] * 4, embeds)) as service:
+        assert embedder(service.url).embed_texts(texts).shape == (256, 64)
+    assert (naps, len(service.asked)) == ([60.0, 1.0, 1.0, 1.0], 8)
+
+
+def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(naps: list[float]) -> None:
     with (
         rerank_service(lambda _: Reply(b"", 500)) as service,
         pytest.raises(
