@@ -264,13 +264,11 @@ class ServiceEmbedder:
             if self._api == "openai":
                 content = [one["embedding"] for one in sorted(content["data"], key=lambda one: int(one["index"]))]
             vectors = np.asarray(content, dtype=np.float64)
-            if vectors.ndim != 2 or len(vectors) != count or (self._dimensions or vectors.shape[1]) != vectors.shape[1]:
-                raise ServiceError(
-                    f"gave vectors of the shape {vectors.shape} for {count} texts"
-                    + (f" and dimensions={self._dimensions}" if self._dimensions else "")
-                )
+            if vectors.ndim != 2 or len(vectors) != count or (self._dimension or vectors.shape[1]) != vectors.shape[1]:
+                due = f" where {self._dimension} numbers are due" if self._dimension else ""
+                raise ServiceError(f"gave vectors of the shape {vectors.shape} for {count} texts{due}")
             return np.stack([unit_length(vector) for vector in vectors])
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise ServiceError("gave a reply without a usable vector for each text") from None
 
 

@@ -145,7 +145,7 @@ def test_requests_that_are_refused_together_wait_together(monkeypatch: pytest.Mo
 
     def nap(seconds: float) -> None:
         for _ in range(0 if naps else 4):
-            refused.acquire()
+            assert refused.acquire(timeout=10)
         naps.append(seconds)
 
     monkeypatch.setattr(module, "monotonic", now)
@@ -229,6 +229,7 @@ def test_very_long_texts_are_cut() -> None:
         b"", b"[]", b"{}", b'{"data": 3}', b'{"data": [{"index": 0}]}', b'{"data": [{"index": 0, "embedding": []}]}',
         b'{"data": [{"index": 0, "embedding": [0, 0]}]}', b'{"data": [{"index": 0, "embedding": [NaN, 1]}]}',
         b'{"data": [{"index": 0, "embedding": [1, "x"]}]}', b'{"data": [{"index": "x", "embedding": [1]}]}',
+        b'{"data": [{"index": 1e999, "embedding": [1]}]}', b'{"data": [{"index": 0, "embedding": [1%s]}]}' % (b"0" * 400),
         b"[" * 100_000, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
     ],
 )  # fmt: skip
@@ -240,10 +241,19 @@ def test_replies_without_a_vector_for_each_text(reply: bytes) -> None:
         embedder(service.url).embed_texts(["text"])
 
 
+def test_a_build_ends_when_the_service_changes_the_length_of_its_vectors() -> None:
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url)
+        assert asking.dimension == 64
+        service.answer = lambda _: as_json({"data": [{"index": 0, "embedding": [1.0] * 32}]})
+        with pytest.raises(EmbedderError, match=r"vectors of the shape \(1, 32\) for 1 texts where 64 numbers are due"):
+            asking.embed_texts(["text"])
+
+
 def test_dimensions_that_the_service_does_not_heed() -> None:
     with (
         rerank_service(lambda _: as_json({"data": [{"index": 0, "embedding": vector_of("x")}]})) as service,
-        pytest.raises(EmbedderError, match=r"vectors of the shape \(1, 64\) for 1 texts and dimensions=16"),
+        pytest.raises(EmbedderError, match=r"vectors of the shape \(1, 64\) for 1 texts where 16 numbers are due"),
     ):
         embedder(service.url, "#model=own&dimensions=16").embed_texts(["text"])
 
