@@ -99,7 +99,7 @@ class QueryVectors:
         if not own:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
             # The digest, because a query may be longer than its vector.
-            key = space.fingerprint, encoder, hashlib.sha256(query.encode()).digest()
+            key = space.fingerprint, space.probes, encoder, hashlib.sha256(query.encode()).digest()
             known = self._cache.find(access, key)
             if known is not None:
                 return known
@@ -114,9 +114,11 @@ class QueryVectors:
         try:
             with stage("embed"):
                 embed = self._encoders.find(space)
-                if embed is None:
+                vector = None if embed is None else embed(query, checkpoint)
+                # A service may have got another model since it was compared.
+                if vector is None or len(vector) != space.dimension:
                     raise _mismatch(space, index)
-                return unit_vector(embed(query, checkpoint))
+                return unit_vector(vector)
         except EmbedderUnavailableError as error:
             _LOG.error("queries of index %s cannot be embedded: %s", index, error)
             raise _mismatch(space, index) from error

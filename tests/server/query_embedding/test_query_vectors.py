@@ -1,5 +1,7 @@
 """The vector of a query: the caller's own, remembered, or embedded by what the index names."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -42,6 +44,21 @@ def test_a_query_is_embedded_once() -> None:
     assert first.dtype == np.float64
     assert np.linalg.norm(first) == pytest.approx(1)
     assert embedder.asked == ["user"]
+
+
+def test_a_vector_is_that_of_the_model_that_the_index_was_made_with() -> None:
+    """A service may have another model behind the same name, which the vectors of fixed texts tell."""
+    embedder = Counting()
+    vectors = query_vectors_of([embedder])
+    for probes in (("old",), ("new",), ("old",)):
+        done(vectors.vector("user", (), PUBLIC, replace(SPACE, probes=probes), "v1", PlainCall()))
+    assert embedder.asked == ["user", "user"]
+
+
+def test_a_vector_of_another_length_is_a_failed_precondition() -> None:
+    with pytest.raises(PreconditionError) as caught:
+        done(query_vectors_of([Counting()]).vector("user", (), PUBLIC, replace(SPACE, dimension=5), "v1", PlainCall()))
+    assert caught.value.reason is Reason.EMBEDDER_MISMATCH
 
 
 @pytest.mark.parametrize(
