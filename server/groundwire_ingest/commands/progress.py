@@ -30,7 +30,7 @@ class _CostColumn(ProgressColumn):
 
 
 class TerminalProgress:
-    """Implements `ingest.progress.Progress` on a console, stderr unless given.
+    """Implements `groundwire_index.progress.Progress` on a console, stderr unless given.
 
     It shows bars where the console is a terminal, else a line every SECONDS_BETWEEN_LINES. `clock` gives seconds.
     """

@@ -112,7 +112,7 @@ def put_missing(
         return list(texts.read(rows[starts[first:last]].tolist()))
 
     if isinstance(embedder, ProbedEmbedder):
-        batches = embedder.embed_counted(read, tokens)
+        batches = embedder.embed_counted(read, sizes.tolist())
     else:
         blocks = ((first, read(first, min(first + texts_a_commit, count))) for first in range(0, count, texts_a_commit))
         batches = ((first, some, embedder.embed_texts(some)) for first, some in blocks)

@@ -1,6 +1,6 @@
 """Embedding an index's texts: only new ones, each once, kept when the run is interrupted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,6 +111,33 @@ def test_each_distinct_text_is_embedded_once(embedder: HashEmbedder, cache: Embe
     assert result.vectors[1].tobytes() == embedder.embed_query("a").tobytes()
     assert not result.vectors[3].any()
     assert not result.vectors[5].any()
+
+
+class Probed(HashEmbedder):
+    """Two texts a request, as those of a service."""
+
+    host = "localhost"
+    price = 0.0
+
+    def embed_counted(
+        self, read: Callable[[int, int], Sequence[str]], tokens: Sequence[int]
+    ) -> Iterator[tuple[int, Sequence[str], NDArray[np.float32]]]:
+        for first in range(0, len(tokens), 2):
+            texts = read(first, min(first + 2, len(tokens)))
+            yield first, texts, self.embed_texts(texts)
+
+    def probes(self) -> tuple[str, ...]:
+        return ()
+
+    def query_embedder(self, probes: tuple[str, ...]) -> None:
+        raise AssertionError("no query is asked")
+
+
+def test_the_requests_of_a_service_are_kept_one_by_one_whether_tokens_are_counted_or_not(cache: EmbeddingCache) -> None:
+    embedder, seen = Probed(), list[tuple[int, int]]()
+    result = embed_missing(["b", "a", "b", "c"], embedder, cache, lambda *numbers: seen.append(numbers))
+    assert embedder.calls == [["b", "a"], ["c"]]
+    assert (result.present.all(), seen) == (True, [(0, 3), (2, 3), (3, 3)])
 
 
 def test_a_second_run_embeds_only_what_is_new(embedder: HashEmbedder, cache: EmbeddingCache) -> None:

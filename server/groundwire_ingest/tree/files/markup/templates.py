@@ -38,7 +38,7 @@ _TAG_PATH = re.compile(
 )
 _ROUTE_NAME = re.compile(
     r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
-    r"|\burl_(?:path_)?for\([ \t]*[\"'](?P<called>[\w.:-]{1,200})[\"']"
+    r"|\burl_(?:path_)?for\([ \t]*[\"']\.?(?P<called>[\w.:-]{1,200})[\"']"
 )
 _TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
 _SUFFIXES = ("", ".html", ".hbs", ".handlebars", ".mustache", ".html.erb", ".erb", ".ejs", ".njk", ".liquid", ".twig")
@@ -59,7 +59,7 @@ def read_template(file: SourceFile) -> FileReading:
 
 
 def _named_requests(text: str) -> Iterator[Request]:
-    """`{% url "shop:order" %}` and `url_for("shop.order")`, without keys of nodes."""
+    """`{% url "shop:order" %}`, `url_for("shop.order")` and `url_for(".order")`, without keys of nodes."""
     for match, line in numbered(_ROUTE_NAME, text):
         yield Request("", match["django"] or match["called"], line, is_name=True)
 

@@ -105,16 +105,17 @@ class RequestMatching:
         return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
 
     def _by_name(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
-        """The handlers of the routes of a name; a class that answers by its members stands for them.
+        """The handlers of the routes of a name; a class instead of the members that it answers by.
 
-        What is before the name, an application or a blueprint, is usually a folder or a file. Otherwise a single route
-        of the name is a guess.
+        An application or a blueprint before the name is usually a folder or a file. Otherwise the only handler of the
+        name is a guess.
         """
         *before, name = re.split(r"[.:]", request.url)
         found = _asked(facts, request, self._named.get(name, ()))
         found = [item for item in found if not item.method] or found
         inside = [item for item in found if not before or before[-1] in re.split(r"[/.]", item.path)]
-        return (inside, WILDCARD) if inside else (found if len(found) == 1 else [], GUESSED)
+        is_only = len({item.handler_key for item in found}) == 1
+        return (inside, WILDCARD) if inside else (found if is_only else [], GUESSED)
 
     def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
         """The handlers with a pattern that the segments fit, and their confidence."""

@@ -34,6 +34,7 @@ TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
         ("a.html", "<form action=\"{% url 'shop:orders' 7 %}\">", [("shop:orders", "")]),
         ("a.html", "{%- url 'orders' as there -%}<a href=\"{{ there }}\">", [("orders", "")]),
         ("a.html", "<a href=\"{{ url_for('shop.order', id=7) }}\">", [("shop.order", "")]),
+        ("a.html", "<a href=\"{{ url_for('.order') }}\">", [("order", "")]),
         ("a.html", "{% urls 'orders' %}", []),
         ("a.html", '<a href="/orders/{{ order.id }}/lines">', [("/orders/{}/lines", "GET")]),
         ("a.erb", '<a href="/orders/<%= order.id %>">', [("/orders/{}", "GET")]),

@@ -162,6 +162,28 @@ DJANGO = {
 }
 
 
+BLUEPRINTS = {
+    name: f"bp = Blueprint('{name[0]}', __name__)\n\n\n@bp.route('/{name}', methods=['GET', 'POST'])\ndef index():\n    pass\n"
+    for name in ("one/views.py", "two/views.py")
+}
+ONE = {"one/views.py": BLUEPRINTS["one/views.py"]}
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "body", "expected"),
+    [
+        (BLUEPRINTS, "one/links.py", "url_for('.index')", {"one/views.py#index": 0.9}),
+        (BLUEPRINTS, "links.py", "url_for('..index')", {}),
+        (BLUEPRINTS, "links.py", "url_for('o.index')", {}),
+        (ONE, "links.py", "url_for('o.index')", {"one/views.py#index": 0.5}),
+    ],
+)
+def test_a_name_may_leave_out_the_blueprint_or_give_it_another_name_than_its_file(
+    edges_of: EdgesOf, files: Mapping[str, str], path: str, body: str, expected: dict[str, float]
+) -> None:
+    assert requests(edges_of, files, body, path) == expected
+
+
 @pytest.mark.parametrize(
     ("files", "body", "expected"),
     [
