@@ -112,7 +112,8 @@ class RequestMatching:
         """
         *before, name = re.split(r"[.:]", request.url)
         found = _asked(facts, request, self._named.get(name, ()))
-        found = [item for item in found if not item.method] or found
+        whole = {(item.path, item.line) for item in found if not item.method}
+        found = [item for item in found if not item.method or (item.path, item.line) not in whole]
         inside = [item for item in found if not before or before[-1] in re.split(r"[/.]", item.path)]
         is_only = len({item.handler_key for item in found}) == 1
         return (inside, WILDCARD) if inside else (found if is_only else [], GUESSED)

@@ -167,6 +167,7 @@ BLUEPRINTS = {
     for name in ("one/views.py", "two/views.py")
 }
 ONE = {"one/views.py": BLUEPRINTS["one/views.py"]}
+ANY_METHOD = {**ONE, "three/views.py": "bp = Blueprint('t', __name__)\n\n\n@bp.route('/')\ndef index():\n    pass\n"}
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,7 @@ ONE = {"one/views.py": BLUEPRINTS["one/views.py"]}
         (BLUEPRINTS, "one/links.py", "url_for('.index')", {"one/views.py#index": 0.9}),
         (BLUEPRINTS, "links.py", "url_for('..index')", {}),
         (BLUEPRINTS, "links.py", "url_for('o.index')", {}),
+        (ANY_METHOD, "links.py", "url_for('one.index')", {"one/views.py#index": 0.9}),
         (ONE, "links.py", "url_for('o.index')", {"one/views.py#index": 0.5}),
     ],
 )
