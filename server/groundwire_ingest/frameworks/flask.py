@@ -60,7 +60,7 @@ class _Routes:
         if written is not None and (url.startswith("/") or (not url and len(path) > 1)):
             for method in _stated_methods(call) or (_method(name),):
                 at = (self._places, written, plain_pattern(url), "", ".".join(path[:-1]), method, node)
-                yield route_at(*at, name=text(self._syntax, keyword(call, "endpoint") or keyword(call, "name")))
+                yield route_at(*at, name=self._name(call))
 
     def registered(self, node: Node) -> Iterator[Route | Mount]:
         """`app.add_url_rule("/x", view_func=f)`, `app.include_router(r, prefix="/x")`."""
@@ -77,10 +77,8 @@ class _Routes:
                 if text(self._syntax, written).startswith("/"):
                     pattern = plain_pattern(text(self._syntax, written))
                     for method in _stated_methods(node) or (_method(name.removeprefix("add_")),):
-                        yield route_at(
-                            *(self._places, written, pattern, handler, of.removesuffix(".router"), method),
-                            name=text(self._syntax, keyword(node, "endpoint") or keyword(node, "name")),
-                        )
+                        at = (self._places, written, pattern, handler, of.removesuffix(".router"), method)
+                        yield route_at(*at, name=self._name(node))
 
     def made(self, node: Node) -> Iterator[Mount]:
         """`bp = Blueprint("x", __name__, url_prefix="/x")`."""
@@ -103,6 +101,12 @@ class _Routes:
             within = receiver if name != "Mount" else variable_around(node)
             role: MountRole = "instead" if name == "register_blueprint" and stated is not None else "added"
             yield mount_at(self._places, prefix or node, path, plain_pattern(text(self._syntax, prefix)), within, role)
+
+    def _name(self, call: Node) -> str:
+        """`name="x"`, `endpoint="x"`, `add_url_rule("/x", "x")`, `view_func=View.as_view("x")`; empty without one."""
+        view = keyword(call, "view_func")
+        stated = (keyword(call, "name"), keyword(call, "endpoint"), *_strings(call), *(_strings(view) if view else ()))
+        return next((name for node in stated if (name := text(self._syntax, node)) and not name.startswith("/")), "")
 
     def _handler(self, node: Node) -> str:
         """The argument that a call registers: by keyword, or the first one that is no string."""

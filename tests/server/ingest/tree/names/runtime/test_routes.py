@@ -209,6 +209,24 @@ def test_a_request_may_name_a_route(
     assert requests(edges_of, files, body) == expected
 
 
+@pytest.mark.parametrize(
+    ("route", "expected"),
+    [
+        ("app = Starlette(routes=[Route('/x', endpoint=View, name='orders')])", {"app.py#View": 0.9}),
+        ("router.add_api_route('/x', endpoint=View, name='orders')", {"app.py#View": 0.9}),
+        ("app.add_url_rule('/x', 'orders', View)", {"app.py#View": 0.9}),
+        ("app.add_url_rule('/x', endpoint='orders', view_func=View)", {"app.py#View": 0.9}),
+        ("app.add_url_rule('/x', view_func=View.as_view('orders'))", {"app.py#View": 0.9}),
+        ("app.add_url_rule('/x', view_func=View)", {}),
+    ],
+)
+def test_the_name_of_a_route_is_where_it_is_registered(
+    edges_of: EdgesOf, route: str, expected: dict[str, float]
+) -> None:
+    files = {"app.py": f"class View:\n    def run(self):\n        pass\n\n\n{route}\n"}
+    assert requests(edges_of, files, "url_for('orders')") == expected
+
+
 def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
     files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
     assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
