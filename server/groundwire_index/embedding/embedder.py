@@ -63,7 +63,7 @@ class Embedder(TextEmbedder, Protocol):
 
 @runtime_checkable
 class ProbedEmbedder(Protocol):
-    """What an `Embedder` in a service has besides: it may change behind its name, and vectors of fixed texts tell.
+    """The further members of an `Embedder` in a service: its model may change, which vectors of fixed texts tell.
 
     Nothing else is listed, because `isinstance` reads every attribute, and a dimension may have to be asked for.
     """

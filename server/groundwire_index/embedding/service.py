@@ -13,7 +13,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from threading import Event
 from time import monotonic, sleep
@@ -34,7 +33,7 @@ MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
 MOST_CHARACTERS = 16_384
 """How much of a text is sent: some four thousand tokens."""
 MOST_TOKENS_A_REQUEST = 16_384
-"""What TEI computes at once unless configured; OpenAI takes 300,000."""
+"""TEI computes so many at once unless it is configured otherwise; OpenAI takes 300,000."""
 REQUESTS_AT_ONCE = 4
 REQUEST_SECONDS = 60.0
 PATIENCE_SECONDS = 600.0
@@ -135,7 +134,7 @@ class ServiceEmbedder:
                 while asked:
                     first, texts, future = asked.popleft()
                     try:
-                        vectors = future.result() if failure else self._patiently(self._sent(texts), future.result)
+                        vectors = future.result() if failure else self._patiently(self._sent(texts), future)
                     except (EmbedderError, ServiceError) as error:  # what is under way is paid, so it is kept
                         failure, spans = failure or error, iter(())
                         continue
@@ -148,8 +147,7 @@ class ServiceEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """See `Embedder.embed_query`; waits as `embed_texts` does. Raises EmbedderError."""
-        sent = [self._query_prompt + text[:MOST_CHARACTERS]]
-        vector: Vectors = self._patiently(sent, self._again(sent))[0]
+        vector: Vectors = self._patiently([self._query_prompt + text[:MOST_CHARACTERS]])[0]
         return vector
 
     def close(self) -> None:
@@ -212,21 +210,21 @@ class ServiceEmbedder:
     def _sent(self, texts: Sequence[str]) -> list[str]:
         return [self._text_prompt + text[:MOST_CHARACTERS] for text in texts]
 
-    def _patiently(self, texts: list[str], ask: Callable[[], Vectors]) -> Vectors:
+    def _patiently(self, texts: list[str], first: Future[Vectors] | None = None) -> Vectors:
         """Waits while the service is away. Texts that are too long for the model are halved, each on its own.
 
-        `ask` is the first try.
+        `first` is the first try, if that has begun already.
         """
         pause, end = 1.0, monotonic() + PATIENCE_SECONDS
         while True:
             try:
-                return ask()
+                return self._asked(texts, _never_stop) if first is None else first.result()
             except ServiceError as error:
+                first = None
                 if error.status in _TOO_LONG and len(texts) > 1:
-                    return np.concatenate([self._patiently([text], self._again([text])) for text in texts])
+                    return np.concatenate([self._patiently([text]) for text in texts])
                 if error.status in _TOO_LONG and len(texts[0]) > _LEAST_CHARACTERS:
                     texts = [texts[0][: len(texts[0]) // 2]]
-                    ask = self._again(texts)
                     continue
                 waits = max(pause, self._limited_until - monotonic())
                 is_wrong = not error.status and not self._has_answered
@@ -237,10 +235,6 @@ class ServiceEmbedder:
                 _LOG.warning("the embedding service at %s %s; the next try is in %g s", self.host, error, waits)
             sleep(waits)
             pause = min(2.0 * pause, 60.0)
-            ask = self._again(texts)
-
-    def _again(self, texts: Sequence[str]) -> Callable[[], Vectors]:
-        return partial(self._asked, texts, _never_stop)
 
     def _asked(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
         named = {"model": self._model} if self._model else {}

@@ -40,13 +40,12 @@ def embed_nodes(
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up") as report:
             found = put_known(texts, embedder, cache, file, report)
+        tokens, stage = array("q"), progress.stage("Embedding")
         if isinstance(embedder, ProbedEmbedder):
-            tokens = array("q", map(counter.count, found.missing_texts(texts)))
-            with progress.stage("Embedding tokens", embedder.price) as report:
-                embedded = put_missing(found, texts, embedder, cache, file, report, tokens=tokens)
-        else:
-            with progress.stage("Embedding") as report:
-                embedded = put_missing(found, texts, embedder, cache, file, report)
+            tokens.extend(map(counter.count, found.missing_texts(texts)))
+            stage = progress.stage("Embedding tokens", embedder.price)
+        with stage as report:
+            embedded = put_missing(found, texts, embedder, cache, file, report, tokens=tokens)
     return embedded, found.reused
 
 

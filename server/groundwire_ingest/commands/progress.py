@@ -12,7 +12,6 @@ from rich.text import Text
 SECONDS_BETWEEN_LINES = 5.0
 """Between two lines of a stage where there is no terminal; shorter stages say nothing unless they cost something."""
 
-
 _RATE_OVER_SECONDS = 120.0
 """The time over which the rate is computed: some stages report progress only every few seconds."""
 

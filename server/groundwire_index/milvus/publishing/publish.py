@@ -86,7 +86,7 @@ WRITES_AT_ONCE = 2
 class CollectionWriter:
     """Fills a new collection, row after row in the order of their numbers, which count from 0.
 
-    Threads of the pool write: so the next rows are made meanwhile.
+    Threads of the pool write while the next rows are made.
     """
 
     def __init__(self, store: MilvusStore, schema: CollectionSchema, name: str, pool: Executor) -> None:
