@@ -99,8 +99,10 @@ def remove_leftovers(catalogue: Catalogue, scope: Scope, seconds_between_beats: 
     living, dead = _judged(catalogue, scope, BEATS_MISSED * seconds_between_beats)
     for build in dead:
         remove_build(catalogue, build)
+    there = set(catalogue.store.collections())
     for entry in catalogue.others(scope, State.DELETED):
-        catalogue.remove(entry)
+        if not there.isdisjoint(entry.collections.all):
+            catalogue.remove(entry)
     return living
 
 

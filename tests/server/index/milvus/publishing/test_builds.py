@@ -10,7 +10,7 @@ from groundwire_index.milvus.address import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State, build_entry
 from groundwire_index.milvus.errors import StorageUnavailableError
-from groundwire_index.milvus.publishing.claim import check_held, claimed
+from groundwire_index.milvus.publishing.claim import check_held, claimed, remove_leftovers
 from groundwire_index.milvus.schema import CATALOGUE, EDGES_SCHEMA, FACTS_SCHEMA, building_alias
 from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
@@ -105,6 +105,19 @@ def test_what_a_deletion_left_that_died_is_removed(tmp_path: Path, catalogue: Ca
     catalogue.store.create(EDGES_SCHEMA, entry.collections.edges)
     build_in_milvus(tmp_path, catalogue, RECORDS, V2)
     only_versions_are_left(catalogue)
+
+
+def test_a_build_asks_nothing_of_versions_that_were_deleted_long_ago(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_in_milvus(tmp_path, catalogue, [node("a")], activate=False)
+    entry = catalogue.require(V1)
+    catalogue.delete(V1)
+    dropped: list[str] = []
+    monkeypatch.setattr(MilvusStore, "drop", lambda _, collection: dropped.append(collection))
+    assert remove_leftovers(catalogue, V1, QUICK_BEATS) == []
+    assert catalogue.others(V1, State.DELETED) == [replace(entry, state=State.DELETED, parts=1)]
+    assert dropped == []
 
 
 def test_deleting_a_version_whose_build_died_removes_what_it_left(tmp_path: Path, catalogue: Catalogue) -> None:
