@@ -229,7 +229,8 @@ def test_very_long_texts_are_cut() -> None:
         b"", b"[]", b"{}", b'{"data": 3}', b'{"data": [{"index": 0}]}', b'{"data": [{"index": 0, "embedding": []}]}',
         b'{"data": [{"index": 0, "embedding": [0, 0]}]}', b'{"data": [{"index": 0, "embedding": [NaN, 1]}]}',
         b'{"data": [{"index": 0, "embedding": [1, "x"]}]}', b'{"data": [{"index": "x", "embedding": [1]}]}',
-        b'{"data": [{"index": 1e999, "embedding": [1]}]}', b'{"data": [{"index": 0, "embedding": [1%s]}]}' % (b"0" * 400),
+        b'{"data": [{"index": 1e999, "embedding": [1]}]}',
+        b'{"data": [{"index": 0, "embedding": [1%s]}]}' % (b"0" * 400),
         b"[" * 100_000, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1]}]}',
     ],
 )  # fmt: skip

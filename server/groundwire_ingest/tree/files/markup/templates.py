@@ -40,6 +40,7 @@ _ROUTE_NAME = re.compile(
     r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
     r"|\burl_(?:path_)?for\([ \t]*[\"']\.?(?P<called>[\w.:-]{1,200})[\"']"
 )
+"""`{% url "shop:order" %}`, `url_for("shop.order")` and `url_for(".order")`."""
 _TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
 _SUFFIXES = ("", ".html", ".hbs", ".handlebars", ".mustache", ".html.erb", ".erb", ".ejs", ".njk", ".liquid", ".twig")
 
@@ -54,14 +55,9 @@ def read_template(file: SourceFile) -> FileReading:
     tags = list(tags_of(file.text))
     parts = [*_block_parts(file.text), *element_parts(file.text, tags, lines)]
     references = (*_path_references(file), *tag_references(file, tags, lines))
-    requests = (*links_of(file, tags, lines), *_named_requests(file.text))
-    return FileReading(write_parts(file, parts), references, requests=requests)
-
-
-def _named_requests(text: str) -> Iterator[Request]:
-    """`{% url "shop:order" %}`, `url_for("shop.order")` and `url_for(".order")`, without keys of nodes."""
-    for match, line in numbered(_ROUTE_NAME, text):
-        yield Request("", match["django"] or match["called"], line, is_name=True)
+    names = numbered(_ROUTE_NAME, file.text)
+    named = (Request("", match["django"] or match["called"], line, is_name=True) for match, line in names)
+    return FileReading(write_parts(file, parts), references, requests=(*links_of(file, tags, lines), *named))
 
 
 def tag_references(file: SourceFile, tags: Sequence[Tag], lines: LineNumbers) -> Iterator[PathReference]:

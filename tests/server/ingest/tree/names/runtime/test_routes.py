@@ -163,7 +163,10 @@ DJANGO = {
 
 
 BLUEPRINTS = {
-    name: f"bp = Blueprint('{name[0]}', __name__)\n\n\n@bp.route('/{name}', methods=['GET', 'POST'])\ndef index():\n    pass\n"
+    name: (
+        f"bp = Blueprint('{name[0]}', __name__)\n\n\n@bp.route('/{name}', methods=['GET', 'POST'])\ndef index():\n"
+        "    pass\n"
+    )
     for name in ("one/views.py", "two/views.py")
 }
 ONE = {"one/views.py": BLUEPRINTS["one/views.py"]}
