@@ -1,5 +1,6 @@
 """The interface of an embedding model for the index and the engine."""
 
+import base64
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.errors import OperatorError
+
+
+LEAST_COSINE = 0.99
+"""Vectors of the same text by the same model agree at least so well."""
 
 
 class EmbedderError(OperatorError):
@@ -98,6 +103,16 @@ class ProbedEmbedder(Protocol):
         It raises ServiceError, EmbedderUnavailableError when the probes differ, and what the checkpoint raises.
         """
         ...
+
+
+def probed(probe: str) -> NDArray[np.float32]:
+    """The vector that a probe of an index holds."""
+    return np.frombuffer(base64.b64decode(probe), dtype="<f4")
+
+
+def agree(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+    """True if two unit vectors of the same text may be by the same model."""
+    return one.shape == other.shape and float(one @ other) >= LEAST_COSINE
 
 
 def unit_length(vector: NDArray[np.floating]) -> NDArray[np.float32]:

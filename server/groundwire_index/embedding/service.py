@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire.model_service import model_service
-from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, unit_length
+from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, agree, probed, unit_length
 from groundwire_index.errors import ServiceError
 from groundwire_index.http_service import HttpService, Token
 
@@ -40,8 +40,6 @@ PATIENCE_SECONDS = 600.0
 """How long a build waits for a service that is away or limits its rate."""
 
 PROBES = ("def add(left, right):\n    return left + right", "Where is the price of an order with a discount computed?")
-LEAST_COSINE = 0.99
-"""Vectors of the same text by the same model agree at least so well."""
 
 PROMPTS: dict[str, tuple[str, str]] = {
     "e5-": ("query: ", "passage: "),
@@ -188,8 +186,7 @@ class ServiceEmbedder:
     def _check(self, probes: tuple[str, ...], checkpoint: Checkpoint) -> None:
         asked = [self._text_prompt + PROBES[0], self._query_prompt + PROBES[1]]
         for vector, probe in zip(self._asked(asked, checkpoint), probes, strict=True):
-            stored = np.frombuffer(base64.b64decode(probe), dtype="<f4")
-            if stored.shape != vector.shape or float(vector @ stored) < LEAST_COSINE:
+            if not agree(vector, probed(probe)):
                 raise EmbedderUnavailableError(
                     f"the model {self.name!r} of the service is not the one that the index was made with: "
                     "put that one back, or index anew"

@@ -1,13 +1,14 @@
 """The manifest: what an index is, what it was made from and with, and the checksum of every other file."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from groundwire_index.embedding.embedder import agree, probed
 from groundwire_index.store.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
@@ -52,6 +53,12 @@ class VectorSpace:
     dimension: int
     query_encoder: QueryEncoder | None = None
     probes: tuple[str, ...] = ()
+
+    def compares_with(self, other: "VectorSpace") -> bool:
+        """True if vectors of both can be compared: they were made alike, by one model as far as their probes tell."""
+        return replace(self, probes=other.probes) == other and all(
+            agree(probed(own), probed(others)) for own, others in zip(self.probes, other.probes, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)

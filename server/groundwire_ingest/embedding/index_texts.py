@@ -15,6 +15,7 @@ from groundwire_index.embedding.embedder import (
     EmbedderError,
     ProbedEmbedder,
     TextEmbedder,
+    agree,
     needs_local_models,
 )
 from groundwire_index.embedding.int8.encoder import Int8Encoder
@@ -48,14 +49,14 @@ def vector_space(embedder: Embedder, data: Path, threads: int) -> tuple[VectorSp
 
 def check_same_model(embedder: Embedder, cache: EmbeddingCache) -> None:
     """Raises EmbedderError if a service has another model behind its name than the one whose vectors the cache has."""
-    from groundwire_index.embedding.service import LEAST_COSINE, PROBES
+    from groundwire_index.embedding.service import PROBES
 
     key = content_hash(PROBES[0])
     (vector,) = embedder.embed_texts(PROBES[:1])
     known = cache.get_many(embedder.fingerprint, [key]).get(key)
     if known is None:
         cache.put_many(embedder.fingerprint, {key: vector})
-    elif known.shape != vector.shape or float(known @ vector) < LEAST_COSINE:
+    elif not agree(known, vector):
         raise EmbedderError(
             f"the model {embedder.name!r} of the service has changed behind its name, and {cache.path} has vectors of "
             "the earlier one: put that one back, or delete the file"

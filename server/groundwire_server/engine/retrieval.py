@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.scope import Scope
+from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.query.query import QueryRequest
@@ -25,15 +25,17 @@ _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
 def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapping[Retriever, str]) -> None:
     """Raises PreconditionError, with the advice, for the first of the retrievers that an index cannot be asked by."""
     for part, retriever in product(snapshot.parts, retrievers):
+        index = part.index if snapshot.index else SEPARATOR.join(part.scope.names.values())
         if retriever not in part.retrievers:
             reason, lacks = _NEEDED[retriever]
-            message = f"index {part.index!r} has {lacks}; {advice[retriever]}"
+            message = f"index {index!r} has {lacks}; {advice[retriever]}"
             raise PreconditionError(reason, message, {"active_index": part.index})
-        space, first = part.vector_space, snapshot.vector_space
-        if retriever is Retriever.DENSE and space and first and replace(space, probes=()) != replace(first, probes=()):
-            message = f"index {part.index!r} has vectors of {space.embedder!r}, another index of {first.embedder!r}; "
+        space, first = part.vector_space, snapshot.parts[0].vector_space
+        if retriever is Retriever.DENSE and space and first and not space.compares_with(first):
+            by = "an earlier or later" if replace(space, probes=first.probes) == first else "another"
+            message = f"index {index!r} has vectors of {by} model than another index; {advice[retriever]}"
             names = {"active_index": part.index, "embedder": space.embedder, "fingerprint": space.fingerprint}
-            raise PreconditionError(Reason.EMBEDDER_MISMATCH, message + advice[retriever], names)
+            raise PreconditionError(Reason.EMBEDDER_MISMATCH, message, names)
 
 
 def scopes_of(snapshot: Snapshot) -> tuple[Scope, ...]:

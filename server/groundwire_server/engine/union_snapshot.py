@@ -47,8 +47,10 @@ class UnionSnapshot:
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """See `Snapshot.vector_space`; the parts that have vectors have them of one space."""
-        return next((part.vector_space for part in self.parts if part.vector_space is not None), None)
+        """See `Snapshot.vector_space`; None unless the vectors of all parts can be compared."""
+        first = self.parts[0].vector_space
+        spaces = [part.vector_space for part in self.parts]
+        return first if first and all(space and space.compares_with(first) for space in spaces) else None
 
     @property
     def retrievers(self) -> frozenset[Retriever]:
