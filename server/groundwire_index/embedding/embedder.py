@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from groundwire_index.errors import OperatorError
 
-
 LEAST_COSINE = 0.99
 """Vectors of the same text by the same model agree at least so well."""
 

@@ -58,7 +58,7 @@ _LOG = logging.getLogger(__name__)
 _PRICE = re.compile(r"\d{1,6}(\.\d{1,6})?")
 _LEAST_CHARACTERS = 256
 _TOO_LONG = frozenset({400, 413, 422})
-_FAILURES_IN_A_ROW, _PAUSE_SECONDS = 3, 5.0
+_FAILURES_IN_A_ROW, _PAUSE_SECONDS, _SILENT_SECONDS = 3, 5.0, 2.0
 _BYTES_A_VECTOR = 1 << 18
 Checkpoint = Callable[[], None]
 Vectors = NDArray[np.float32]
@@ -98,7 +98,7 @@ class ServiceEmbedder:
         self._service = HttpService(named.url, token, named.seconds)
         self._has_answered = False
         self._dimension = self._dimensions
-        self._failures, self._paused_until, self._limited_until = 0, 0.0, 0.0
+        self._failures, self._paused_until, self._limited_until, self._heard_at = 0, 0.0, 0.0, 0.0
         self._checked: set[tuple[str, ...]] = set()
 
     @property
@@ -162,21 +162,26 @@ class ServiceEmbedder:
     def query_embedder(self, probes: tuple[str, ...]) -> Callable[[str, Checkpoint], Vectors]:
         """Embeds queries for an index with these probes, which are compared once.
 
-        After three failures in a row the service is left alone for five seconds. The function raises ServiceError,
-        EmbedderUnavailableError, and what the checkpoint raises.
+        After three failures in a row the service is left alone for five seconds. A text that it refuses is no failure,
+        since any caller can send one. Calls that the checkpoint ends are one failure together when the service has
+        answered no call for two seconds. The function raises ServiceError, EmbedderUnavailableError, and what the
+        checkpoint raises.
         """
 
         def embed(query: str, checkpoint: Checkpoint) -> Vectors:
-            if monotonic() < self._paused_until:
+            began = monotonic()
+            if began < self._paused_until:
                 raise ServiceError("failed several times and is left alone for some seconds", may_pass=True)
             try:
                 if probes not in self._checked:
                     self._check(probes, checkpoint)
                 vector: Vectors = self._asked([self._query_prompt + query[:MOST_CHARACTERS]], checkpoint)[0]
-            except ServiceError:
-                self._failures += 1
-                if self._failures >= _FAILURES_IN_A_ROW:
-                    self._paused_until = monotonic() + _PAUSE_SECONDS
+            except BaseException as error:
+                is_silent = monotonic() - max(began, self._heard_at) >= _SILENT_SECONDS
+                if error.may_pass if isinstance(error, ServiceError) else is_silent:
+                    self._failures, self._heard_at = self._failures + 1, monotonic()
+                    if self._failures >= _FAILURES_IN_A_ROW:
+                        self._paused_until = self._heard_at + _PAUSE_SECONDS
                 raise
             self._failures = 0
             return vector
@@ -245,7 +250,7 @@ class ServiceEmbedder:
         except ServiceError as error:
             self._limited_until = max(self._limited_until, monotonic() + error.wait_seconds)
             raise
-        self._has_answered = True
+        self._has_answered, self._heard_at = True, monotonic()
         return self._vectors_of(reply, len(texts))
 
     def _vectors_of(self, reply: bytes, count: int) -> Vectors:

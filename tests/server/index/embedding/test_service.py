@@ -288,6 +288,52 @@ def test_a_service_that_fails_three_times_is_left_alone_for_a_while(monkeypatch:
     assert asked == 5
 
 
+@pytest.mark.parametrize("reply", [Reply(b"", 400), Reply(b"", 413), Reply(b"no vector")])
+def test_texts_that_the_service_refuses_do_not_shut_out_others(reply: Reply) -> None:
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url)
+        embed = asking.query_embedder(asking.probes())
+        service.answer = lambda _: reply
+        for _ in range(4):
+            assert "left alone" not in _refused(embed)
+        service.answer = embeds
+        assert embed("of another caller", never_stop).shape == (64,)
+
+
+class _LeftError(Exception):
+    """The caller no longer waits."""
+
+
+@pytest.mark.parametrize(
+    ("waits", "together", "left_alone"), [(2.0, 1, True), (1.9, 1, False), (0.0, 1, False), (2.0, 4, False)]
+)
+def test_a_service_that_hangs_is_left_alone_also_where_callers_leave_first(
+    monkeypatch: pytest.MonkeyPatch, waits: float, together: int, left_alone: bool
+) -> None:
+    """Not for callers who leave at once, nor for many who leave together."""
+    now = [100.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+
+    def leave(calls: int = together) -> None:
+        if calls > 1:
+            embed("one more", lambda: leave(calls - 1))
+        now[0] += waits
+        raise _LeftError
+
+    with rerank_service(embeds) as service:
+        asking = embedder(service.url)
+        embed = asking.query_embedder(asking.probes())
+        service.answer = lambda _: Reply(b"-" * 1_000, drips=True)
+        for _ in range(1 if together > 1 else 3):
+            with pytest.raises(_LeftError):
+                embed("a query", leave)
+        service.answer = embeds
+        if left_alone:
+            assert "is left alone" in _refused(embed)
+        else:
+            assert embed("of another caller", never_stop).shape == (64,)
+
+
 def _refused(embed: Callable[[str, Callable[[], None]], object]) -> str:
     with pytest.raises(ServiceError) as caught:
         embed("a query", never_stop)
