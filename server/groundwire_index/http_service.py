@@ -16,7 +16,7 @@ from groundwire_index.errors import ServiceError
 
 SECONDS_BETWEEN_CHECKPOINTS = 0.02
 _MOST_TOKEN_BYTES = 16_384
-_NO_TOKEN = re.compile(rb"[^\x21-\x7e]")
+_NO_TOKEN = re.compile(r"[^\x21-\x7e]")
 _OK = 200
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 
@@ -63,9 +63,10 @@ class HttpService:
 
     def post(self, body: bytes, most_bytes: int, checkpoint: Callable[[], None]) -> bytes:
         """The body of the reply. Raises ServiceError, and what the checkpoint raises while the request waits."""
-        reply = _awaited(
-            asyncio.run_coroutine_threadsafe(self._post(body, self._token(), most_bytes), self._loop), checkpoint
-        )
+        token = self._token()
+        if _NO_TOKEN.search(token):
+            raise ServiceError("needs a token that is one word of printable ASCII")
+        reply = _awaited(asyncio.run_coroutine_threadsafe(self._post(body, token, most_bytes), self._loop), checkpoint)
         if isinstance(reply, _Failure):
             raise ServiceError(reply.rule, reply.status, reply.wait_seconds, may_pass=reply.may_pass)
         return reply
@@ -106,12 +107,12 @@ def token_in(path: Path) -> Token:
     def read() -> str:
         try:
             with path.open("rb") as file:
-                token = file.read(_MOST_TOKEN_BYTES + 1).strip()
+                token = file.read(_MOST_TOKEN_BYTES + 1).strip().decode("latin-1")
         except OSError as error:
             raise ServiceError(f"needs a token that cannot be read: {error.strerror}") from None
         if not token or len(token) > _MOST_TOKEN_BYTES or _NO_TOKEN.search(token):
             raise ServiceError("needs a token that is one word of printable ASCII")
-        return token.decode("ascii")
+        return token
 
     return read
 

@@ -347,3 +347,12 @@ def test_a_token_that_cannot_be_read_ends_a_build() -> None:
     with rerank_service(embeds) as service, pytest.raises(EmbedderError, match="needs a token that cannot be read"):
         embedder(service.url, "", token, "/embed").embed_texts(["text"])
     assert not service.asked
+
+
+@pytest.mark.parametrize("token", ["tok-ü", "tok\udcff", "tok\n", "to ken"])
+def test_a_token_that_no_header_can_hold_ends_a_build_and_is_not_told(token: str) -> None:
+    with rerank_service(embeds) as service, pytest.raises(EmbedderError) as caught:
+        embedder(service.url, token=lambda: token).embed_texts(["text"])
+    assert "needs a token that is one word of printable ASCII" in str(caught.value)
+    assert "tok" not in str(caught.value).replace("token", "")
+    assert not service.asked
