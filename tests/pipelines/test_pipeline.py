@@ -209,7 +209,7 @@ def test_a_run_without_a_model_asks_that_of_the_environment(
     monkeypatch.setenv("GROUNDWIRE_SERVER", address)
     monkeypatch.delenv("GROUNDWIRE_MODEL_URL", raising=False)
     monkeypatch.delenv("GROUNDWIRE_MODEL_NAME", raising=False)
-    with pytest.raises(StepError, match="set GROUNDWIRE_MODEL_URL and GROUNDWIRE_MODEL_NAME") as caught:
+    with pytest.raises(StepError, match="set GROUNDWIRE_MODEL_URL to URL#model=NAME") as caught:
         asks.run("what?")
     assert (caught.value.rule, caught.value.step_id) == ("model-missing", "ask")
     with scripted_server(["[Answer:] one", "[Answer:] two"]) as server:

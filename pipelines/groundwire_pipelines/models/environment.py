@@ -51,7 +51,7 @@ class EnvironmentModel:
         if endpoint is None:
             raise StepError(
                 "model-missing",
-                f"the step needs a language model and the run has none: set {URL_VARIABLE} and {NAME_VARIABLE}",
+                f"the step needs a language model and the run has none: set {URL_VARIABLE} to URL#model=NAME",
             )
         try:
             # The only part of a run that needs the extra `models`.
@@ -77,7 +77,10 @@ def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint |
     if not url and not name:
         return None
     if not url or not name:
-        raise StepError("model-environment", f"{URL_VARIABLE} and {NAME_VARIABLE} go together: set both or neither")
+        to_do = (
+            f"names no model: append #model=NAME to {url!r}" if url else f"is missing: set it, or unset {NAME_VARIABLE}"
+        )
+        raise StepError("model-environment", f"{URL_VARIABLE} {to_do}")
     if not url.startswith(("http://", "https://")):
         raise StepError("model-environment", f"{URL_VARIABLE} must start with http:// or https://, and is {url!r}")
     return ModelEndpoint(url, name, environment.get(KEY_VARIABLE, ""), service.seconds)
