@@ -26,6 +26,8 @@ def model_service(name: str, seconds: float, further: Iterable[str] = ()) -> Mod
     Raises ValueError for an option that is unknown or cannot be used.
     """
     url, fragment = urldefrag(name)
+    if "#" in fragment:
+        raise ValueError("options have & between them, and a # before the first one only")
     options = dict(parse_qsl(fragment, keep_blank_values=True))
     known = {"model", "seconds", *further}
     if unknown := sorted(options.keys() - known):

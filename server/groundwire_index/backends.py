@@ -1,11 +1,11 @@
 """The registry of the backends: each record by its name. The embedded one has a folder for each version."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from groundwire_index.embedding.model_names import without_user
 from groundwire_index.milvus.backend import MILVUS
 from groundwire_index.storage import Backend, OptionError, Values
 
@@ -29,7 +29,6 @@ BACKENDS: Mapping[str, Backend] = MappingProxyType({"embedded": EMBEDDED, "milvu
 SETTINGS = {setting.name: setting for backend in BACKENDS.values() for setting in backend.settings}
 """The settings of all backends, by name."""
 DEFAULT_BACKEND = "embedded"
-_USER = re.compile(r"//[^/]*@")
 
 
 def checked(backend: str, values: Values, *, others: bool = False) -> Values:
@@ -52,7 +51,7 @@ def checked(backend: str, values: Values, *, others: bool = False) -> Values:
         try:
             setting.check(value)
         except ValueError as error:
-            shown = "" if setting.secret else f"{_USER.sub('//...@', repr(value))}: "
+            shown = "" if setting.secret else f"{without_user(repr(value))}: "
             raise OptionError(f"{name}: {shown}{error}") from None
         if name not in own:
             raise OptionError(f"{name}: has no use with the backend {backend}; set backend")

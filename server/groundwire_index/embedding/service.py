@@ -232,7 +232,7 @@ class ServiceEmbedder:
                 is_wrong = not error.status and not self._has_answered
                 if is_wrong or not error.may_pass or monotonic() + waits > end:
                     raise EmbedderError(
-                        f"the embedding service at {self.host} {error}; what is embedded so far is kept, so run again"
+                        f"the embedding service at {self.host} {error}; the next run goes on from there"
                     ) from None
                 _LOG.warning("the embedding service at %s %s; the next try is in %g s", self.host, error, waits)
             sleep(waits)

@@ -49,12 +49,12 @@ def index(
         str, typer.Option(help="The version's name; it is built in any case. The time of the build unless given.")
     ] = "",
     embedder: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="A sentence-transformers model by name or path, or a service's URL#model=NAME; none to embed nothing.",
             show_default=DEFAULT_MODEL,
         ),
-    ] = "",
+    ] = None,
     send_texts_to: Annotated[
         str, typer.Option(metavar="HOST", help="Let the embedding service at HOST get texts with access rules.")
     ] = "",
@@ -78,6 +78,8 @@ def index(
     """
     if watch and (version or not activate):
         fail("--watch names and activates what it builds; leave out --version and --no-activate", EXIT_USAGE)
+    if embedder == "":
+        fail("--embedder is empty: is the variable that it comes from set, and its value in quotes?", EXIT_USAGE)
     with reporting_failures("index"):
         from groundwire_ingest.commands.progress import TerminalProgress
         from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer

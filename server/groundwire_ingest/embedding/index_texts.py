@@ -20,7 +20,7 @@ from groundwire_index.embedding.embedder import (
 )
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url
+from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url, without_user
 from groundwire_index.nodes.node import content_hash
 from groundwire_index.store.manifest import QueryEncoder, VectorSpace
 from groundwire_ingest.embedding.cache import EmbeddingCache
@@ -107,7 +107,7 @@ def load_embedder(name: str) -> Embedder:
         try:
             return ServiceEmbedder(checked_url(name), token_in(Path(file)) if file else lambda: token)
         except ValueError as error:
-            raise EmbedderError(f"embedder: {name}: {error}") from None
+            raise EmbedderError(f"embedder: {without_user(name)}: {error}") from None
     if name in PACKAGED_MODELS:
         return PackagedModel(name)
     # A packaged model must not pay seconds for loading torch, which may not be installed.

@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
@@ -11,14 +10,13 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource
 
+from groundwire_index.embedding.model_names import without_user
 from groundwire_index.yaml_file import YamlFileError, read_yaml
 from groundwire_server.config.group import SettingsError
 from groundwire_server.config.settings import Settings
 
 _CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 _SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
-_USER = re.compile(r"//[^/]*@")
-"""The user part of a URL, which may have a password."""
 
 
 def load_settings(config_file: Path | None, **flags: object) -> Settings:
@@ -73,5 +71,5 @@ def _line(details: ErrorDetails) -> str:
     setting = ".".join(str(part) for part in details["loc"])
     if setting in _SECRETS:
         return f"{setting}: {rule}"
-    shown = _USER.sub("//...@", details["input"]) if isinstance(details["input"], str) else details["input"]
+    shown = without_user(details["input"]) if isinstance(details["input"], str) else details["input"]
     return f"{setting}: {shown!r}: {rule}"

@@ -5,7 +5,7 @@ import pytest
 from groundwire_server.config import SettingsError, load_settings
 from groundwire_server.config.values import split_address
 
-SOURCE_RULE = "must be a path or an https URL without user name; http is for localhost alone"
+SOURCE_RULE = "must be a path, or a URL with https:// and without user name; http:// is for localhost alone"
 
 
 @pytest.mark.parametrize(

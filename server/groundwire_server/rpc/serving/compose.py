@@ -10,7 +10,7 @@ from groundwire.model_service import model_service
 from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
-from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url
+from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url, without_user
 from groundwire_index.errors import ServiceError
 from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.index_directory import IndexDirectory
@@ -159,4 +159,4 @@ def _token(setting: str, given: SecretStr, file: Path | None) -> Callable[[], st
 
 def _unusable(setting: str, model: str, error: Exception) -> SettingsError:
     on_one_line = " ".join(str(error).split())
-    return SettingsError(f"{setting}: {model}: {on_one_line}")
+    return SettingsError(f"{setting}: {without_user(model)}: {on_one_line}")

@@ -114,6 +114,7 @@ def test_what_is_asked_is_in_the_fingerprint_and_where_is_not() -> None:
         ("https://a/v1/embeddings", "OpenAI's protocol needs a model: append #model=NAME"),
         ("https://a/v1#model=m", "the path must end in /embeddings (OpenAI's protocol) or /embed"),
         ("https://a/embed#size=3", "size is none of dimensions, model, price, query_prompt, seconds, text_prompt"),
+        ("https://a/embed#model=m#price=1", "options have & between them, and a # before the first one only"),
         ("https://a/embed#price=-1", "price=-1 must be the price of a million tokens, such as 0.02"),
         ("https://a/embed#price=1e3", "price=1e3 must be"),
         ("https://a/embed#dimensions=0", "dimensions=0 must be a number of 1 to 65536"),
@@ -160,11 +161,27 @@ def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(naps: list[flo
     with (
         rerank_service(lambda _: Reply(b"", 500)) as service,
         pytest.raises(
-            EmbedderError, match=r"at localhost answered with HTTP status 500; what is embedded so far is kept"
+            EmbedderError, match=r"at localhost answered with HTTP status 500; the next run goes on from there"
         ),
     ):
         embedder(service.url).embed_texts(["text"])
     assert 500 < sum(naps) <= 600
+
+
+@pytest.mark.parametrize(
+    ("status", "to_do"),
+    [
+        (400, "check the model and its options"),
+        (401, "check the token"),
+        (404, "check the path of the URL, and the model"),
+    ],
+)
+def test_a_refusal_says_what_to_check(status: int, to_do: str) -> None:
+    with (
+        rerank_service(lambda _: Reply(b"", status)) as service,
+        pytest.raises(EmbedderError, match=f"answered with HTTP status {status}: {to_do}; the next run"),
+    ):
+        embedder(service.url).embed_texts(["text"])
 
 
 def test_a_build_does_not_wait_for_a_service_that_has_never_answered(naps: list[float]) -> None:

@@ -31,6 +31,26 @@ def exported(data: Path, branch: str = "main") -> dict[str, dict[str, object]]:
     return {record["path"]: record for record in map(json.loads, lines) if record["type"] == "node"}
 
 
+@pytest.mark.parametrize(
+    ("embedder", "problem"),
+    [
+        ("", "--embedder is empty: is the variable that it comes from set"),
+        (
+            "localhost:11434/v1/embeddings#model=m",
+            "embedder: localhost:11434/v1/embeddings#model=m: must be a path, or a",
+        ),
+        (
+            "http://me:secret@localhost/v1/embeddings#model=m",
+            "embedder: http://...@localhost/v1/embeddings#model=m: must",
+        ),
+    ],
+)
+def test_a_service_that_cannot_be_meant_is_no_model(tmp_path: Path, shop: Path, embedder: str, problem: str) -> None:
+    done = run("index", shop, *ONE[:-1], embedder, "--data", tmp_path / "data")
+    assert done.returncode
+    assert f"error: {problem}" in done.stderr
+
+
 def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
     command = ("index", shop, *ONE, "--data", tmp_path / "data")
     assert "shop main" in run_ok(*command, "--version", "v1")
