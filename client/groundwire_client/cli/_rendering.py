@@ -14,7 +14,6 @@ from rich.tree import Tree
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     DependencyPath,
-    ExpandDebug,
     ExpandDependencyTreeResponse,
     FetchNodeTextsResponse,
     FindPathsResponse,
@@ -95,8 +94,10 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse, *, 
         parts.append(_edges_table(scope, result.edges, {node.id: node for node in result.nodes}))
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
-    remark = _walk_remark(debug)
-    if not (result.edges or remark) and debug.seed_count:
+    remark = "more lies beyond the depth" if debug.reason == "depth_reached" else ""
+    if debug.truncated:
+        remark = f"truncated: {debug.reason}"
+    elif not (result.edges or remark) and debug.seed_count:
         remark = _NO_EDGE[direction]
     parts.append(footer(counts, result.index, remark))
     show(parts)
@@ -178,12 +179,6 @@ def _score_bar(score: float, best: float) -> RenderableType:
 def _places(hit: SearchHit) -> str:
     told = (f"{choice(Retriever, place.retriever)} #{place.rank} {place.score:.4f}" for place in hit.retrievers)
     return "\n".join(told)
-
-
-def _walk_remark(debug: ExpandDebug) -> str:
-    if debug.truncated:
-        return f"truncated: {debug.reason}"
-    return "more lies beyond the depth" if debug.reason == "depth_reached" else ""
 
 
 def _search_summary(debug: SearchDebug) -> Text:

@@ -29,7 +29,10 @@ def check_search(request: SearchRequest, max_top_k: int) -> None:
         violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
     vector_suffices = request.search_type is SearchType.SEMANTIC and request.query_vector
     check_text(request.query, violations, required=not vector_suffices or request.rerank is not Rerank.NONE)
-    _check_query_vector(request, violations)
+    if request.query_vector and request.search_type in (SearchType.BM25, SearchType.NAME):
+        reading = f"has no use in a {request.search_type.name} search; drop it"
+        violations.add("query_vector", Reason.FIELDS_CONFLICT, reading)
+    violations.need_direction("query_vector", request.query_vector)
     if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
     violations.raise_any()
@@ -41,13 +44,6 @@ def check_text(query: str, violations: Violations, *, required: bool = True) -> 
         violations.bound_length("query", query, MAX_QUERY_CHARS)
     elif required and not query.strip():
         violations.require("query", "give the text to search for; blank text matches nothing")
-
-
-def _check_query_vector(request: SearchRequest, violations: Violations) -> None:
-    if request.query_vector and request.search_type in (SearchType.BM25, SearchType.NAME):
-        reading = f"has no use in a {request.search_type.name} search; drop it"
-        violations.add("query_vector", Reason.FIELDS_CONFLICT, reading)
-    violations.need_direction("query_vector", request.query_vector)
 
 
 def check_filter(filter_: Filter, violations: Violations) -> None:

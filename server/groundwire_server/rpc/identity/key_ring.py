@@ -88,11 +88,9 @@ class KeyRing:
         try:
             content = await asyncio.to_thread(self._source.read)
             if content != self._content:
-                self._use(content, parse_keys(content))
+                keys = parse_keys(content)
+                self._changed()
+                self._content, self._keys = content, keys
+                self._log.info("signing keys read", keys=sorted({key_id for key_id, _ in keys}))
         except KeySetError as error:
             self._log.error("signing keys not refreshed", problem=str(error), keys_known=len(self._keys))
-
-    def _use(self, content: bytes, keys: KeyTable) -> None:
-        self._changed()
-        self._content, self._keys = content, keys
-        self._log.info("signing keys read", keys=sorted({key_id for key_id, _ in keys}))

@@ -78,14 +78,11 @@ class TokenVerifier:
             )
         except (broken.PyJWTError, ValueError, OverflowError, RecursionError) as error:
             raise refused(*_RULES.get(type(error), _MALFORMED)) from None
-        self._check_lifetime(expires(claims))
-        return claims
-
-    def _check_lifetime(self, end: int) -> None:
-        """Limits the lifetime: an endless token could be revoked only by withdrawing the key that signed it."""
+        # An endless token could be revoked only by withdrawing the key that signed it.
         longest = self._rules.max_lifetime_seconds
-        if end > time.time() + longest + LEEWAY_SECONDS:
+        if expires(claims) > time.time() + longest + LEEWAY_SECONDS:
             raise refused("lifetime", f"the token must expire within {longest:g} seconds; get one that does")
+        return claims
 
     def _header(self, token: str) -> tuple[str, str]:
         """The key id and the algorithm that the token names, the latter one that the rules allow."""

@@ -161,7 +161,8 @@ class Supervisor:
             else:
                 seconds = delay.after(time.monotonic() - began)
                 self._log_end(number, end, restart_in_seconds=seconds)
-                await self._pause(seconds)
+                with suppress(TimeoutError):  # the server's end cuts the pause short
+                    await asyncio.wait_for(self._ending.wait(), seconds)
 
     async def _run_worker(self, number: int) -> WorkerEnd:
         metrics = None if self._metrics is None else MetricsShare(self._metrics, number)
@@ -208,11 +209,6 @@ class Supervisor:
 
     def _log_end(self, number: int, end: WorkerEnd, **fields: float) -> None:
         self._log.error("worker ended", worker=number, **end.fields, **fields)
-
-    async def _pause(self, seconds: float) -> None:
-        """Waits, but not beyond the server's end."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._ending.wait(), seconds)
 
     async def _drain(self, keepers: list[asyncio.Task[None]]) -> None:
         """Lets all workers drain together; a second signal stops them at once."""
