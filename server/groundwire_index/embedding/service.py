@@ -33,7 +33,7 @@ MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
 MOST_CHARACTERS = 16_384
 """How much of a text is sent: some four thousand tokens."""
 MOST_TOKENS_A_REQUEST = 16_384
-"""TEI computes so many at once unless it is configured otherwise; OpenAI takes 300,000."""
+"""TEI computes no more at once unless it is configured otherwise; OpenAI takes 300,000."""
 REQUESTS_AT_ONCE = 4
 REQUEST_SECONDS = 60.0
 PATIENCE_SECONDS = 600.0

@@ -151,8 +151,12 @@ def test_requests_that_are_refused_together_wait_together(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(module, "monotonic", now)
     monkeypatch.setattr(module, "sleep", nap)
-    texts, limited = [f"text {number}" for number in range(64 * 4)], Reply(b"", 429, {"Retry-After": "60"})
-    with rerank_service(answering(*[lambda _: limited] * 4, embeds)) as service:
+    texts = [f"text {number}" for number in range(64 * 4)]
+
+    def limited(_: Asked) -> Reply:
+        return Reply(b"", 429, {"Retry-After": "60"})
+
+    with rerank_service(answering(limited, limited, limited, limited, embeds)) as service:
         assert embedder(service.url).embed_texts(texts).shape == (256, 64)
     assert (naps, len(service.asked)) == ([60.0, 1.0, 1.0, 1.0], 8)
 

@@ -135,7 +135,7 @@ class Probed(HashEmbedder):
 
 def test_the_requests_of_a_service_are_kept_one_by_one_whether_tokens_are_counted_or_not(cache: EmbeddingCache) -> None:
     embedder, seen = Probed(), list[tuple[int, int]]()
-    result = embed_missing(["b", "a", "b", "c"], embedder, cache, lambda *numbers: seen.append(numbers))
+    result = embed_missing(["b", "a", "b", "c"], embedder, cache, lambda done, total: seen.append((done, total)))
     assert embedder.calls == [["b", "a"], ["c"]]
     assert result.present.all()
     assert seen == [(0, 3), (2, 3), (3, 3)]

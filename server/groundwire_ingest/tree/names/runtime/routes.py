@@ -74,30 +74,29 @@ class Routes:
             scope = self._table.module_of(file) + route.scope
             around = scope if route.handler else self._table.parent_of(scope)
             within = self._test_around(around) if facts.is_test else ""
-            for key, method, confidence in self._handlers(scope, route):
+            for key, own_name, method, confidence in self._handlers(scope, route):
                 found.add(same)
-                name = route.name or re.split(r"[#.]", key)[-1]
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name)
+                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, route.name or own_name)
 
-    def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, float]]:
-        """The key, method and confidence of each handler; a class answers by its members that are named so."""
+    def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, str, float]]:
+        """Key, name, method and confidence of each handler; a class answers by its members that are named so."""
         found = self._uses.value(scope, route.handler) if route.handler else Found((scope,), EXACT)
         numbers = found.numbers if found is not None else ()
         confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             definition = self._table.definitions[number]
             if definition.construct == "module" and not route.handler:
-                yield route.from_key, route.method, confidence
+                yield route.from_key, "", route.method, confidence
             is_named = not route.handler or definition.name == route.handler.rpartition(".")[2]
             if definition.construct == "type" and not is_named:
                 continue
             if definition.construct == "type":
                 yield from self._answering(number, confidence)
             if definition.construct != "module":
-                yield definition.key, route.method, confidence
+                yield definition.key, definition.name, route.method, confidence
 
     def _test_around(self, scope: int) -> str:
         """The key of the outermost callable around a place when it is a test, of its file when it is a helper."""
@@ -110,12 +109,12 @@ class Routes:
             return ""
         return outermost.key if outermost.name.lower().startswith("test") else outermost.key.partition("#")[0]
 
-    def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, float]]:
+    def _answering(self, type_number: int, confidence: float) -> Iterator[tuple[str, str, str, float]]:
         for owner, inherited in self._lookup.lineage(type_number):
             for member in self._table.members_of(owner):
                 definition = self._table.definitions[member]
                 if definition.construct == "callable" and definition.name.lower() in _METHODS:
-                    yield definition.key, definition.name.upper(), min(confidence, inherited)
+                    yield definition.key, definition.name, definition.name.upper(), min(confidence, inherited)
 
     def _prefixes_of(self, holder: Holder, steps: int) -> tuple[str, ...]:
         """The prefixes under which the routes of an object are found; an empty one where it is mounted nowhere."""

@@ -114,7 +114,7 @@ def test_a_build_asks_nothing_of_versions_that_were_deleted_long_ago(
     entry = catalogue.require(V1)
     catalogue.delete(V1)
     dropped: list[str] = []
-    monkeypatch.setattr(MilvusStore, "drop", lambda _, collection: dropped.append(collection))
+    monkeypatch.setattr(catalogue.store, "drop", dropped.append)
     assert remove_leftovers(catalogue, V1, QUICK_BEATS) == []
     assert catalogue.others(V1, State.DELETED) == [replace(entry, state=State.DELETED, parts=1)]
     assert dropped == []

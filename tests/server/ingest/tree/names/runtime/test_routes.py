@@ -230,6 +230,12 @@ def test_the_name_of_a_route_is_where_it_is_registered(
     assert requests(edges_of, files, "url_for('orders')") == expected
 
 
+def test_a_handler_inside_a_function_is_named_by_its_own_name(edges_of: EdgesOf) -> None:
+    files = {"app.py": "def create_app():\n    @app.route('/x')\n    def shown():\n        pass\n\n    return app\n"}
+    assert requests(edges_of, files, "url_for('shown')") == {"app.py#create_app": 0.9}
+    assert requests(edges_of, files, "url_for('create_app')") == {}
+
+
 def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
     files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
     assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
