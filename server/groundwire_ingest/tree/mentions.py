@@ -22,7 +22,7 @@ _PATH = re.compile(r"[\w.~@/\\-]{1,200}\.[A-Za-z]\w{0,9}")
 _VIEW = re.compile(r"/?+\w[\w-]*+(?:/[\w-]++)*+")
 _TEMPLATE_SUFFIXES = (
     *(".html", ".cshtml", ".jsp", ".ftlh", ".ftl", ".mustache", ".hbs", ".handlebars", ".ejs", ".pug", ".njk"),
-    *(".html.twig", ".twig", ".html.erb", ".erb", ".liquid", ".gohtml", ".tmpl", ".blade.php"),
+    *(".html.twig", ".twig", ".html.erb", ".erb", ".liquid", ".gohtml", ".tmpl"),
 )
 _KEY = re.compile(r"[A-Za-z](?:[\w-]*+(?:[:.][A-Za-z][\w-]*+){1,7}|(?>[\w-]*?__[A-Za-z])[\w-]*+)")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
@@ -61,11 +61,15 @@ class Mentions:
                 self._note(path, self._wanted(text), literal.from_key, literal.line)
 
     def add_views(self, path: str, views: Iterable[StringLiteral]) -> None:
-        """Adds the names of templates that a code file renders, which may leave out the suffix."""
+        """Adds the names of templates that a code file renders, which may leave out the suffix.
+
+        Dots in the name of a Blade template stand for folders.
+        """
         for view in views:
-            written = (f"{view.text}{suffix}" for suffix in _TEMPLATE_SUFFIXES)
+            folded = view.text.replace(".", "/")
+            written = (*(f"{view.text}{suffix}" for suffix in _TEMPLATE_SUFFIXES), f"{folded}.blade.php")
             name = next((name for name in written if name.rpartition("/")[2].lower() in self._names), "")
-            if _VIEW.fullmatch(view.text) and name:
+            if _VIEW.fullmatch(folded) and name:
                 self._files.append((path, replace(view, text=name)))
 
     def add_variables(self, path: str, references: Iterable[Reference]) -> None:

@@ -89,7 +89,7 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
 
     YAML in the `templates` folder of a Helm chart holds template directives and so is `helm`.
     """
-    name = PurePosixPath(path).name.lower()
+    name = PurePosixPath(path).name.lower().replace(".blade.php", ".html")
     if name == "go.mod":
         return "gomod"
     if name in ("dockerfile", "containerfile") or name.startswith("dockerfile."):

@@ -22,7 +22,7 @@ _NO_FILE = re.compile(r"[a-z][a-z0-9+.-]*:|//|[^?#]*[*<>{}|\"\n\0]|[^?#]*\$\(", 
 _RESOURCE_FOLDERS = (
     *("templates", "views", "Views", "Views/Shared", "Pages", "Pages/Shared", "Shared", "layouts", "partials"),
     *("static", "public", "wwwroot", "assets", "resources", "src/main/resources", "src/main/resources/templates"),
-    *("src", "app", "app/views", "proto", "protos", "Proto", "Protos"),
+    *("resources/views", "src", "app", "app/views", "proto", "protos", "Proto", "Protos"),
 )
 
 

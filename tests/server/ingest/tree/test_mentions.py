@@ -19,6 +19,8 @@ FILES = {
     "web/appsettings.json": SETTINGS,
     ".env.example": "DB_HOST=localhost\nDB_PORT=5432\nPORT=80\n",
     "app/templates/mail/welcome.html": "<p>\n  Hello and welcome\n</p>\n",
+    "resources/views/orders/one.blade.php": "@extends('layouts.base')\n@section('body')\n<p>{{ $order }}</p>\n@stop\n",
+    "resources/views/layouts/base.blade.php": "<html>\n@yield('body')\n</html>\n",
 }
 
 
@@ -58,6 +60,16 @@ def mentioned(make_tree: TreeMaker, path: str, text: str) -> dict[tuple[str, str
             "app/a.py",
             "def f():\n    return render('mail/welcome.html')\n",
             ("References", "html::app/templates/mail/welcome.html", 0.9),
+        ),
+        (
+            "app/Orders.php",
+            "<?php\nclass Orders {\n  function one() { return view('orders.one', ['order' => 1]); }\n}\n",
+            ("References", "html::resources/views/orders/one.blade.php", 0.9),
+        ),
+        (
+            "resources/views/orders/all.blade.php",
+            "@extends('layouts.base')\n",
+            ("Inherits", "html::resources/views/layouts/base.blade.php", 0.9),
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""HTML and its templates (Jinja, Twig, ERB, Go, ...), and single-file components of Vue, Svelte and Astro."""
+"""HTML and its templates (Jinja, Twig, ERB, Blade, Go, ...), and single-file components of Vue, Svelte and Astro."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -35,6 +35,8 @@ _TAG_PATH = re.compile(
     + _QUOTED.format("called")
     + r"|\{\{-?[ \t]*template[ \t]+"
     + _QUOTED.format("go_path")
+    + r"|@(?P<at>extends|include|includeIf|component|each)[ \t]*\([ \t]*"
+    + _QUOTED.format("blade")
 )
 _ROUTE_NAME = re.compile(
     r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
@@ -42,7 +44,7 @@ _ROUTE_NAME = re.compile(
 )
 """`{% url "shop:order" %}`, `url_for("shop.order")` and `url_for(".order")`."""
 _TAG_FILES = {"script": "src", "link": "href", "iframe": "src"}
-_SUFFIXES = ("", ".html", ".hbs", ".handlebars", ".mustache", ".html.erb", ".erb", ".ejs", ".njk", ".liquid", ".twig")
+_SUFFIXES = ("", *".html .hbs .handlebars .mustache .html.erb .erb .ejs .njk .liquid .twig .blade.php".split())
 
 
 def read_template(file: SourceFile) -> FileReading:
@@ -84,11 +86,13 @@ def _block_parts(text: str) -> Iterator[Part]:
 
 def _path_references(file: SourceFile) -> Iterator[PathReference]:
     for match, line in numbered(_TAG_PATH, file.text):
-        written = match["path"] or match["partial"] or match["called"] or match["go_path"]
-        edge_type = "Inherits" if match["verb"] in {"extends", "layout"} else "Imports"
+        written = match["path"] or match["partial"] or match["called"] or match["go_path"] or match["blade"]
+        written = written.replace(".", "/") if match["at"] else written
+        verb = match["verb"] or match["at"]
+        edge_type = "Inherits" if verb in {"extends", "layout"} else "Imports"
         folder, _, name = written.rpartition("/")
         lead = f"{folder}/" if folder else ""
-        marks = ("",) if match["verb"] else ("", "_")
+        marks = ("",) if verb else ("", "_")
         spellings = tuple(f"{lead}{mark}{name}{suffix}" for suffix in _SUFFIXES for mark in marks)
         yield PathReference(file.path, spellings, edge_type, line)
 

@@ -61,6 +61,7 @@ def test_what_a_template_leads_to(read: Read) -> None:
         ("a.ejs", "<%- include('../header') %>", "../header.ejs"),
         ("a.gohtml", '{{ template "head.html" . }}', "head.html"),
         ("a.twig", "{% embed 'card.twig' %}", "card.twig"),
+        ("a.blade.php", "@include('orders.parts.form', ['order' => $order])", "orders/parts/form.blade.php"),
         ("a.njk", '{%- from "macros.njk" import x %}', "macros.njk"),
     ],
 )
