@@ -4,8 +4,11 @@ An index is written from segments in the order of their rows. The result does no
 a segment is as large as memory allows, and several may be made at once.
 """
 
+import json
+import os
+import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,13 +32,19 @@ class HeldSegment:
         return self.parts[name][start:end]
 
     def spill(self, path: Path) -> "SpilledSegment":
-        """Writes the segment to a file that is removed when the index is written."""
+        """Writes the segment to a file, which `SpilledSegment.at` opens again."""
         extents: dict[str, _Extent] = {}
         with path.open("wb") as file:
             for name, values in self.parts.items():
                 extents[name] = _Extent(file.tell(), values.dtype.str, len(values))
                 values.tofile(file)
+            start = file.tell()
+            file.write(json.dumps({name: astuple(extent) for name, extent in extents.items()}).encode())
+            file.write(_START.pack(start))
         return SpilledSegment(self.first_row, self.row_count, path, extents)
+
+
+_START = struct.Struct("<q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,16 @@ class SpilledSegment:
     row_count: int
     path: Path
     extents: Mapping[str, _Extent]
+
+    @classmethod
+    def at(cls, path: Path, first_row: int, row_count: int) -> "SpilledSegment":
+        """The segment in a file, now as that of other rows. Raises OSError."""
+        with path.open("rb") as file:
+            end = file.seek(-_START.size, os.SEEK_END)
+            (start,) = _START.unpack(file.read())
+            file.seek(start)
+            extents = json.loads(file.read(end - start))
+        return cls(first_row, row_count, path, {name: _Extent(*extent) for name, extent in extents.items()})
 
     def part(self, name: str, start: int = 0, end: int | None = None) -> NDArray[Any]:
         """As `HeldSegment.part`, but read, and not mapped, so that what was used does not stay in memory."""

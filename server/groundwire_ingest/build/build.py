@@ -22,7 +22,6 @@ from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_index.store.segment import Segment
 from groundwire_index.store.store import IndexStore
 from groundwire_index.store.writer import Job as TableJob
 from groundwire_index.store.writer import LexicalSize, Origin, seal_index, write_tables
@@ -34,10 +33,15 @@ from groundwire_ingest.embedding.index_texts import check_same_model, vector_spa
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
 from groundwire_ingest.records import SkippedFile, Source, SourceRecord
+from groundwire_ingest.software import software
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
 BYTES_A_SEGMENT = 16 << 20
+SEGMENTS_FOLDER = ".segments"
+"""Of a branch: the segments of its last build."""
+_MERGING = 16
+"""Merging segments takes less time than making them, by about this factor."""
 _RECORDS_BETWEEN_REPORTS = 256
 
 
@@ -177,22 +181,29 @@ def _write_tables(
     directory: Path, collected: Collected, options: BuildOptions, scratch: Path, progress: Progress
 ) -> dict[str, LexicalSize]:
     nodes = collected.nodes
-    processes = options.processes if nodes.byte_count >= options.bytes_worth_processes else 1
-    maker = SegmentMaker(nodes, options.scope, scratch)
-    # Two spans a process, so that none waits long for the slowest.
-    spans = nodes.spans(options.bytes_a_segment, least_spans=1 if processes == 1 else 2 * processes)
-    make = maker.held if len(spans) == 1 else maker.spilled
-    with runner(processes) as runs:
+    kept = directory.parent / SEGMENTS_FOLDER
+    kept.mkdir(exist_ok=True)
+    maker = SegmentMaker(nodes, options.scope, scratch, kept, "\n".join(software()))
+    spans = nodes.spans(options.bytes_a_segment)
+    segments = {span: segment for span in spans if (segment := maker.known(span)) is not None}
+    new = [span for span in spans if span not in segments]
+    work = sum(map(nodes.byte_count, new)) + nodes.byte_count(range(len(nodes))) // _MERGING
+    with runner(options.processes if work >= options.bytes_worth_processes else 1) as runs:
         with progress.stage("Tokenising") as report:
-            jobs = [partial(make, span) for span in spans]
-            segments: Sequence[Segment] = runs.run(jobs, lambda done: report(done, len(nodes)))
+            known = sum(map(len, segments))
+            made = runs.run([partial(maker.made, span) for span in new], lambda done: report(known + done, len(nodes)))
+            segments.update(zip(new, made, strict=True))
         nodes.discard()
         with progress.stage("Writing tables") as report:
 
             def run_jobs(jobs: Sequence[TableJob]) -> Sequence[LexicalSize | None]:
                 return runs.run([partial(_run_table_job, job) for job in jobs], lambda done: report(done, len(jobs)))
 
-            return write_tables(directory, segments, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
+            in_order = [segments[span] for span in spans]
+            sizes = write_tables(directory, in_order, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
+    for path in {*kept.iterdir()} - {segment.path for segment in in_order}:
+        path.unlink()
+    return sizes
 
 
 def _run_table_job(job: TableJob, advance: Advance) -> LexicalSize | None:

@@ -1,6 +1,8 @@
 """From nodes of a source to rows of an index: tokens counted, texts cut into tokens, a span of rows at a time."""
 
-from dataclasses import dataclass
+import hashlib
+import struct
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 
@@ -8,12 +10,14 @@ from groundwire.tokens import TokenCounter
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.nodes.node import Location, Node, content_hash
 from groundwire_index.scope import Scope, canonical_id
+from groundwire_index.store.files import make_durable
 from groundwire_index.store.rows import Rows
-from groundwire_index.store.segment import HeldSegment, SpilledSegment
+from groundwire_index.store.segment import SpilledSegment
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
 from groundwire_ingest.build.spool import SpooledNodes
+from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, stored_fields
 
@@ -27,14 +31,27 @@ _ROWS_BETWEEN_REPORTS = 64
 
 @dataclass(frozen=True, slots=True)
 class SegmentMaker:
-    """Makes segments of spooled nodes; may be sent to another process."""
+    """Makes segments of spooled nodes; may be sent to another process.
+
+    The segments stay in the folder `kept`, for later builds; `software` is what makes them.
+    """
 
     nodes: SpooledNodes
     scope: Scope
     scratch: Path
+    kept: Path
+    software: str
 
-    def held(self, rows: range, advance: Advance) -> HeldSegment:
-        """The segment of some rows, in memory; `advance` gets the number of rows as they are done."""
+    def known(self, rows: range) -> SpilledSegment | None:
+        """The segment that an earlier build has made of equal nodes, if there is one. Raises IngestError."""
+        path = self._path(rows)
+        try:
+            return SpilledSegment.at(path, rows.start, len(rows)) if path.exists() else None
+        except (OSError, ValueError, struct.error) as error:
+            raise IngestError(f"{path} is damaged ({error}): delete its folder; it is made anew") from error
+
+    def made(self, rows: range, advance: Advance) -> SpilledSegment:
+        """The segment of some rows; `advance` gets the number of rows as they are done."""
         collected = Rows(rows.start, TOKENIZERS)
         counter = TokenCounter()
         waiting = 0
@@ -46,11 +63,13 @@ class SegmentMaker:
                 advance(waiting)
                 waiting = 0
         advance(waiting)
-        return collected.segment()
+        spilled = collected.segment().spill(self.scratch / f"rows.{rows.start}")
+        make_durable(spilled.path)
+        return replace(spilled, path=spilled.path.rename(self._path(rows)))
 
-    def spilled(self, rows: range, advance: Advance) -> SpilledSegment:
-        """The segment of some rows, on disk."""
-        return self.held(rows, advance).spill(self.scratch / f"rows.{rows.start}")
+    def _path(self, rows: range) -> Path:
+        of_all = "\0".join((self.software, self.scope.repository, self.scope.branch)).encode()
+        return self.kept / hashlib.blake2b(of_all + self.nodes.digest(rows), digest_size=16).hexdigest()
 
 
 def _node(source: SourceNode, scope: Scope, token_count: int) -> Node:

@@ -1,5 +1,6 @@
 """Nodes of a source on disk until their index is written: memory has only their positions."""
 
+import hashlib
 import pickle
 from array import array
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,8 @@ from groundwire_ingest.records import SourceNode
 
 _NODES_FILE = "nodes.pickled"
 _PLACES_FILE = "nodes.places.npy"
+ROWS_A_SPAN = 1_024
+"""On average: more of them make tables slower to merge, larger ones take longer to make again."""
 
 
 class NodeSpool:
@@ -22,7 +25,7 @@ class NodeSpool:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._file = (directory / _NODES_FILE).open("w+b")
-        self._ends = array("q", [0])
+        self._ends, self._digests = array("q", [0]), bytearray()
 
     def __enter__(self) -> "NodeSpool":
         return self
@@ -32,7 +35,9 @@ class NodeSpool:
 
     def append(self, node: SourceNode) -> int:
         """Writes a node; returns its number."""
-        self._ends.append(self._ends[-1] + self._file.write(pickle.dumps(node, pickle.HIGHEST_PROTOCOL)))
+        content = pickle.dumps(node, pickle.HIGHEST_PROTOCOL)
+        self._ends.append(self._ends[-1] + self._file.write(content))
+        self._digests += hashlib.blake2b(content, digest_size=16).digest()
         return len(self._ends) - 2
 
     def read(self, number: int) -> SourceNode:
@@ -43,8 +48,8 @@ class NodeSpool:
     def finish(self, order: NDArray[np.integer]) -> "SpooledNodes":
         """The nodes in an order of their numbers."""
         self._file.flush()
-        ends = np.asarray(self._ends)
-        np.save(self._directory / _PLACES_FILE, np.stack((ends[order], ends[1:][order])))
+        ends, digests = np.asarray(self._ends), np.frombuffer(self._digests, dtype=np.int64).reshape(-1, 2)
+        np.save(self._directory / _PLACES_FILE, np.stack((ends[order], ends[1:][order], *digests[order].T)))
         return SpooledNodes(self._directory, len(order))
 
 
@@ -63,26 +68,33 @@ class SpooledNodes:
 
     def read(self, rows: Iterable[int]) -> Iterator[SourceNode]:
         """The nodes of some rows, one at a time."""
-        starts, ends = self._places[:, np.fromiter(rows, dtype=np.int64)].tolist()
+        starts, ends = self._places[:2, np.fromiter(rows, dtype=np.int64)].tolist()
         return _read(self.directory, starts, ends)
 
-    def spans(self, most_bytes: int, least_spans: int) -> list[range]:
-        """All rows as ranges of about equal size on disk, `most_bytes` or less, `least_spans` of them or more."""
-        starts, ends = self._places
-        passed = np.cumsum(ends - starts)
-        count = min(self.count, max(least_spans, -int(-passed[-1] // most_bytes)))
-        inner = np.searchsorted(passed, passed[-1] * np.arange(1, count) / count).tolist()
-        cuts = list(dict.fromkeys([0, *inner, self.count]))
-        return [range(first, last) for first, last in pairwise(cuts)]
+    def spans(self, most_bytes: int) -> list[range]:
+        """All rows as ranges of about `most_bytes` on disk or less.
+
+        They end where the content of a node says so, and those without a changed node are those of an earlier build.
+        """
+        passed = np.concatenate(([0], np.cumsum(self._places[1] - self._places[0])))
+        cuts = [0, *(np.flatnonzero(self._places[2] % ROWS_A_SPAN == 0) + 1).tolist(), self.count]
+        for first, last in pairwise(cuts[:]):
+            size = passed[last] - passed[first]
+            count = min(last - first, -int(-size // most_bytes))
+            cuts += np.searchsorted(passed, passed[first] + size * np.arange(1, count) / count).tolist()
+        return [range(first, last) for first, last in pairwise(sorted({*cuts}))]
+
+    def digest(self, rows: range) -> bytes:
+        """A hash of the nodes of some rows."""
+        return hashlib.blake2b(self._places[2:, rows.start : rows.stop].tobytes(), digest_size=16).digest()
 
     def discard(self) -> None:
         """Removes them from the disk; they cannot be read afterwards."""
         (self.directory / _NODES_FILE).unlink()
 
-    @property
-    def byte_count(self) -> int:
-        """The bytes of the nodes on disk."""
-        return (self.directory / _NODES_FILE).stat().st_size
+    def byte_count(self, rows: range) -> int:
+        """The bytes on disk of the nodes of some rows."""
+        return int((self._places[1] - self._places[0])[rows.start : rows.stop].sum())
 
     @property
     def _places(self) -> NDArray[np.int64]:

@@ -2,26 +2,18 @@
 
 import hashlib
 import json
-import re
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import cache
-from importlib import metadata
-from importlib.resources import files
 from pathlib import Path
 
 from groundwire_index.store.files import sha256
 from groundwire_ingest.recognise import is_tree
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.repositories.repositories_file import Repository
+from groundwire_ingest.software import software
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.walk import COMPILER_INDEX_SUFFIX, list_tree
-
-_PACKAGES = ("groundwire", "groundwire_index", "groundwire_ingest")
-_EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|minilm|local-models)['"]""")
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
@@ -40,7 +32,7 @@ def inputs_of(repository: Repository, model: str, storage: str = "") -> str:
         "access": [asdict(rule) for rule in repository.access],
         "skip_dangling_edges": repository.skip_dangling_edges,
     }
-    digest = hashlib.sha256(json.dumps([_software(), settings]).encode())
+    digest = hashlib.sha256(json.dumps([software(), settings]).encode())
     try:
         for name, content in _tree(repository) if is_tree(path) else _files(path):
             digest.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
@@ -72,35 +64,3 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
     for file in sorted(path.rglob("*")):
         if file.is_file():
             yield str(file.relative_to(path)), sha256(file)
-
-
-@cache
-def _software() -> list[str]:
-    """The versions of Groundwire's own code and of a build's libraries: a change of either may change an index."""
-    libraries = {"groundwire"}
-    for requirement in metadata.requires("groundwire") or ():
-        name = _NAME.match(requirement)
-        if name and ("extra ==" not in requirement or _EXTRAS.search(requirement)):
-            libraries.add(name[0])
-    return [
-        *(f"{name} {_version(name)}" for name in sorted(libraries)),
-        f"python {sys.version_info.major}.{sys.version_info.minor}",
-        *(f"{package} {_content(package)}" for package in _PACKAGES),
-    ]
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "absent"
-
-
-def _content(package: str) -> str:
-    """The hash of a package's files, because a version is not enough in a clone of the repository."""
-    folder = Path(str(files(package)))
-    digest = hashlib.sha256()
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
-            digest.update(f"{file.relative_to(folder)}\0{sha256(file)}\n".encode())
-    return digest.hexdigest()

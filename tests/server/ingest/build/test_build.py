@@ -22,7 +22,7 @@ from groundwire_index.store.manifest import FileEntry, Manifest
 from groundwire_index.store.store import IndexStore
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
-from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
+from groundwire_ingest.build.build import SEGMENTS_FOLDER, BuildOptions, BuildReport, build_index
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceNode, SourceRecord, StatedAccess
 from groundwire_ingest.tree.source import TreeSource
@@ -270,4 +270,4 @@ def test_an_interruption_while_writing_leaves_no_directory(tmp_path: Path, monke
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path, RECORDS)
     branch = tmp_path / "shop" / "main"
-    assert [path.name for path in branch.iterdir() if path.is_dir()] == []
+    assert [path.name for path in branch.iterdir() if path.is_dir()] == [SEGMENTS_FOLDER]

@@ -3,6 +3,8 @@
 `policy.bin` and the edges are of later builds: policy classes count from 1, and edges stand in one table.
 """
 
+import os
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +14,18 @@ import pytest
 
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
+from groundwire_index.store.segment import SpilledSegment
 from groundwire_index.store.store import IndexStore
 from groundwire_index.vectors.vector_file import VECTORS_FILE
-from groundwire_ingest.build.build import BuildOptions, build_index
+from groundwire_ingest.build import spool
+from groundwire_ingest.build.build import SEGMENTS_FOLDER, BuildOptions, build_index
+from groundwire_ingest.build.segments import SegmentMaker
 from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.build.vectors import write_own_vectors
+from groundwire_ingest.errors import IngestError
+from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, SourceRecord
-from support.builds import Stages
+from support.builds import Records, Stages
 from support.varied_records import varied_records
 
 FIRST_BUILDS = {
@@ -135,3 +142,40 @@ def test_own_vectors_in_blocks_of_any_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize("processes", [2, 3])
 def test_other_processes(tmp_path: Path, processes: int) -> None:
     assert first_builds_files(checksums(tmp_path, processes=processes, bytes_worth_processes=0)) == FIRST_BUILDS
+
+
+def test_segments_of_an_earlier_build_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "ROWS_A_SPAN", 4)
+    made: list[int] = []
+    make = SegmentMaker.made
+
+    def noting(self: SegmentMaker, rows: range, advance: Advance) -> SpilledSegment:
+        made.append(len(rows))
+        return make(self, rows, advance)
+
+    monkeypatch.setattr(SegmentMaker, "made", noting)
+    rng, records = random.Random(5), list(varied_records(60))
+    for number in range(6):
+        found: list[dict[str, str]] = []
+        counts: list[int] = []
+        for data in (tmp_path / "again", tmp_path / str(number)):
+            made.clear()
+            scope = replace(SCOPE, active_index=f"v{number}")
+            build_index(Records(records), BuildOptions(data, scope, None, skip_dangling_edges=True), Stages())
+            found.append({entry.name: entry.sha256 for entry in Manifest.read(IndexStore(data).require(scope)).files})
+            counts.append(sum(made))
+        assert found[0] == found[1]
+        assert counts[0] < counts[1] or not number
+        assert len([*(tmp_path / "again/shop/main" / SEGMENTS_FOLDER).iterdir()]) == len(made)
+        node = rng.choice([record for record in records if isinstance(record, SourceNode)])
+        place = records.index(node)
+        records[place : place + 1] = [] if number == 3 else [replace(node, text=f"edit {number}")]
+
+
+def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
+    checksums(tmp_path)
+    (segment,) = (tmp_path / "shop/main" / SEGMENTS_FOLDER).iterdir()
+    os.truncate(segment, 1_000)
+    options = BuildOptions(tmp_path, replace(SCOPE, active_index="v2"), None)
+    with pytest.raises(IngestError, match=rf"{segment}.* delete its folder"):
+        build_index(VariedSource(), options, Stages())
