@@ -1,5 +1,6 @@
 """Index versions in Milvus: built in a local folder first, then published, verified and made ready."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +19,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest
-from groundwire_index.store.store import IndexStore
+from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.store.version_entry import VersionEntry
 
 PAGES_VERIFIED = 8
@@ -55,7 +56,10 @@ class MilvusStorage:
         """See `Storage.build`; what lies in the directory is published."""
         catalogue, store = self._catalogue, self._catalogue.store
         with self._staging.staging(scope) as directory, claimed(catalogue, scope, self._seconds_between_beats) as build:
-            yield directory
+            try:
+                yield directory
+            finally:  # a deletion in Milvus would not reach them
+                shutil.rmtree(directory.parent / SEGMENTS_FOLDER, ignore_errors=True)
             document = publish(verify(directory), store, build.collections, progress, self._dense_index)
             with progress.stage("Verifying") as report:
                 check_contents(store, build.collections, document, report, PAGES_VERIFIED)

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -42,6 +42,8 @@ _ACTIVE = ".active"
 _TOMBSTONES = ".deleted"
 _BUILDING = ".building-"
 _REMOVED = ".removed-"
+SEGMENTS_FOLDER = ".segments"
+"""Of a branch: the segments of its last build, for the next one."""
 
 
 class IndexStore:
@@ -148,7 +150,7 @@ class IndexStore:
         _keep_from_readers(self.data)
         for parent in (self.data, branch.parent):
             make_durable(parent)
-        with locked(branch / ".build.lock", f"another build of {scope.repository} {scope.branch} is running"):
+        with self._build_lock(scope):
             with self._writing(scope):
                 _remove_leftovers(branch)
             building = Path(mkdtemp(prefix=_BUILDING, dir=branch))
@@ -218,6 +220,9 @@ class IndexStore:
         Raises VersionNotFoundError, VersionDeletedError, VersionActiveError.
         """
         self.require(scope)
+        # They may hold texts of the version. A build that runs removes those that are not its own.
+        with suppress(BuildRefusedError), self._build_lock(scope):
+            shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)
         with self._writing(scope):
             directory = self.require(scope)
             if self.active(scope) == scope.active_index:
@@ -235,6 +240,10 @@ class IndexStore:
         content = policies.read_bytes() if policies.is_file() else b"[]"  # callers never learn of a damaged version
         replace_durably(tombstone / POLICIES_FILE, content)
         make_durable(tombstone.parent)
+
+    def _build_lock(self, scope: Scope) -> AbstractContextManager[None]:
+        refusal = f"another build of {scope.repository} {scope.branch} is running"
+        return locked(self._branch(scope) / ".build.lock", refusal)
 
     @contextmanager
     def _writing(self, scope: Scope) -> Iterator[None]:

@@ -22,7 +22,7 @@ from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_index.store.store import IndexStore
+from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.store.writer import Job as TableJob
 from groundwire_index.store.writer import LexicalSize, Origin, seal_index, write_tables
 from groundwire_ingest.build.collect import Collected, collect
@@ -38,8 +38,6 @@ from groundwire_ingest.software import software
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
 BYTES_WORTH_PROCESSES = 8 << 20
 BYTES_A_SEGMENT = 16 << 20
-SEGMENTS_FOLDER = ".segments"
-"""Of a branch: the segments of its last build."""
 _MERGING = 16
 """Merging segments takes less time than making them, by about this factor."""
 _RECORDS_BETWEEN_REPORTS = 256

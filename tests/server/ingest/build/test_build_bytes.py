@@ -15,10 +15,10 @@ import pytest
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.segment import SpilledSegment
-from groundwire_index.store.store import IndexStore
+from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.vectors.vector_file import VECTORS_FILE
 from groundwire_ingest.build import spool
-from groundwire_ingest.build.build import SEGMENTS_FOLDER, BuildOptions, build_index
+from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.segments import SegmentMaker
 from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.build.vectors import write_own_vectors
@@ -170,6 +170,14 @@ def test_segments_of_an_earlier_build_change_no_byte(tmp_path: Path, monkeypatch
         node = rng.choice([record for record in records if isinstance(record, SourceNode)])
         place = records.index(node)
         records[place : place + 1] = [] if number == 3 else [replace(node, text=f"edit {number}")]
+
+
+def test_a_deletion_removes_the_segments(tmp_path: Path) -> None:
+    for name in ("v1", "v2"):
+        build_index(VariedSource(), BuildOptions(tmp_path, replace(SCOPE, active_index=name), None), Stages())
+    assert [*(tmp_path / "shop/main" / SEGMENTS_FOLDER).iterdir()]
+    IndexStore(tmp_path).delete(replace(SCOPE, active_index="v1"))
+    assert not (tmp_path / "shop/main" / SEGMENTS_FOLDER).exists()
 
 
 def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
