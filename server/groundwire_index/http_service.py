@@ -18,11 +18,7 @@ SECONDS_BETWEEN_CHECKPOINTS = 0.02
 _MOST_TOKEN_BYTES = 16_384
 _NO_TOKEN = re.compile(r"[^\x21-\x7e]")
 _OK = 200
-_TO_DO = {
-    400: ": check the model and its options",
-    **dict.fromkeys((401, 403), ": check the token"),
-    404: ": check the path of the URL, and the model",
-}
+_TO_DO = {400: ": check its options", 401: ": check the token", 403: ": check the token", 404: ": check URL and model"}
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 
 Token = Callable[[], str]

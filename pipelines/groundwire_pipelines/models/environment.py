@@ -77,10 +77,7 @@ def endpoint_from_environment(environment: Mapping[str, str]) -> ModelEndpoint |
     if not url and not name:
         return None
     if not url or not name:
-        to_do = (
-            f"names no model: append #model=NAME to {url!r}" if url else f"is missing: set it, or unset {NAME_VARIABLE}"
-        )
-        raise StepError("model-environment", f"{URL_VARIABLE} {to_do}")
+        raise StepError("model-environment", f"{URL_VARIABLE} must be URL#model=NAME, and is {url!r}")
     if not url.startswith(("http://", "https://")):
         raise StepError("model-environment", f"{URL_VARIABLE} must start with http:// or https://, and is {url!r}")
     return ModelEndpoint(url, name, environment.get(KEY_VARIABLE, ""), service.seconds)

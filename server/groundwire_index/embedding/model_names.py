@@ -15,7 +15,6 @@ DEFAULT_MODEL = CODE_MODEL
 NO_EMBEDDER = "none"
 """The value in place of a model's name for embedding nothing."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_USER = re.compile(r"//[^/]*@")
 
 
 def is_url(source: str) -> bool:
@@ -35,4 +34,4 @@ def checked_url(source: str) -> str:
 
 def without_user(source: str) -> str:
     """A URL to be shown: its user part may have a password."""
-    return _USER.sub("//...@", source)
+    return re.sub(r"//[^/]*@", "//...@", source)

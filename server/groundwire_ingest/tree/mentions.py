@@ -61,10 +61,7 @@ class Mentions:
                 self._note(path, self._wanted(text), literal.from_key, literal.line)
 
     def add_views(self, path: str, views: Iterable[StringLiteral]) -> None:
-        """Adds the names of templates that a code file renders, which may leave out the suffix.
-
-        Dots in the name of a Blade template stand for folders.
-        """
+        """Adds the names of templates that a code file renders, without the suffix; in Blade's, dots are folders."""
         for view in views:
             folded = view.text.replace(".", "/")
             written = (*(f"{view.text}{suffix}" for suffix in _TEMPLATE_SUFFIXES), f"{folded}.blade.php")

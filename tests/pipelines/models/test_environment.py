@@ -25,8 +25,8 @@ def test_without_url_and_name_there_is_no_model() -> None:
 @pytest.mark.parametrize(
     ("environment", "message"),
     [
-        ({"GROUNDWIRE_MODEL_NAME": "small"}, "MODEL_URL is missing: set it, or unset GROUNDWIRE_MODEL_NAME"),
-        ({"GROUNDWIRE_MODEL_URL": "http://a/v1?b"}, r"names no model: append #model=NAME to 'http://a/v1\?b'"),
+        ({"GROUNDWIRE_MODEL_NAME": "small"}, "MODEL_URL must be URL#model=NAME, and is ''"),
+        ({"GROUNDWIRE_MODEL_URL": "http://a/v1?b"}, r"must be URL#model=NAME, and is 'http://a/v1\?b'"),
         ({**BOTH, "GROUNDWIRE_MODEL_URL": "localhost:80"}, "must start with http:// or https://"),
         ({**BOTH, "GROUNDWIRE_MODEL_URL": "http://a#seconds=soon"}, "MODEL_URL: seconds=soon must be a number above 0"),
         ({**BOTH, "GROUNDWIRE_MODEL_URL": "http://a#model=b#seconds=3"}, "MODEL_URL: options have & between them"),

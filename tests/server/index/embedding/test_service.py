@@ -173,12 +173,7 @@ def test_a_build_gives_up_after_ten_minutes_and_says_what_is_kept(naps: list[flo
 
 
 @pytest.mark.parametrize(
-    ("status", "to_do"),
-    [
-        (400, "check the model and its options"),
-        (401, "check the token"),
-        (404, "check the path of the URL, and the model"),
-    ],
+    ("status", "to_do"), [(400, "check its options"), (401, "check the token"), (404, "check URL and model")]
 )
 def test_a_refusal_says_what_to_check(status: int, to_do: str) -> None:
     with (

@@ -31,12 +31,11 @@ _TAG_PATH = re.compile(
     r"\{%[-~+]?[ \t]*(?P<verb>extends|include|import|from|embed|use|render|layout|ssi)[ \t]+"
     + _QUOTED.format("path")
     + r"|\{\{[#<]?>[ \t]*[\"']?(?P<partial>[\w./-]{1,300})"
-    r"|<%[-=]?[ \t]*(?:include|render)[ (]+(?:partial:[ \t]*|template:[ \t]*)?"
+    r"|(?:<%[-=]?[ \t]*(?:include|render)[ (]+(?:partial:[ \t]*|template:[ \t]*)?"
+    r"|@(?P<at>extends|include|includeIf|component|each)[ \t]*\([ \t]*)"
     + _QUOTED.format("called")
     + r"|\{\{-?[ \t]*template[ \t]+"
     + _QUOTED.format("go_path")
-    + r"|@(?P<at>extends|include|includeIf|component|each)[ \t]*\([ \t]*"
-    + _QUOTED.format("blade")
 )
 _ROUTE_NAME = re.compile(
     r"\{%[-~+]?[ \t]*url[ \t]+[\"'](?P<django>[\w.:-]{1,200})[\"']"
@@ -86,13 +85,12 @@ def _block_parts(text: str) -> Iterator[Part]:
 
 def _path_references(file: SourceFile) -> Iterator[PathReference]:
     for match, line in numbered(_TAG_PATH, file.text):
-        written = match["path"] or match["partial"] or match["called"] or match["go_path"] or match["blade"]
+        written = match["path"] or match["partial"] or match["called"] or match["go_path"]
         written = written.replace(".", "/") if match["at"] else written
-        verb = match["verb"] or match["at"]
-        edge_type = "Inherits" if verb in {"extends", "layout"} else "Imports"
+        edge_type = "Inherits" if (match["verb"] or match["at"]) in {"extends", "layout"} else "Imports"
         folder, _, name = written.rpartition("/")
         lead = f"{folder}/" if folder else ""
-        marks = ("",) if verb else ("", "_")
+        marks = ("",) if match["verb"] else ("", "_")
         spellings = tuple(f"{lead}{mark}{name}{suffix}" for suffix in _SUFFIXES for mark in marks)
         yield PathReference(file.path, spellings, edge_type, line)
 
