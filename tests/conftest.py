@@ -4,7 +4,6 @@ Of several test processes, each takes a file of tests at a time, but for those o
 """
 
 import gc
-import sys
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -20,10 +19,6 @@ from support.storage import NewStorage, Storage, in_database_of
 settings.load_profile("quick")  # replaced by `--hypothesis-profile`, which is read later
 
 bound_native_threads()  # before FAISS is loaded: threads of several processes of tests would wait for each other
-
-# jsonschema loads it wherever it is installed, which a tool of these tests sees to, and every process of tests would
-# compile its grammar for seconds. It checks addresses of other alphabets, which no schema here asks for.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 
 class _ByFileOrStorage(LoadFileScheduling):  # type: ignore[misc]
