@@ -12,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow toolchains lint types format reference docs stubs clean
+.PHONY: help install demo test test-slow toolchains lint types mypy pyright format reference docs stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
@@ -82,9 +82,15 @@ lint: $(INSTALLED) docs
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/buf lint
 	$(BIN)/hadolint Dockerfile
 
-# pyright would ask the network for a newer version of itself.
+# At the same time, since each uses one processor.
 types: $(INSTALLED)
+	$(MAKE) --jobs 2 --output-sync --no-print-directory mypy pyright
+
+mypy: $(INSTALLED)
 	$(BIN)/mypy
+
+# It would ask the network for a newer version of itself.
+pyright: $(INSTALLED)
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python
 
 reference: $(INSTALLED)
