@@ -45,10 +45,12 @@ demo: $(INSTALLED)
 # The profile of the property tests: `quick` tries each property on 50 examples, `thorough` on 400.
 PROFILE ?= quick
 PYTEST := $(BIN)/python -m pytest --hypothesis-profile $(PROFILE)
+# One process more than processors, since tests wait for servers and packages.
+PROCESSES = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
 # In the order of the folders: otherwise the files of few tests run last, and among them is what takes longest.
 test: lint
-	$(PYTEST) -m "not slow" --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow" --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # The manifests in deploy/ are built with it and with kubectl, which comes along.
 $(BIN)/helm: $(INSTALLED) deploy/install_programs.py
@@ -58,10 +60,9 @@ $(BIN)/helm: $(INSTALLED) deploy/install_programs.py
 # it for all. Tests that use Milvus are slow as well.
 where = $(shell grep -rlE --include='test_*.py' --include=conftest.py '$(1)' tests | sed 's:/conftest.py$$::' | grep -vx tests | sort)
 
-# One process more than processors, since tests wait for servers and packages.
 test-slow: types $(BIN)/helm
 	$(PYTEST) $(call where,mark\.slow|milvus|new_storage) -m "slow and not alone" \
-	    --dist loadfile --no-loadscope-reorder --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+	    --dist loadfile --no-loadscope-reorder --numprocesses $(PROCESSES)
 	$(PYTEST) $(call where,mark\.alone) -m alone
 
 # Node with npm is needed as well. Prometheus is not installed, which would start it: only its checker is taken out.
