@@ -20,6 +20,7 @@ READ_AT_ONE_PLACE = {"match": False, "fullmatch": True}
 """Functions that read at one place, and whether they must reach the end."""
 SEARCHES = {"findall", "finditer", "search", "split", "sub", "subn"}
 FUNCTIONS = {*READ_AT_ONE_PLACE, *SEARCHES}
+COMPILING = {*FUNCTIONS, "compile", "template"}
 ANY_USE = {(True, False), (False, True)}
 BUILT_WHILE_RUNNING = {
     "markup/elements.py",  # of a tag's name, escaped
@@ -138,11 +139,15 @@ def _named(path: str) -> list[tuple[int, str]]:
     ]
 
 
+@cache
 def _calls(path: str) -> list[ast.Call]:
     """Calls of functions of `re` that compile an expression."""
-    names = {f"re.{name}" for name in (*FUNCTIONS, "compile", "template")}
-    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
-    return [call for call in calls if ast.unparse(call.func) in names]
+    found = []
+    for node in ast.walk(_tree(path)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=name)) if name in COMPILING:
+                found.append(node)
+    return found
 
 
 def _written_in_calls(path: str) -> Iterator[Compiled]:
