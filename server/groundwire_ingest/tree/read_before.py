@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from groundwire_index.store.files import sha256
+from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Workers
 
@@ -68,8 +69,9 @@ def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFi
 
 
 def _key(read: Callable[[Path, ListedFile], object], root: Path, item: ListedFile) -> _Key | None:
-    """The parameters of a result; None for a file that is gone."""
+    """The parameters of a result; None for a file that is gone, or so large that it is not read either."""
+    file = root / item.path
     try:
-        return read.__name__, item, sha256(root / item.path)
+        return None if file.stat().st_size > MAX_FILE_BYTES else (read.__name__, item, sha256(file))
     except OSError:
         return None

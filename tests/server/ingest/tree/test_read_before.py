@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile
@@ -56,3 +58,14 @@ def test_a_file_is_read_again_only_for_other_content(tmp_path: Path, monkeypatch
         (tmp_path / "b.py").write_text(text, encoding="utf-8")
         list(TreeSource(tmp_path, read_before=read_before).read())
         assert [item.path for item in read] == expected
+
+
+def test_a_file_too_large_to_be_read_is_not_hashed_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[Path] = []
+    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256", lambda file: hashed.append(file) or "hash")
+    (tmp_path / "small.sql").write_text("CREATE TABLE rates (rate int);\n", encoding="utf-8")
+    with (tmp_path / "dump.sql").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    records = list(TreeSource(tmp_path, read_before=ReadBefore(1 << 20)).read())
+    assert [record.path for record in records if isinstance(record, SkippedFile)] == ["dump.sql"]
+    assert {*hashed} == {tmp_path / "small.sql"}
