@@ -82,9 +82,10 @@ from groundwire_client._errors import (
 )
 from groundwire_client._evidence import Evidence, EvidenceText, SkippedText
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
-from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, telling_paths
+from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
+from groundwire_client._several import by_scope, is_pattern, packed, scope_of_id
 from groundwire_client._token import TokenFile
 
 __all__ = [
@@ -163,11 +164,16 @@ __all__ = [
     "UnavailableError",
     "UnexpectedStatusError",
     "UnknownValueWarning",
+    "by_scope",
     "choice",
     "choices",
     "ids",
+    "is_pattern",
     "metadata_of",
     "node_filter",
+    "packed",
     "pinned",
+    "scope_name",
+    "scope_of_id",
     "telling_paths",
 ]

@@ -35,19 +35,10 @@ from groundwire_client._arguments import sends
 from groundwire_client._errors import GroundwireError
 from groundwire_client._evidence import Evidence, evidence_of, texts_left
 from groundwire_client._filters import Filter, as_filter
-from groundwire_client._helpers import Scopes, one_or_several, pinned, timestamp
+from groundwire_client._helpers import Scopes, one_or_several, pinned, scope_name, timestamp
 from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
-from groundwire_client._resolution import (
-    MOST_NAMED,
-    MOST_NEAR,
-    Resolution,
-    ids_of,
-    is_id,
-    nearest,
-    read_at,
-    resolved,
-    unknown,
-)
+from groundwire_client._resolution import MOST_NAMED, MOST_NEAR, Resolution, ids_of, nearest, read_at, resolved, unknown
+from groundwire_client._several import scope_of_id
 from groundwire_client._transport import Transport
 
 _WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest)
@@ -133,7 +124,9 @@ class GroundwireClient(Transport):
         """
         told: list[Resolution] = []
         for name in dict.fromkeys(names):
-            if is_id(scope, name) or not name.strip():  # of a blank one the call itself states the rule
+            if (
+                scope_of_id(name) == scope_name(scope.repository, scope.branch) or not name.strip()
+            ):  # of a blank one the call itself states the rule
                 told.append(Resolution(name))
                 continue
             common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
 from groundwire.v1.retrieval_pb2 import NameMatch, SearchHit, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import SEPARATOR, pinned, scope_name, symbol_beside
+from groundwire_client._helpers import pinned, symbol_beside
 
 MOST_NAMED = 50
 """Nodes that one name means, and candidates of an ambiguous one, at most."""
@@ -82,11 +82,6 @@ class NameResolutionError(ValueError):
         shown = [f"  {node}" for node in self.candidates[:_SHOWN_CANDIDATES]]
         left = len(self.candidates) - len(shown)
         return "\n".join((self.args[0], *shown, *([f"  and {left} more"] if left else [])))
-
-
-def is_id(scope: IndexScope, name: str) -> bool:
-    """True for what begins as all ids of the scope do."""
-    return name.startswith(f"{scope_name(scope.repository, scope.branch)}{SEPARATOR}")
 
 
 def resolved(name: str, found: SearchNodesResponse) -> Resolution | None:

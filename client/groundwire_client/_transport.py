@@ -92,26 +92,18 @@ class _Connection(ABC, Generic[_AnyToken]):
         self._wait_for_ready = wait_for_ready
         self._check_values = check_values
         self._is_closed = False
-        address = self._address(target, token, is_secured=credentials is not None, plaintext_token=plaintext_token)
+        if target is not None:
+            of_type("target", target, "an address such as 'localhost:50051'", str)
+        if not (token is None or isinstance(token, str) or callable(token)):
+            raise TypeError(f"token must be a string or a function that returns one, not {type(token).__name__}")
+        address, is_secured = server_address(target), credentials is not None
+        has_token = token is not None or any(key.lower() == "authorization" for key, _ in metadata)
+        check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
         self._connect(address, None if credentials is None else channel_credentials(credentials))
 
     @abstractmethod
     def _connect(self, address: str, secured: grpc.ChannelCredentials | None) -> None:
         """Opens the channel, and makes the stubs over it."""
-
-    def _address(self, target: str | None, token: object, *, is_secured: bool, plaintext_token: bool) -> str:
-        """The server's address, once it is clear that no token goes there unprotected.
-
-        Raises ValueError, and TypeError for an address or token of another type.
-        """
-        if target is not None:
-            of_type("target", target, "an address such as 'localhost:50051'", str)
-        if not (token is None or isinstance(token, str) or callable(token)):
-            raise TypeError(f"token must be a string or a function that returns one, not {type(token).__name__}")
-        address = server_address(target)
-        has_token = token is not None or any(key.lower() == "authorization" for key, _ in self._own_metadata)
-        check_token_is_protected(address, is_secured=is_secured, has_token=has_token, plaintext_token=plaintext_token)
-        return address
 
     def check_open(self) -> None:
         """Raises ValueError once the client is closed."""

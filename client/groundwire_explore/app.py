@@ -1,8 +1,7 @@
 """The web application: pages without content, what fills them for the key of the session, and the files they load."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -15,13 +14,14 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from groundwire_client import AsyncGroundwireClient
 from groundwire_explore.describing import short_name
 from groundwire_explore.guard import Guard, holds_key
-from groundwire_explore.pages import FIELDS, Explorer, Page
+from groundwire_explore.pages import FIELDS, Explorer, Page, Settings
 from groundwire_explore.problems import FAILURES, Problem, problem
 from groundwire_explore.results import Results
 from groundwire_explore.source_text import shown
+
+__all__ = ["Settings", "make_app"]
 
 _STATIC = Path(__file__).parent / "static"
 _PATHS = ("/", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
@@ -38,34 +38,13 @@ cast("dict[str, object]", _templates.filters).update(short=short_name, shown=sho
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The parameters that start the application.
-
-    Attributes:
-        connect: Makes the client of the server, inside the event loop.
-        key: The secret that a request for content must have.
-        host: The `Host` header of a request: address and port.
-        repository: Only indexes of this repository are offered; empty for all.
-        branch: Only indexes of this branch are offered; empty for all.
-        trace: The file of a run's trace; None without one.
-    """
-
-    connect: Callable[[], AsyncGroundwireClient]
-    key: str
-    host: str
-    repository: str = ""
-    branch: str = ""
-    trace: Path | None = None
-
-
 def make_app(settings: Settings) -> Starlette:
     """The application."""
 
     @asynccontextmanager
     async def connected(_: Starlette) -> AsyncIterator[dict[str, Explorer]]:
         async with settings.connect() as client:
-            yield {"explorer": Explorer(client, settings.repository, settings.branch, settings.trace)}
+            yield {"explorer": Explorer(client, settings)}
 
     async def view(request: Request) -> Response:
         if not holds_key(request.headers, settings.key):
@@ -102,8 +81,8 @@ def _content(request: Request, explorer: Explorer, page: Page, status: int) -> R
         status,
         page=page,
         path=path,
-        query=request.query_params.get("q", ""),
-        has_run=explorer.trace is not None,
+        kept=[(name, value) for name, value in request.query_params.multi_items() if name in ("q", "also") and value],
+        has_run=explorer.settings.trace is not None,
         **FIELDS,
         **page.values,
     )

@@ -1,21 +1,19 @@
 """Names, badges, reasons and facts of responses, in words."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from groundwire_client import (
-    FusionMode,
-    QueryClass,
     QueryMatch,
     QueryResponse,
     RetrieveMeta,
-    Retriever,
     SearchNodesResponse,
     SearchPath,
     SkippedNode,
     SkipReason,
     SourceLocation,
     choice,
+    cli,
 )
 from groundwire_explore.source_text import shown
 
@@ -24,18 +22,6 @@ _REASONS: Mapping[SkipReason.ValueType, str] = {
     SkipReason.SKIP_REASON_UNAVAILABLE: "unavailable: no such node, hidden from you, or not in the filter",
     SkipReason.SKIP_REASON_RESPONSE_LIMIT: "the response would be larger than 4 MiB",
 }
-_PARAMETERS = (
-    "alpha",
-    "rrf_k",
-    "min_sim",
-    "vec_limit",
-    "lex_limit",
-    "trgm_limit",
-    "diversify_strength",
-    "freshness_half_life_days",
-    "freshness_weight",
-)
-
 _SEPARATOR = re.compile(r"::|->|[.#/\\]")
 
 
@@ -87,7 +73,7 @@ def skip_reasons(skipped: Iterable[SkippedNode]) -> dict[str, str]:
 
 def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
     """How a query was answered."""
-    return tuple((name, shown(value)) for name, value in _query_facts(meta) if value)
+    return tuple((name, shown(told)) for name, told in cli.query_facts(meta))
 
 
 def query_notices(answer: QueryResponse) -> tuple[str, ...]:
@@ -120,19 +106,3 @@ def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
 def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:
     """The limits that cut a response."""
     return () if found.exact else ("Approximate: the dense retriever may have missed a hit.",)
-
-
-def _query_facts(meta: RetrieveMeta) -> Iterator[tuple[str, str]]:
-    yield "query class", choice(QueryClass, meta.query_class)
-    yield "fusion", choice(FusionMode, meta.fusion)
-    for use in meta.retrievers:
-        yield choice(Retriever, use.retriever), f"weight {use.weight:.3g}, {use.candidates} candidates"
-    yield "after the fusion", f"{meta.fused_candidates} candidates"
-    used = {field.name: value for field, value in meta.ListFields()}
-    yield "parameters", ", ".join(f"{name} {used[name]:g}" for name in _PARAMETERS if name in used)
-    yield "ranking", ", ".join(f"{field.name} {value:g}" for field, value in meta.ranking.ListFields())
-    yield "corpus boosts", ", ".join(meta.boosts)
-    yield "routing rule", meta.routing.profile
-    yield "collections", ", ".join(meta.routing.collection_ids)
-    yield "embedder", meta.routing.embedder
-    yield "processor time", f"{meta.took_ms:.1f} ms"

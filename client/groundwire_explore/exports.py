@@ -14,11 +14,10 @@ _MERMAID = str.maketrans({sign: f"#{ord(sign)};" for sign in '"#<>&`\\[](){}|'})
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#|!~])")
 
 
-def markdown(question: str, scope: str, answer: Results) -> str:
-    """An answer: the question, the index, and each match with its citation and text."""
-    head = (
-        f"# {_plain(question)}\n\nFrom index {_plain(answer.index)} of {_plain(' · '.join(scope.split('::')[:2]))}.\n"
-    )
+def markdown(question: str, scope: str, answer: Results, also: Sequence[str] = ()) -> str:
+    """An answer: the question, the indexes, and each match with its citation and text."""
+    asked = _plain(", ".join(" · ".join(name.split("::")[:2]) for name in (scope, *also)))
+    head = f"# {_plain(question)}\n\nFrom index {_plain(answer.index)} of {asked}.\n"
     return "\n".join([head, *(_match(match) for match in answer.matches)])
 
 

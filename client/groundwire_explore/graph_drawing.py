@@ -93,15 +93,12 @@ def _apart(curves: Sequence[Curve]) -> tuple[Curve, ...]:
     """The curves, where two of opposite directions join the same boxes, with one label above the other."""
     links = {(curve.start, curve.end) for curve in curves}
     return tuple(
-        replace(curve, spots=tuple(_moved(spot, curve.start < curve.end) for spot in curve.spots))
+        replace(curve, spots=tuple(replace(spot, y=spot.y + down) for spot in curve.spots))
         if (curve.end, curve.start) in links
         else curve
         for curve in curves
+        for down in (_HALF_LINE if curve.start < curve.end else -_HALF_LINE,)
     )
-
-
-def _moved(spot: Spot, is_down: bool) -> Spot:
-    return replace(spot, y=spot.y + (_HALF_LINE if is_down else -_HALF_LINE))
 
 
 def _boxes(nodes: Sequence[Placed], places: Mapping[int, Rectangle]) -> tuple[Box, ...]:

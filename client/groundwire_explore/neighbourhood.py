@@ -94,7 +94,20 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
         for side in (EdgeDirection.EDGE_DIRECTION_INCOMING, EdgeDirection.EDGE_DIRECTION_OUTGOING)
         if asked.direction in ("both", choice(EdgeDirection, side))
     ]
-    walks = await asyncio.gather(*(_walk(client, snapshot, asked, side) for side in sides))
+    walks = await asyncio.gather(
+        *(
+            client.expand(
+                snapshot,
+                [asked.id],
+                max_depth=asked.depth,
+                max_nodes=_MOST_NODES,
+                edge_allowlist=[asked.edge or "*"],
+                direction=side,
+                min_confidence=asked.confidence,
+            )
+            for side in sides
+        )
+    )
     placed = _placed(zip(sides, walks, strict=True), fetched.texts)
     edges = _edges((edge for walk in walks for edge in walk.edges), placed)
     text = next(iter(fetched.texts), None)
@@ -107,20 +120,6 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
         edges,
         tuple(sorted({edge.edge_type for edge in edges} | ({asked.edge} if asked.edge else set()))),
         tuple(dict.fromkeys(_REASONS[walk.debug.reason] for walk in walks if walk.debug.reason in _REASONS)),
-    )
-
-
-async def _walk(
-    client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood, side: EdgeDirection.ValueType
-) -> ExpandDependencyTreeResponse:
-    return await client.expand(
-        scope,
-        [asked.id],
-        max_depth=asked.depth,
-        max_nodes=_MOST_NODES,
-        edge_allowlist=[asked.edge or "*"],
-        direction=side,
-        min_confidence=asked.confidence,
     )
 
 

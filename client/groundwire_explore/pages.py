@@ -64,20 +64,32 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Explorer:
-    """Makes the pages.
+class Settings:
+    """The parameters that start the application.
 
     Attributes:
-        client: The server, with the access of the user who started the program.
+        connect: Makes the client of the server, inside the event loop.
+        key: The secret that a request for content must have.
+        host: The `Host` header of a request: address and port.
         repository: Only indexes of this repository are offered; empty for all.
         branch: Only indexes of this branch are offered; empty for all.
         trace: The file of a run's trace; None without one.
     """
 
+    connect: Callable[[], AsyncGroundwireClient]
+    key: str
+    host: str
+    repository: str = ""
+    branch: str = ""
+    trace: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explorer:
+    """Makes the pages; `client` has the access of the user who started the program."""
+
     client: AsyncGroundwireClient
-    repository: str
-    branch: str
-    trace: Path | None
+    settings: Settings
 
     @property
     def views(self) -> Mapping[str, Callable[[Pairs], Awaitable[Page]]]:
@@ -90,7 +102,7 @@ class Explorer:
             "/node": self.node,
             "/indexes": self.indexes,
         }
-        return {**found, "/run": self.run} if self.trace else found
+        return {**found, "/run": self.run} if self.settings.trace else found
 
     async def ask(self, pairs: Pairs) -> Page:
         """A question, and its matches; without a question, where to begin."""
@@ -100,8 +112,8 @@ class Explorer:
         if not question.q:
             values["seen"] = await attempted(overview(self.client, index_scope(scope), "")) if scope else _NO_INDEX
             return Page("ask.html", "Ask", "Ask a question.", values)
-        answer = await self._answer(scope, question, how)
-        exported = markdown(question.q, scope, answer) if isinstance(answer, Results) else ""
+        answer = await self._answer([scope, *question.also], question, how)
+        exported = markdown(question.q, scope, answer, question.also) if isinstance(answer, Results) else ""
         title = f"{shown(question.q)[:60]} · Ask"
         return Page("ask.html", title, _told(answer), {**values, "answer": answer, "exported": exported})
 
@@ -135,7 +147,8 @@ class Explorer:
         values = await self._place(question)
         answers: list[Results | Problem] = []
         if question.q:
-            asked = (self._answer(side.scope or str(values["scope"]), question, side) for side in sides)
+            everywhere = [str(values["scope"]), *question.also]
+            asked = (self._answer([side.scope] if side.scope else everywhere, question, side) for side in sides)
             answers = list(await asyncio.gather(*asked))
         found = [answer.matches if isinstance(answer, Results) else () for answer in answers]
         moves = [_moves(*found), _moves(*reversed(found))] if answers else []
@@ -172,26 +185,29 @@ class Explorer:
 
     async def run(self, pairs: Pairs) -> Page:
         """The steps of the pipeline's run."""
-        assert self.trace is not None
+        assert self.settings.trace is not None
         values = await self._place(read(Place, pairs))
         try:
-            ran = await asyncio.to_thread(partial(read_run, self.trace))
+            ran = await asyncio.to_thread(partial(read_run, self.settings.trace))
         except PipelineError as error:
             failed = Problem("The trace cannot be shown", (str(error),))
             return Page("problem.html", "Run", failed.title, {**values, "problem": failed})
         told = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
-        return Page("run.html", "Run", told, {**values, "ran": ran, "file": shown(str(self.trace))})
+        return Page("run.html", "Run", told, {**values, "ran": ran, "file": shown(str(self.settings.trace))})
 
     def failed(self, error: Exception) -> Page:
         """The page in place of one that cannot be made."""
         told = problem(error)
         return Page("problem.html", "Problem", told.title, {"options": (), "scope": "", "problem": told})
 
-    async def _answer(self, scope: str, question: Question, how: Search) -> Results | Problem:
-        return await attempted(search(self.client, index_scope(scope), question.q, how)) if scope else _NO_INDEX
+    async def _answer(self, names: Sequence[str], question: Question, how: Search) -> Results | Problem:
+        if not names[0]:
+            return _NO_INDEX
+        scopes = [index_scope(name) for name in dict.fromkeys(names)]
+        return await attempted(search(self.client, scopes, question.q, how))
 
     async def _listed(self) -> Sequence[IndexVersion]:
-        return (await self.client.list_indexes(self.repository, self.branch)).indexes
+        return (await self.client.list_indexes(self.settings.repository, self.settings.branch)).indexes
 
     async def _place(self, place: Place) -> Values:
         """The indexes to choose from, and the chosen one: the first active one, unless the URL names one."""

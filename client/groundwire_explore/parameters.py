@@ -114,8 +114,10 @@ class Question(Place):
 
     Attributes:
         q: The query.
+        also: Other indexes to ask as well, as in `scope`; a name that ends in `*` is a pattern.
     """
 
+    also: tuple[Annotated[str, Field(max_length=1_000)], ...] = ()
     q: Annotated[str, Field(max_length=100_000)] = ""
 
 
@@ -174,7 +176,9 @@ def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = ""
     for name, value in pairs:
         if value and name.startswith(prefix):
             given.setdefault(name.removeprefix(prefix), []).append(value)
-    return model.model_validate({name: values if name == "retriever" else values[-1] for name, values in given.items()})
+    return model.model_validate(
+        {name: own if name in ("retriever", "also") else own[-1] for name, own in given.items()}
+    )
 
 
 def index_scope(name: str) -> IndexScope:

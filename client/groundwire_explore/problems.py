@@ -58,7 +58,9 @@ class Problem:
 def problem(error: Exception) -> Problem:
     """The problem that one of `FAILURES` is."""
     if isinstance(error, ValidationError):
-        broken = tuple(f"{'.'.join(map(str, one['loc']))}: {_rule(one['msg'])}" for one in error.errors())
+        broken = tuple(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()
+        )
         return Problem(
             "The address of this page cannot be used", broken, "Change the address, or start over.", is_request=True
         )
@@ -77,7 +79,3 @@ async def attempted(call: Awaitable[_Answer]) -> _Answer | Problem:
         return await call
     except FAILURES as error:
         return problem(error)
-
-
-def _rule(message: str) -> str:
-    return message.removeprefix("Value error, ")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from groundwire_client import SourceLocation
+from groundwire_client import IndexScope, SourceLocation, scope_name, scope_of_id
 from groundwire_explore.problems import Problem
 from groundwire_explore.source_text import SourceText
 
@@ -137,12 +137,13 @@ class Results:
     """An answered search.
 
     Attributes:
-        index: The index version that answered.
+        index: The index version that answered, of several each with its scope.
         matches: Best first.
         budget: What was packed; None without texts.
         facts: How the answer was made: names and values.
         notices: Parts that could not be shown, and remarks that every reader needs.
         problems: Other calls than the search itself that failed.
+        versions: The index versions that answered.
     """
 
     index: str
@@ -151,3 +152,9 @@ class Results:
     facts: tuple[tuple[str, str], ...]
     notices: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=())
+    versions: tuple[IndexScope, ...] = ()
+
+    def version_of(self, node_id: str) -> str:
+        """The index version that a node is in, as in an address."""
+        names = (scope_name(own.repository, own.branch, own.active_index) for own in self.versions)
+        return next(name for name in names if name.startswith(f"{scope_of_id(node_id)}::"))

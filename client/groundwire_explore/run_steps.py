@@ -94,24 +94,21 @@ def _steps(events: Sequence[TraceEvent], begun: RunStarted, total: float) -> tup
 
 def _step(start: StepStarted, end: StepEnded | None, begin: float, total: float) -> Step:
     begin = min(max(begin, 0.0), 1.0)
-    if end is None:
-        return Step(
-            start.number, shown(start.step_id), shown(start.action), "running", "", "", begin, 1 - begin, "", "", (),
-            (), _pairs(start.settings),
-        )  # fmt: skip
+    length = min(max(end.duration_seconds / total, 0.004), 1 - begin) if end else 1 - begin
+    tokens = f"{end.prompt_tokens} + {end.completion_tokens}" if end else ""
     return Step(
         number=start.number,
         id=shown(start.step_id),
         action=shown(start.action),
-        ending=end.ending,
-        transition=shown(end.transition),
-        seconds=f"{end.duration_seconds:.3f} s",
+        ending=end.ending if end else "running",
+        transition=shown(end.transition) if end else "",
+        seconds=f"{end.duration_seconds:.3f} s" if end else "",
         start=begin,
-        length=min(max(end.duration_seconds / total, 0.004), 1 - begin),
-        tokens=f"{end.prompt_tokens} + {end.completion_tokens}" if end.prompt_tokens or end.completion_tokens else "",
-        rule=shown(": ".join(filter(None, (end.rule, end.error)))),
-        detail=_pairs(end.detail),
-        outputs=_pairs(end.outputs),
+        length=length,
+        tokens="" if tokens == "0 + 0" else tokens,
+        rule=shown(": ".join(filter(None, (end.rule, end.error)))) if end else "",
+        detail=_pairs(end.detail) if end else (),
+        outputs=_pairs(end.outputs) if end else (),
         settings=_pairs(start.settings),
     )
 

@@ -47,9 +47,10 @@ def query_bars(match: QueryMatch, matches: Sequence[QueryMatch], ranking: Rankin
 def hit_bars(hit: SearchHit, hits: Sequence[SearchHit]) -> tuple[Bar, ...]:
     """The bars of a hit of `SearchNodes`: its place in each retriever's list, then its score."""
     bars = [
-        Bar("retriever", name, f"{place.score:.4g}", _share(name, place.score, _listed(hits, name)), f"#{place.rank}")
-        for place in hit.retrievers
-        for name in (choice(Retriever, place.retriever),)
+        Bar("retriever", name, f"{own.score:.4g}", _share(name, own.score, scores), f"#{own.rank}")
+        for own in hit.retrievers
+        for name in (choice(Retriever, own.retriever),)
+        for scores in ([one.score for other in hits for one in other.retrievers if one.retriever == own.retriever],)
     ]
     best = max(other.score for other in hits)
     return (*bars, Bar("final", "score", f"{hit.score:.4g}", _part(hit.score, best)))
@@ -76,10 +77,6 @@ def _factor(name: str, factor: float, reason: str) -> Iterator[Bar]:
     """A factor of 1 changed nothing and is left out, as is 0: a server that does not know it."""
     if factor not in (0, 1):
         yield Bar("ranking", name, f"\N{MULTIPLICATION SIGN} {factor:.3g}", min(factor, 1.0), reason)
-
-
-def _listed(hits: Iterable[SearchHit], name: str) -> list[float]:
-    return [place.score for hit in hits for place in hit.retrievers if choice(Retriever, place.retriever) == name]
 
 
 def _share(name: str, value: float, others: Iterable[float]) -> float:

@@ -17,12 +17,18 @@ from groundwire_client import (
     QueryMatch,
     QueryResponse,
     Retriever,
+    Scopes,
     SearchHit,
+    SearchNodesResponse,
     SearchType,
+    by_scope,
     choices,
     ids,
+    is_pattern,
+    packed,
     pinned,
 )
+from groundwire_client.cli import indexes
 from groundwire_explore import describing
 from groundwire_explore.parameters import QUERY_MODE, Search
 from groundwire_explore.problems import Problem, attempted
@@ -72,14 +78,19 @@ _MOST_EXPLAINED = 100
 """Hits of the search that finds which tokens the matches of a query contain."""
 
 
-async def search(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
-    """Searches, and asks why. Raises one of `problems.FAILURES` when the search itself fails."""
+async def search(client: AsyncGroundwireClient, scopes: Sequence[IndexScope], query: str, asked: Search) -> Results:
+    """Searches one index, or several as one, and asks why. Raises one of `problems.FAILURES` if the search fails."""
+    scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
     if asked.mode == QUERY_MODE:
         return await _query(client, scope, query, asked)
     return await _search_nodes(client, scope, query, asked)
 
 
-async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
+def _versions(scope: Scopes, found: QueryResponse | SearchNodesResponse) -> list[IndexScope]:
+    return [pinned(scope, found.index)] if isinstance(scope, IndexScope) else list(found.scopes)
+
+
+async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search) -> Results:
     answer = await client.query(
         scope,
         query,
@@ -90,7 +101,7 @@ async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, a
         rerank=asked.rerank,
         budget_tokens=asked.budget,
     )
-    snapshot = pinned(scope, answer.index)
+    snapshot = _versions(scope, answer)
     tokens, edges = await asyncio.gather(
         attempted(_matched_tokens(client, snapshot, query, asked, answer)),
         attempted(_edges_between(client, snapshot, ids(answer))),
@@ -98,7 +109,7 @@ async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, a
     names = {match.id: (match.rank, describing.name_of_match(match)) for match in answer.matches}
     words = _words(query)
     return Results(
-        answer.index,
+        indexes(answer),
         tuple(
             _match_of_query(
                 match,
@@ -113,14 +124,15 @@ async def _query(client: AsyncGroundwireClient, scope: IndexScope, query: str, a
         describing.query_facts(answer.meta),
         describing.query_notices(answer),
         tuple(part for part in (tokens, edges) if isinstance(part, Problem)),
+        tuple(snapshot),
     )
 
 
-async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search) -> Results:
+async def _search_nodes(client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search) -> Results:
     found = await client.search(
         scope, query, search_type=choices(SearchType)[asked.mode], top_k=asked.k, filter=asked.filter, explain=True
     )
-    snapshot = pinned(scope, found.index)
+    snapshot = _versions(scope, found)
     edges, texts = await asyncio.gather(
         attempted(_edges_between(client, snapshot, ids(found))),
         attempted(_texts_of(client, snapshot, ids(found), asked.budget)),
@@ -131,7 +143,7 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query:
     skipped = describing.skip_reasons(fetched.skipped)
     words = _words(query)
     return Results(
-        found.index,
+        indexes(found),
         tuple(
             _match_of_search(
                 hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), words
@@ -142,6 +154,7 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: IndexScope, query:
         describing.search_facts(found),
         describing.search_notices(found),
         tuple(part for part in (edges, texts) if isinstance(part, Problem)),
+        tuple(snapshot),
     )
 
 
@@ -151,13 +164,20 @@ def _words(query: str) -> tuple[str, ...]:
 
 
 async def _texts_of(
-    client: AsyncGroundwireClient, scope: IndexScope, nodes: Sequence[str], budget: int
+    client: AsyncGroundwireClient, scope: Scopes, nodes: Sequence[str], budget: int
 ) -> FetchNodeTextsResponse:
-    return await client.fetch(scope, nodes, budget_tokens=budget) if nodes else FetchNodeTextsResponse()
+    """The texts of hits of one or several scopes, within one budget."""
+    parts = by_scope(scope, nodes) if nodes else []
+    answers = await asyncio.gather(*(client.fetch(own, ids_, budget_tokens=budget) for own, ids_ in parts))
+    texts = sorted((text for answer in answers for text in answer.texts), key=lambda text: nodes.index(text.id))
+    kept, over = packed(texts, budget)
+    skipped = [*over, *(node for answer in answers for node in answer.skipped)]
+    used = sum(text.token_count for text in kept)
+    return FetchNodeTextsResponse(texts=kept, skipped=skipped, used_tokens=used)
 
 
 async def _matched_tokens(
-    client: AsyncGroundwireClient, scope: IndexScope, query: str, asked: Search, answer: QueryResponse
+    client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search, answer: QueryResponse
 ) -> Mapping[str, tuple[str, ...]]:
     """The tokens of the query that each match contains, which only `SearchNodes` states; by id.
 
@@ -178,19 +198,21 @@ async def _matched_tokens(
 
 
 async def _edges_between(
-    client: AsyncGroundwireClient, scope: IndexScope, seeds: Sequence[str]
+    client: AsyncGroundwireClient, scope: Scopes, seeds: Sequence[str]
 ) -> ExpandDependencyTreeResponse:
-    """The edges between these nodes: a walk that has no room for others."""
-    if not seeds:
-        return ExpandDependencyTreeResponse()
-    return await client.expand(
-        scope,
-        seeds,
-        max_depth=1,
-        max_nodes=len(seeds),
-        edge_allowlist=["*"],
-        direction=EdgeDirection.EDGE_DIRECTION_BOTH,
-    )
+    """The edges between these nodes: walks that have no room for others."""
+    walked = ExpandDependencyTreeResponse()
+    for own, nodes in by_scope(scope, seeds) if seeds else ():
+        part = await client.expand(
+            own,
+            nodes,
+            max_depth=1,
+            max_nodes=len(nodes),
+            edge_allowlist=["*"],
+            direction=EdgeDirection.EDGE_DIRECTION_BOTH,
+        )
+        walked.MergeFrom(part)
+    return walked
 
 
 def _links(

@@ -65,7 +65,7 @@ async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexS
 
 
 def _with_changes(compared: Difference, old: Folder, new: Folder) -> Difference:
-    # By the id without repository and branch, so that two branches can be compared.
+    # Ids without repository and branch, so that two branches can be compared.
     olds, news = ({hit.id.split(SEPARATOR, 2)[-1]: hit for hit in folder.hits} for folder in (old, new))
     common = olds.keys() & news.keys()
     return replace(

@@ -18,6 +18,7 @@ from groundwire_client import (
     SearchNodesResponse,
     SearchType,
     SkipReason,
+    scope_of_id,
     telling_paths,
 )
 from groundwire_client import GraphEdge as ServerEdge
@@ -126,7 +127,7 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], scop
     """The nodes and edges around `starts`, names and ids."""
     numbers = {node.id: number for number, node in enumerate(walked.nodes, start=1)}
     nodes = [_described(node, GraphNode, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
-    missing = sum(scope.has_id(start) for start in set(starts) - set(walked.seed_ids))
+    missing = sum(scope_of_id(start) == scope.name for start in set(starts) - set(walked.seed_ids))
     notes = (
         f"{missing} of the ids are no nodes that are there." if missing else "",
         _WALK_NOTES.get(walked.debug.reason, ""),

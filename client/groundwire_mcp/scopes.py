@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from groundwire_client import IndexScope
-from groundwire_client.cli import SEPARATOR, scope_name, scope_named
+from groundwire_client import IndexScope, scope_name, scope_of_id
+from groundwire_client.cli import scope_named
 from groundwire_mcp.errors import ToolError, not_available
 
 
@@ -29,10 +29,6 @@ class AllowedScope:
     def name(self) -> str:
         """How tools name it: `REPOSITORY::BRANCH`."""
         return scope_name(self.repository, self.branch)
-
-    def has_id(self, name: str) -> bool:
-        """True for what begins as the ids of the scope do."""
-        return name.startswith(f"{self.name}{SEPARATOR}")
 
     @property
     def index_scope(self) -> IndexScope:
@@ -59,7 +55,7 @@ class AllowedScopes:
 
     def of_ids(self, nodes: Sequence[str]) -> AllowedScope | None:
         """The scope of the ids among `nodes`; None where there is no id. Raises ToolError."""
-        found = [scope for scope in self.all if any(map(scope.has_id, nodes))]
+        found = self._by_name.keys() & set(map(scope_of_id, nodes))
         if len(found) > 1:
             raise ToolError("the ids are of several repositories: make one call for each repository")
-        return found[0] if found else None
+        return self._by_name[found.pop()] if found else None

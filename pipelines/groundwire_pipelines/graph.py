@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from groundwire_client import DependencyPath, GraphEdge, NodeText, ServiceContext
+from groundwire_client import DependencyPath, GraphEdge, NodeText, ServiceContext, scope_of_id
 from groundwire_pipelines.rendering.shown import EvidenceNode, distinct
-from groundwire_pipelines.state import PipelineState, Retrieval
+from groundwire_pipelines.state import PipelineState
 
 _Item = TypeVar("_Item")
 
@@ -50,8 +50,9 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
     hits = {hit.id: EvidenceNode.of(hit) for hit in state.retrieval_hits}
     known = {**hits, **on_paths, **walked, **texts}
-    others = in_turn([_ids(retrieval) for retrieval in newest_first])
-    return [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
+    others = in_turn([[*one.chosen, *one.seeds, *(node.id for node in one.walked)] for one in newest_first])
+    nodes = [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
+    return [replace(node, scope=scope_of_id(node.id)) for node in nodes] if state.scopes else nodes
 
 
 def edges_of(state: PipelineState) -> tuple[GraphEdge, ...]:
@@ -70,10 +71,6 @@ def services_of(state: PipelineState) -> list[ServiceContext]:
     for service in (one for retrieval in reversed(state.retrievals()) for one in retrieval.services):
         first.setdefault(service.service_name, service)
     return list(first.values())
-
-
-def _ids(retrieval: Retrieval) -> list[str]:
-    return [*retrieval.chosen, *retrieval.seeds, *(node.id for node in retrieval.walked)]
 
 
 def in_turn(lists: Iterable[Iterable[_Item]]) -> Iterable[_Item]:

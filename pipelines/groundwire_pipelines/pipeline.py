@@ -19,7 +19,7 @@ from typing import Self, TypedDict, Unpack
 from pydantic import JsonValue
 
 from groundwire.tokens import TokenCounter
-from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, NodeFilter
+from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, IndexScope, NodeFilter, is_pattern
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
@@ -43,6 +43,7 @@ class RunOptions(TypedDict, total=False):
         repository: The repository to search; that of the pipeline's settings when absent or empty.
         branch: The branch to search; that of the pipeline's settings when absent or empty.
         active_index: The index version to search; that of the settings, else the active one, pinned for the whole run.
+        scopes: Several scopes to search as one, in place of the three above. A name that ends in `*` is a pattern.
         access: What the caller may see; public nodes only when absent, whatever default the client has. With None the
             request states no access: then the client's own access applies, or what the server grants to the token or
             certificate.
@@ -67,6 +68,7 @@ class RunOptions(TypedDict, total=False):
     repository: str
     branch: str
     active_index: str
+    scopes: Sequence[IndexScope]
     access: AccessContext | None
     filter: NodeFilter
     is_english: bool
@@ -86,8 +88,8 @@ class PipelineResult:
     `answer` is for the user: the model's answer, or the evidence if the pipeline calls no model. `context_blocks` are
     the evidence behind it, from all retrievals of the question, and `evidence` the texts in it, by handle; in
     `context_blocks` a summary may replace them. `graph` has all nodes that were found or reached, with or without a
-    text in the evidence, and the edges between them. `index` is the index version that the run was pinned to, empty if
-    it never called the server. `state` is the state at the end of the run.
+    text in the evidence, and the edges between them. `index` is the index version that the run was pinned to, each
+    with its scope if it asked several; empty if it never called the server. `state` is the state at the end of the run.
     """
 
     answer: str
@@ -127,14 +129,22 @@ class Pipeline:
             RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
-        state = PipelineState(
-            user_question=question,
+        one = IndexScope(
             repository=options.get("repository") or settings.repository,
             branch=options.get("branch") or settings.branch,
+            active_index=options.get("active_index") or settings.active_index,
+        )
+        scopes = list(options.get("scopes") or [one] * is_pattern(one))
+        asked = scopes or [one]
+        state = PipelineState(
+            user_question=question,
+            repository=", ".join(dict.fromkeys(own.repository for own in asked)),
+            branch=", ".join(dict.fromkeys(own.branch for own in asked)),
             is_english=options.get("is_english", True),
             session_id=options.get("session_id", ""),
             user_id=options.get("user_id", ""),
-            active_index=options.get("active_index") or settings.active_index,
+            active_index="" if scopes else one.active_index,
+            scopes=scopes,
             retrieval_access=options.get("access", AccessContext()),
             retrieval_filter=_both(settings.filter, options.get("filter", NodeFilter())),
         )

@@ -22,9 +22,9 @@ class PipelineSettings(BaseModel):
     entry_step_id: Annotated[str, Field(min_length=1)]
     """The step that a run starts at."""
     repository: str = ""
-    """The repository to search; a run may name another."""
+    """The repository to search, or a pattern such as `team-*`; a run may name others."""
     branch: str = ""
-    """The branch to search; a run may name another."""
+    """The branch to search, or a pattern; a run may name others."""
     active_index: str = ""
     """The index version to search; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None

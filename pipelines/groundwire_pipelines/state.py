@@ -15,6 +15,7 @@ from groundwire_client import (
     DependencyPath,
     ExpandDebug,
     GraphEdge,
+    IndexScope,
     NodeFilter,
     NodeText,
     PathNode,
@@ -81,7 +82,10 @@ class Retrieval:
 
 @dataclass(slots=True)
 class PipelineState:
-    """The state of a run. `repository`, `branch`, access and the caller's filter come from its caller."""
+    """The state of a run. `repository`, `branch`, access and the caller's filter come from its caller.
+
+    If the run asks several scopes, `repository` and `branch` list their names as the caller gave them.
+    """
 
     user_question: str
     repository: str
@@ -90,7 +94,9 @@ class PipelineState:
     session_id: str = ""
     user_id: str = ""
     active_index: str = ""
-    """The pinned index version: the caller's, or that of the first response."""
+    """The pinned index version: the caller's, or that of the first response; of several scopes each with its scope."""
+    scopes: list[IndexScope] = field(default_factory=list)
+    """The scopes of a run that asks several: the caller's, then those that answered first, pinned. Empty for one."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
     """The access of the caller; None for the access that its token or certificate grants.

@@ -11,9 +11,10 @@ from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._names import print_notes, unknown_names
-from groundwire_client.cli._options import AccessOptions, ConnectionOptions, only, with_options
-from groundwire_client.cli._parts import place
+from groundwire_client.cli._options import AccessOptions, ConnectionOptions, given_scopes, with_options
+from groundwire_client.cli._parts import indexes, place
 from groundwire_client.cli._query_command import query
+from groundwire_client.cli._query_rendering import query_facts
 from groundwire_client.cli._text import json_or_text, printable
 
 __all__ = [
@@ -25,13 +26,15 @@ __all__ = [
     "ConnectionOptions",
     "FilterOptions",
     "app",
+    "given_scopes",
     "in_panel",
+    "indexes",
     "is_loopback_host",
     "json_or_text",
-    "only",
     "place",
     "print_notes",
     "printable",
+    "query_facts",
     "register",
     "scope_name",
     "scope_named",

@@ -24,6 +24,7 @@ from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import Scopes, pinned
 from groundwire_client._resolution import NameResolutionError
+from groundwire_client._several import is_pattern
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
@@ -196,16 +197,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
     @property
     def scopes(self) -> Scopes:
         """The scopes of a call that may ask several. Raises typer.BadParameter (exit code 2)."""
-        if len(self.repository) == len(self.branch) == 1 and "*" not in (self.repository[0][-1:], self.branch[0][-1:]):
-            return self.scope
-        if self.index:
-            raise typer.BadParameter("only one repository and branch can be read in a version", param_hint="--index")
-        count = max(len(self.repository), len(self.branch))
-        repositories, branches = (own * count if len(own) == 1 else own for own in (self.repository, self.branch))
-        if len(repositories) != len(branches):
-            raise typer.BadParameter("give one for all repositories, or one for each", param_hint="--branch")
-        pairs = zip(repositories, branches, strict=True)
-        return [IndexScope(repository=repository, branch=branch) for repository, branch in pairs]
+        return given_scopes(self.repository, self.branch, self.index)
 
     def answer(
         self,
@@ -235,6 +227,21 @@ class CallOptions(AccessOptions, ConnectionOptions):
         else:
             show(one or IndexScope(), response)
         print_notes(notes)
+
+
+def given_scopes(repositories: list[str], branches: list[str], index: str) -> Scopes:
+    """The scopes that options name: one branch for all repositories, or one each. Raises typer.BadParameter."""
+    count = max(len(repositories), len(branches))
+    repositories, branches = (own * count if len(own) == 1 else own for own in (repositories, branches))
+    if len(repositories) != len(branches):
+        raise typer.BadParameter("give one for all repositories, or one for each", param_hint="--branch")
+    pairs = zip(repositories, branches, strict=True)
+    scopes = [IndexScope(repository=repository, branch=branch) for repository, branch in pairs]
+    if count == 1 and not is_pattern(scopes[0]):
+        return pinned(scopes[0], index)
+    if index:
+        raise typer.BadParameter("only one repository and branch can be read in a version", param_hint="--index")
+    return scopes
 
 
 def only(option: str, values: Sequence[str]) -> str:

@@ -74,7 +74,8 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
         Syntax.guess_lexer(location.path) if location.path else "text",
         theme="ansi_dark",
         background_color="default",
-        line_numbers=_has_lines_of_file(shown, location),
+        # An outline leaves lines of the file out, or adds some to its end.
+        line_numbers=location.start_line > 0 and location.end_line - location.start_line == shown.count("\n"),
         start_line=location.start_line or 1,
         word_wrap=sys.stdout.isatty(),
     )
@@ -85,11 +86,6 @@ def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation
         return Group(title, node_id(scope, name), Panel.fit(source))
     symbol = symbol_beside(location.path, otherwise) if otherwise != name else ""
     return Group(title, *([Text(printable(symbol), overflow="fold")] if symbol else []), Panel.fit(source))
-
-
-def _has_lines_of_file(text: str, location: SourceLocation) -> bool:
-    """True if a text can be numbered by its place: an outline leaves lines of the file out, or adds some to its end."""
-    return location.start_line > 0 and location.end_line - location.start_line == text.count("\n")
 
 
 def scope_label(scope: IndexScope) -> str:

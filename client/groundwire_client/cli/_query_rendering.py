@@ -199,11 +199,14 @@ def _services_table(services: Iterable[ServiceContext]) -> Table:
 def explanation(meta: RetrieveMeta) -> Table:
     """The form of the query, the retrievers and their weights, the parameters, the counts, the time."""
     table = Table(box=None, pad_edge=False, show_header=False)
-    for name, facts in _facts(meta):
-        told = "; ".join(filter(None, facts))
-        if told:
-            table.add_row(Text(name, style="dim"), Text(printable(told), overflow="fold"))
+    for name, told in query_facts(meta):
+        table.add_row(Text(name, style="dim"), Text(printable(told), overflow="fold"))
     return table
+
+
+def query_facts(meta: RetrieveMeta) -> list[tuple[str, str]]:
+    """How a query was answered: names and values."""
+    return [(name, told) for name, facts in _facts(meta) if (told := "; ".join(filter(None, facts)))]
 
 
 def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:

@@ -6,10 +6,20 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from groundwire_client import NodeFilter, NodeText, PrioritizationMode, ReachedNode, SkippedNode, SkipReason, choices
+from groundwire_client import (
+    NodeFilter,
+    NodeText,
+    PrioritizationMode,
+    ReachedNode,
+    SkippedNode,
+    SkipReason,
+    by_scope,
+    choices,
+    packed,
+)
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
-from groundwire_pipelines.actions.scope import narrowed, pin, scope_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
@@ -56,9 +66,9 @@ class _Wanted:
 
     def first(self, most: int | None, mode: str) -> "_Wanted":
         """The first ones in the order of a mode, seeds and graph nodes together; None means all."""
-        return self if most is None else self.only(set(list(dict.fromkeys(self._in_order(mode)))[:most]))
+        return self if most is None else self.only(set(list(dict.fromkeys(self.in_order(mode)))[:most]))
 
-    def _in_order(self, mode: str) -> Iterable[str]:
+    def in_order(self, mode: str) -> Iterable[str]:
         """The ids in the order in which the server packs their texts."""
         seeds = set(self.seeds)
         around = sorted((node for node in self.nodes if node.id not in seeds), key=lambda node: (node.depth, node.id))
@@ -82,7 +92,7 @@ def _group(seed: str, nodes: Iterable[ReachedNode]) -> Iterable[str]:
 
 
 async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    scope_of(state)
+    scopes_of(state)
     in_tokens = step.max_chars is None
     budget = step.max_chars or step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     mode = "seed_first" if state.chosen_nodes else step.prioritization_mode
@@ -119,26 +129,35 @@ async def _fetch_pages(
     """Requests texts again that only the response size left out, while budget is left and each response has some."""
     texts: list[NodeText] = []
     skipped: list[SkippedNode] = []
+    places = {node_id: place for place, node_id in enumerate(dict.fromkeys(wanted.in_order(mode)))}
     while wanted.seeds or wanted.nodes:
+        found, left = list[NodeText](), list[SkippedNode]()
         with sending():
-            result = await runtime.retrieval.fetch(
-                scope_of(state),
-                wanted.seeds,
-                wanted.nodes,
-                budget_tokens=budget if in_tokens else None,
-                max_chars=None if in_tokens else budget,
-                prioritization_mode=choices(PrioritizationMode)[mode],
-                filter=filter,
-                lifecycle=runtime.settings.wire_lifecycle,
-                access=state.retrieval_access,
-            )
-        pin(state, result.index)
-        texts += result.texts
-        budget -= result.used_tokens if in_tokens else result.used_chars
-        again = {node.id for node in result.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
-        if not result.texts or budget <= 0:
+            for scope, ids in by_scope(scopes_of(state), wanted.ids):
+                own = wanted.only(set(ids))
+                result = await runtime.retrieval.fetch(
+                    scope,
+                    own.seeds,
+                    own.nodes,
+                    budget_tokens=budget if in_tokens else None,
+                    max_chars=None if in_tokens else budget,
+                    prioritization_mode=choices(PrioritizationMode)[mode],
+                    filter=filter,
+                    lifecycle=runtime.settings.wire_lifecycle,
+                    access=state.retrieval_access,
+                )
+                pin(state, result.index)
+                found += result.texts
+                left += result.skipped
+        if state.scopes:
+            found, over = packed(sorted(found, key=lambda text: places[text.id]), budget, in_tokens=in_tokens)
+            left += over
+        texts += found
+        budget -= sum(text.token_count if in_tokens else len(text.text) for text in found)
+        again = {node.id for node in left if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
+        if not found or budget <= 0:
             again = set()
-        skipped += [node for node in result.skipped if node.id not in again]
+        skipped += [node for node in left if node.id not in again]
         wanted = wanted.only(again)
     return texts, skipped
 

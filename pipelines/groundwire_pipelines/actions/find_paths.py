@@ -7,17 +7,20 @@ from pydantic import Field
 
 from groundwire_client import (
     EdgeDirection,
+    FindPathsDebug,
     FindPathsResponse,
     HybridParameters,
     NodeFilter,
     SearchType,
+    by_scope,
     choices,
+    scope_of_id,
     telling_paths,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import OneOf, at_least_one
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
@@ -86,7 +89,7 @@ async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, 
     """The nodes that the text names; else the nodes that match it best."""
     with sending():
         named = await runtime.retrieval.search(
-            scope_of(state),
+            scopes_of(state),
             text,
             search_type=SearchType.SEARCH_TYPE_NAME,
             top_k=top_k,
@@ -94,19 +97,19 @@ async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, 
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, named.index)
+    pin(state, named.index, named.scopes)
     if named.hits:
         return PathEnd(text, tuple(map(EvidenceNode.of, named.hits)), is_named=True)
     with sending():
         found = await runtime.retrieval.query(
-            scope_of(state),
+            scopes_of(state),
             text,
             hybrid=HybridParameters(top_k=top_k),
             filter=filter,
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, found.index)
+    pin(state, found.index, found.scopes)
     return PathEnd(text, tuple(map(EvidenceNode.of, found.matches)), is_named=False)
 
 
@@ -122,22 +125,30 @@ async def _paths(
     max_hops, max_paths, max_nodes = settings.max_hops, settings.max_paths, settings.graph_max_nodes
     if max_hops is None or max_paths is None or max_nodes is None or settings.graph_edge_allowlist is None:
         raise StepError("settings-key-missing", f"the pipeline's settings need each of {', '.join(_LIMITS)}")
+    # No edge leads from one scope into another.
+    common = set(map(scope_of_id, from_ids)) & set(map(scope_of_id, to_ids))
+    ends = [node_id for node_id in (*from_ids, *to_ids) if scope_of_id(node_id) in common]
+    found = FindPathsResponse(debug=FindPathsDebug(reason="ok"))
     with sending():
-        found = await runtime.retrieval.find_paths(
-            scope_of(state),
-            from_ids,
-            to_ids,
-            max_hops=max_hops,
-            max_paths=min(max_paths * _SPARE_PATHS, _MOST_PATHS),
-            max_nodes=max_nodes,
-            edge_allowlist=settings.graph_edge_allowlist,
-            direction=choices(EdgeDirection)[direction],
-            filter=filter,
-            min_confidence=settings.graph_min_confidence or 0.0,
-            lifecycle=runtime.settings.wire_lifecycle,
-            access=state.retrieval_access,
-        )
-    pin(state, found.index)
+        for scope, ids in by_scope(scopes_of(state), ends):
+            part = await runtime.retrieval.find_paths(
+                scope,
+                [node_id for node_id in from_ids if node_id in ids],
+                [node_id for node_id in to_ids if node_id in ids],
+                max_hops=max_hops,
+                max_paths=min(max_paths * _SPARE_PATHS, _MOST_PATHS),
+                max_nodes=max_nodes,
+                edge_allowlist=settings.graph_edge_allowlist,
+                direction=choices(EdgeDirection)[direction],
+                filter=filter,
+                min_confidence=settings.graph_min_confidence or 0.0,
+                lifecycle=runtime.settings.wire_lifecycle,
+                access=state.retrieval_access,
+            )
+            pin(state, part.index)
+            found.MergeFrom(part)
+    if state.scopes:
+        found.paths.sort(key=lambda path: (len(path.hops), -path.confidence))
     return found
 
 

@@ -20,7 +20,7 @@ from groundwire_client import (
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
 from groundwire_pipelines.actions.query_settings import QuerySettings
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Runtime
@@ -29,7 +29,7 @@ from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
 async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
-    scope = scope_of(state)
+    scopes = scopes_of(state)
     top_k = effective_top_k(step.top_k, runtime.settings)
     budget = step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
     parsed = parsed_query(step.query_from, step.query_parser, state)
@@ -42,7 +42,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     detail |= without_effect
     with sending():
         found = await runtime.retrieval.query(
-            scope,
+            scopes,
             parsed.query,
             hybrid=step.parameters(top_k),
             filter=filter,
@@ -64,7 +64,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             budget_tokens=budget,
             access=state.retrieval_access,
         )
-    pin(state, found.index)
+    pin(state, found.index, found.scopes)
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = [
         SearchHit(id=match.id, score=match.score, rank=match.rank) for match in found.matches if match.rank

@@ -7,7 +7,7 @@ from groundwire_client import DependencyPath, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.render_context_blocks import WRITTEN, show_texts
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
-from groundwire_pipelines.rendering.layout import in_one_line, line_start, place
+from groundwire_pipelines.rendering.layout import in_one_line, line_start, place, where
 from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
@@ -73,8 +73,8 @@ def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceN
 def _node(node_id: str, nodes: Mapping[str, EvidenceNode]) -> str:
     """Symbol and location, as far as they are known; else the id."""
     node = nodes.get(node_id, EvidenceNode(node_id))
-    where = place(node.path, node.start_line, node.end_line)
-    return f"{line_start(node.symbol or node_id)}{f' at {where}' if where else ''}"
+    known = where(node)
+    return f"{line_start(node.symbol or node_id)}{f' at {known}' if known else ''}"
 
 
 def _line(hop: GraphEdge, nodes: Mapping[str, EvidenceNode]) -> str:

@@ -1,10 +1,10 @@
-"""Shared by the retrieval actions: the scope of their calls, and the index version that they stay on."""
+"""Shared by the retrieval actions: the scopes of their calls, and the index versions that they stay on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from groundwire_client import IndexScope, NodeFilter
+from groundwire_client import IndexScope, NodeFilter, Scopes, scope_name
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import merged
@@ -14,8 +14,8 @@ NOTHING_PASSES: Final = "filters_exclude_each_other"
 """The `reason` in the trace if no node can pass both the run's filter and the step's."""
 
 
-def scope_of(state: PipelineState) -> IndexScope:
-    """The run's scope, with its pinned index version once there is one.
+def scopes_of(state: PipelineState) -> Scopes:
+    """The run's scope, or several, with their pinned index versions once there are any.
 
     Raises:
         StepError: `repository-required`, `branch-required`.
@@ -24,20 +24,28 @@ def scope_of(state: PipelineState) -> IndexScope:
         raise StepError("repository-required", "there is no repository: give the run or the pipeline's settings one")
     if not state.branch:
         raise StepError("branch-required", "there is no branch: give the run or the pipeline's settings one")
+    if state.scopes:
+        return state.scopes
     return IndexScope(repository=state.repository, branch=state.branch, active_index=state.active_index)
 
 
-def pin(state: PipelineState, index: str) -> None:
+def pin(state: PipelineState, index: str, scopes: Sequence[IndexScope] = ()) -> None:
     """Pins the run to the index version of its first response, so that all its evidence comes from one version.
+
+    A run over several scopes is pinned to `scopes`, those that answered a search; later calls name their versions.
 
     Raises:
         StepError: `index-changed`, if a server answers a pinned call from another version.
     """
-    if state.active_index and index != state.active_index:
+    if state.scopes and not scopes:
+        return
+    answered = ", ".join(scope_name(own.repository, own.branch, own.active_index) for own in scopes) or index
+    if not state.active_index:
+        state.active_index, state.scopes = answered, list(scopes)
+    elif answered != state.active_index:
         raise StepError(
-            "index-changed", f"the run is pinned to index {state.active_index!r}, but {index!r} answered: ask again"
+            "index-changed", f"the run is pinned to index {state.active_index!r}, but {answered!r} answered: ask again"
         )
-    state.active_index = index
 
 
 def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter | None:

@@ -16,7 +16,7 @@ from groundwire_pipelines.actions.query_input import (
     with_filters,
 )
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scope_of, sending
+from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.runtime import Runtime
@@ -91,7 +91,7 @@ def _mode(step: SearchSettings, state: PipelineState, modes: Collection[str]) ->
 
 async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     state.clear_retrieval()
-    scope = scope_of(state)
+    scopes = scopes_of(state)
     mode = _mode(step, state, runtime.settings.retrieval_modes)
     reranked = mode == "semantic_rerank"
     top_k = effective_top_k(step.top_k, runtime.settings)
@@ -105,7 +105,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     detail |= without_effect
     with sending():
         found = await runtime.retrieval.search(
-            scope,
+            scopes,
             parsed.query,
             search_type=choices(SearchType)["semantic" if reranked else mode],
             top_k=top_k,
@@ -116,7 +116,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, found.index)
+    pin(state, found.index, found.scopes)
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
     state.search_report = SearchReport(

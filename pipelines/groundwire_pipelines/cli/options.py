@@ -16,10 +16,10 @@ _CONVERSATION: Final = "Conversation"
 DEFAULT_HISTORY: Final = Path(typer.get_app_dir("groundwire")) / "history.sqlite"
 
 Repository = Annotated[
-    list[str] | None, typer.Option("--repository", "-r", help="The repository to ask.", show_default="the pipeline's")
+    list[str] | None, typer.Option("--repository", "-r", help="Repository; repeatable.", show_default="the pipeline's")
 ]
 Branch = Annotated[
-    list[str] | None, typer.Option("--branch", "-b", help="The branch to ask.", show_default="the pipeline's")
+    list[str] | None, typer.Option("--branch", "-b", help="Its branch; repeatable.", show_default="the pipeline's")
 ]
 Index = Annotated[str, typer.Option(help="The index version to read.", show_default="the pipeline's or active one")]
 Folders = Annotated[

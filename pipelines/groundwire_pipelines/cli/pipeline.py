@@ -23,7 +23,6 @@ from groundwire_pipelines.definition.merged_yaml import (
 )
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.definition.search_path import PipelineSearch
-from groundwire_pipelines.definition.sources import PipelineSource
 from groundwire_pipelines.definition.wording import did_you_mean
 from groundwire_pipelines.drawing import Language, drawing
 from groundwire_pipelines.errors import DefinitionError, Problem
@@ -43,7 +42,16 @@ def list_pipelines(folder: Folders = None, as_json: AsJson = False) -> None:
     with reported():
         found = PipelineSearch(folder or []).all()
     if as_json:
-        typer.echo(json.dumps([_of_pipeline(pipeline) for pipeline in found], indent=2))
+        told = [
+            {
+                "name": pipeline.name,
+                "description": pipeline.description,
+                "extends": str(pipeline.extends.value) if pipeline.extends else None,
+                "file": str(pipeline.path),
+            }
+            for pipeline in found
+        ]
+        typer.echo(json.dumps(told, indent=2))
         return
     for pipeline in found:
         extends = f" (extends {pipeline.extends.value})" if pipeline.extends else ""
@@ -65,7 +73,16 @@ def list_actions(
         raise typer.BadParameter(f"there is no action {name!r}{hint}", param_hint="ACTION")
     wanted = [known[name]] if name else list(known.values())
     if as_json:
-        typer.echo(json.dumps([_of_action(action) for action in wanted], indent=2))
+        told = [
+            {
+                "name": action.name,
+                "summary": action.summary,
+                "transitions": list(action.transitions),
+                "keys": [asdict(key) for key in keys_of(action.settings)],
+            }
+            for action in wanted
+        ]
+        typer.echo(json.dumps(told, indent=2))
         return
     for action in wanted:
         typer.echo(printable("\n".join(_action_lines(action, keys_of(action.settings) if name else ()))))
@@ -106,7 +123,15 @@ def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) ->
     """Print a pipeline merged with its parents, and the origin of each value."""
     definition = _load(name, folder or [])
     if as_json:
-        typer.echo(json.dumps(_as_json(definition), indent=2))
+        told = {
+            "name": definition.name,
+            "description": definition.description,
+            "prompts": list(prompt_folders(definition)),
+            "settings": given_settings(definition),
+            "steps": [step_keys(step) for step in definition.steps.values()],
+            "origins": {path: str(origin) for path, origin in definition.origins.items()},
+        }
+        typer.echo(json.dumps(told, indent=2))
     else:
         typer.echo(printable(merged_yaml(definition)), nl=False)
 
@@ -148,38 +173,9 @@ def _records(problems: tuple[Problem, ...]) -> list[JsonValue]:
     return [asdict(problem) for problem in problems]
 
 
-def _as_json(definition: PipelineDefinition) -> dict[str, JsonValue]:
-    return {
-        "name": definition.name,
-        "description": definition.description,
-        "prompts": list(prompt_folders(definition)),
-        "settings": given_settings(definition),
-        "steps": [step_keys(step) for step in definition.steps.values()],
-        "origins": {path: str(origin) for path, origin in definition.origins.items()},
-    }
-
-
 def _load(name: str, search_path: list[Path]) -> PipelineDefinition:
     with reported():
         return load_pipeline(name, search_path)
-
-
-def _of_pipeline(pipeline: PipelineSource) -> dict[str, JsonValue]:
-    return {
-        "name": pipeline.name,
-        "description": pipeline.description,
-        "extends": str(pipeline.extends.value) if pipeline.extends else None,
-        "file": str(pipeline.path),
-    }
-
-
-def _of_action(action: Action[Any]) -> dict[str, JsonValue]:
-    return {
-        "name": action.name,
-        "summary": action.summary,
-        "transitions": list(action.transitions),
-        "keys": [asdict(key) for key in keys_of(action.settings)],
-    }
 
 
 def _action_lines(action: Action[Any], keys: Iterable[Key]) -> list[str]:

@@ -16,13 +16,13 @@ from pydantic import JsonValue
 from rich.console import Console
 from rich.text import Text
 
-from groundwire_client import GraphEdge, IndexScope, NodeText
+from groundwire_client import GraphEdge, IndexScope
 from groundwire_client.cli import (
     AccessOptions,
     ConnectionOptions,
     FilterOptions,
+    given_scopes,
     json_or_text,
-    only,
     print_notes,
     printable,
     unknown_names,
@@ -112,9 +112,6 @@ def run(
     GROUNDWIRE_MODEL_KEY, at any endpoint that speaks OpenAI's protocol.
     """
     given = RunOptions(
-        repository=only("--repository", repository or ()),
-        branch=only("--branch", branch or ()),
-        active_index=index,
         access=caller.access,
         filter=narrowing.filter,
         is_english=english,
@@ -134,6 +131,12 @@ def run(
         loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or ()), **by_option})
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
+        own = loaded.definition.settings
+        scopes = given_scopes(repository or [own.repository], branch or [own.branch], index)
+        if isinstance(scopes, IndexScope):
+            given |= RunOptions(repository=scopes.repository, branch=scopes.branch, active_index=index)
+        else:
+            given["scopes"] = scopes
         with ExitStack() as stack:
             progress = stack.enter_context(closing(Progress()))
             given["sinks"] = [progress, *([stack.enter_context(JsonLinesSink(trace))] if trace else ())]
@@ -143,7 +146,7 @@ def run(
     if session and not any(isinstance(event, StepEnded) and event.detail.get("persisted") for event in result.trace):
         told = f"the turn is not saved in the session {session!r}: no step persist_turn_and_finalize ended the run"
         typer.echo(f"warning: {printable(told)}", err=True)
-    if result.index:
+    if result.index and not result.state.scopes:  # of several indexes, none says alone what there is
         scope = IndexScope(
             repository=result.state.repository, branch=result.state.branch, active_index=result.state.active_index
         )
@@ -173,7 +176,12 @@ def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
     evidence: list[JsonValue] = [
-        {**_message(one.node), "handle": one.handle, "shown": one.excerpt.text, "is_whole": one.excerpt.is_whole}
+        {
+            **MessageToDict(one.node, preserving_proto_field_name=True, always_print_fields_with_no_presence=True),
+            "handle": one.handle,
+            "shown": one.excerpt.text,
+            "is_whole": one.excerpt.is_whole,
+        }
         for one in result.evidence
     ]
     return {
@@ -183,15 +191,13 @@ def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]
         "context_blocks": list(result.context_blocks),
         "evidence": evidence,
         "graph": {
-            "nodes": [asdict(node) for node in result.graph.nodes],
+            "nodes": [
+                {name: value for name, value in asdict(node).items() if value or name != "scope"}
+                for node in result.graph.nodes
+            ],
             "edges": list(map(_edge, result.graph.edges)),
         },
     }
-
-
-def _message(node: NodeText) -> dict[str, JsonValue]:
-    """The fields of a text, by their names in the contract."""
-    return MessageToDict(node, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
 
 
 def _edge(edge: GraphEdge) -> dict[str, JsonValue]:

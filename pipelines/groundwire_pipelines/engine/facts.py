@@ -17,8 +17,8 @@ _NAMES: Final = frozenset(
     {"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode", "error_step", "error_rule"}
 )
 _ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
-_UNTOLD: Final = frozenset({"retrieval_access", "answered_call", "model_answer"})
-"""The caller's access, which a trace must not hold, and what repeats `last_model_response`."""
+_UNTOLD: Final = frozenset({"retrieval_access", "scopes", "answered_call", "model_answer"})
+"""The caller's access, which a trace must not hold, and what repeats an event's `index` and `last_model_response`."""
 
 Snapshot = Mapping[str, object]
 

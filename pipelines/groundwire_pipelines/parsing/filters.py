@@ -58,7 +58,10 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
         ours: Sequence[str] = getattr(base, name)
         theirs: Sequence[str] = getattr(added, name)
         if ours and theirs:
-            both = _common_prefixes(ours, theirs) if name == "path_prefixes" else _common(ours, theirs)
+            is_path = name == "path_prefixes"
+            both = (
+                _common_prefixes(ours, theirs) if is_path else [text for text in dict.fromkeys(ours) if text in theirs]
+            )
             if not both:
                 return None
             narrowed[name] = both
@@ -115,10 +118,6 @@ def filters_in_words(base: NodeFilter) -> str:
             f"Each value is a text or a list of alternatives; {flags} are true or false.",
         )
     )
-
-
-def _common(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:
-    return tuple(value for value in dict.fromkeys(ours) if value in theirs)
 
 
 def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:

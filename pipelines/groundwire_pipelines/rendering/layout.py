@@ -61,9 +61,8 @@ def row(node: EvidenceNode, *, is_shown: bool) -> str:
     text. A node without a path has its id instead.
     """
     name = "" if node.path.endswith(node.symbol) else in_one_line(_short(node))
-    where = place(node.path, node.start_line, node.end_line)
     mark = "" if node.handle is None else handle(node.handle)
-    return " ".join(filter(None, ("" if is_shown else "-", mark, line_start(where or node.id), name)))
+    return " ".join(filter(None, ("" if is_shown else "-", mark, line_start(where(node) or node.id), name)))
 
 
 def fence(text: str) -> str:
@@ -94,10 +93,16 @@ def place(path: str, first: int, last: int) -> str:
     return f"{shown}:{first}{f'-{last}' if last > first else ''}" if shown and first else shown
 
 
+def where(node: EvidenceNode) -> str:
+    """A node's path and lines, after its scope if several were asked; empty without a path."""
+    scope, known = in_one_line(node.scope, _LONGEST_PATH), place(node.path, node.start_line, node.end_line)
+    return f"{scope} {known}".lstrip() if known else ""
+
+
 def full_place(node: EvidenceNode) -> str:
     """A node's path, lines and symbol, in one line; else its id."""
-    where = place(node.path, node.start_line, node.end_line)
-    return " ".join(filter(None, (line_start(where), in_one_line(node.symbol)))) if where else line_start(node.id)
+    known = where(node)
+    return " ".join(filter(None, (line_start(known), in_one_line(node.symbol)))) if known else line_start(node.id)
 
 
 def service_line(service: ServiceContext) -> str:
@@ -129,9 +134,9 @@ def _rows(selection: Selection, edges: Iterable[GraphEdge]) -> tuple[list[tuple[
     """
     shown = {one.node.id: one.place for one in selection.texts}
     links = links_of([*shown.values(), *selection.named], shown, edges)
-    files: dict[str, list[ShownText]] = {}
+    files: dict[tuple[str, str], list[ShownText]] = {}
     for one in selection.texts:
-        files.setdefault(one.node.location.path or one.node.id, []).append(one)
+        files.setdefault((one.scope, one.node.location.path or one.node.id), []).append(one)
     texts = [
         (one, f"{row(one.place, is_shown=True)}{links[one.node.id]}") for of_file in files.values() for one in of_file
     ]

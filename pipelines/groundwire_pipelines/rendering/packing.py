@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from groundwire_client import GraphEdge, NodeText
+from groundwire_client import GraphEdge, NodeText, scope_of_id
 from groundwire_pipelines.rendering import layout
 from groundwire_pipelines.rendering.excerpt import excerpt, whole
 from groundwire_pipelines.rendering.shown import EvidenceNode, Excerpt, Selection, ShownText, distinct
@@ -46,7 +46,8 @@ class Found:
 
 def select_all(found: Found, counter: Counter) -> Selection:
     """All texts, whole, but for parts of others, and all other nodes by name if nodes are named at all."""
-    parts = [ShownText(0, text, whole(text, counter)) for text in found.texts]
+    nodes = {node.id: node for node in found.nodes}
+    parts = [ShownText(0, text, whole(text, counter), nodes[text.id].scope) for text in found.texts]
     shown = _with_handles((one for one in parts if not _is_within(one.node, parts)), found.handles)
     ids = {one.node.id for one in shown}
     rest = tuple(node for node in found.nodes if node.id not in ids)
@@ -112,7 +113,8 @@ def _is_within(text: NodeText, shown: Iterable[ShownText]) -> bool:
     is_first = False
     for one in shown:
         is_first = is_first or one.node.id == text.id
-        if one.node.id == text.id or one.node.location.path != text.location.path or not text.location.path:
+        is_other_file = one.node.location.path != text.location.path or scope_of_id(one.node.id) != scope_of_id(text.id)
+        if one.node.id == text.id or is_other_file or not text.location.path:
             continue
         if own in one.excerpt.text and not (is_first and own == one.node.text.strip()):
             return True
@@ -127,6 +129,7 @@ class _Packing:
         self._named: list[EvidenceNode] = []
         self._within: set[str] = set()
         self._places: dict[str, EvidenceNode] = {}
+        self._nodes = {node.id: node for node in found.nodes}
         self._edges: dict[str, list[GraphEdge]] = {}
         for edge in sorted(
             distinct(found.edges), key=lambda edge: (edge.from_id, edge.to_id, edge.edge_type, edge.line)
@@ -200,7 +203,7 @@ class _Packing:
                 self._shown[place] = replace(one, excerpt=longer)
 
     def _show(self, text: NodeText) -> None:
-        node = EvidenceNode.of(text, self._numbers.of(text.id))
+        node = replace(self._nodes[text.id], handle=self._numbers.of(text.id))
         overhead, left = self._overhead(node), self._left + self._for_earlier.get(text.id, 0)
         if overhead >= left:
             return
@@ -214,7 +217,7 @@ class _Packing:
         self._left = left - taken
         self._for_earlier.pop(text.id, None)
         self._places[text.id] = node
-        self._shown.append(ShownText(self._numbers.take(text.id), text, part))
+        self._shown.append(ShownText(self._numbers.take(text.id), text, part, node.scope))
 
     def _tokens(self, part: Excerpt) -> int:
         """The tokens of a part, and what its fences take more than the shortest ones."""

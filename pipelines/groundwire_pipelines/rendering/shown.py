@@ -1,12 +1,12 @@
 """The parts of evidence: nodes, the shown parts of their texts, and messages without repeats."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, SearchHit
+from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, SearchHit, scope_name
 
 _Message = TypeVar("_Message", bound=Message)
 
@@ -17,7 +17,7 @@ class EvidenceNode:
 
     `path` has forward slashes, lines are 1-based and inclusive; what is unknown is empty or 0. `depth` counts edges
     from the nearest node that a search found, 0 for such a one. `handle` is that of its text, None if the evidence
-    shows none of it.
+    shows none of it. `scope` is its repository and branch if several were asked.
     """
 
     id: str
@@ -27,6 +27,7 @@ class EvidenceNode:
     end_line: int = 0
     depth: int = 0
     handle: int | None = None
+    scope: str = ""
 
     @classmethod
     def of(
@@ -34,7 +35,8 @@ class EvidenceNode:
     ) -> "EvidenceNode":
         """The node of a message; a node of a path, a hit and a match have no depth."""
         place, depth = told.location, told.depth if isinstance(told, NodeText | ReachedNode) else 0
-        return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle)
+        scope = scope_name(told.scope.repository, told.scope.branch) if isinstance(told, SearchHit | QueryMatch) else ""
+        return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,17 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text with its handle in the evidence, `[1]` for 1, and its shown part."""
+    """A text with its handle in the evidence, `[1]` for 1, its shown part, and its scope if several were asked."""
 
     handle: int
     node: NodeText
     excerpt: Excerpt
+    scope: str = ""
 
     @property
     def place(self) -> EvidenceNode:
         """The node of the text, with its handle."""
-        return EvidenceNode.of(self.node, self.handle)
+        return replace(EvidenceNode.of(self.node, self.handle), scope=self.scope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,7 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
     assert isinstance(own_keys, dict)
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()
+    given: list[JsonValue] = [{"anyOf": [{"required": [key]}, {"required": [f"{key}{SUFFIX}"]}]} for key in required]
     from_settings: _Schema = {f"{key}{SUFFIX}": _setting_name(key) for key in own_keys}
     of_errors = f"^{ON_ERROR}\\.[a-z0-9-]+$"
     own_ways = of_errors if action.transitions_of is None else f"{of_errors}|^on_"
@@ -140,14 +141,9 @@ def _step(action: Action[Any], own: _Schema) -> _Schema:
         },
         "patternProperties": {own_ways: _step_id(_FOLLOWS)},
         "required": [*always],
-        **({"allOf": [_given(str(key)) for key in required]} if required else {}),
+        **({"allOf": given} if given else {}),
         "additionalProperties": False,
     }
-
-
-def _given(key: str) -> _Schema:
-    """A key must be there, or name a setting."""
-    return {"anyOf": [{"required": [key]}, {"required": [f"{key}{SUFFIX}"]}]}
 
 
 def _setting_name(key: str) -> _Schema:
