@@ -86,7 +86,8 @@ def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report:
     batches = _batches(pairs, draw)
     for step in range(steps):
         for group in optimiser.param_groups:
-            group["lr"] = LEARNING_RATE * _rate(step, steps)
+            # Rises linearly, then falls linearly.
+            group["lr"] = LEARNING_RATE * min(1.0, (step + 1) / (WARM_UP * steps)) * max(LAST_RATE, 1 - step / steps)
         batch = [pairs[number] for number in next(batches)]
         sentences = _embedded(model, bert, [pair.sentence for pair in batch])
         texts = _embedded(model, bert, [_text(pair, draw) for pair in batch])
@@ -136,11 +137,6 @@ def _batches(pairs: Sequence[Pair], draw: random.Random) -> Iterator[list[int]]:
 
 def _text(pair: Pair, draw: random.Random) -> str:
     return embedded_text(pair.symbol if draw.random() < NAMED else "", pair.context, pair.text)
-
-
-def _rate(step: int, steps: int) -> float:
-    """The share of the learning rate at a step: it rises linearly, then falls linearly."""
-    return min(1.0, (step + 1) / (WARM_UP * steps)) * max(LAST_RATE, 1 - step / steps)
 
 
 def _float16(factor: Tensor) -> "np.ndarray[tuple[int, int], np.dtype[np.float16]]":
