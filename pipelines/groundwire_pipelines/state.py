@@ -82,10 +82,7 @@ class Retrieval:
 
 @dataclass(slots=True)
 class PipelineState:
-    """The state of a run. `repository`, `branch`, access and the caller's filter come from its caller.
-
-    If the run asks several scopes, `repository` and `branch` list their names as the caller gave them.
-    """
+    """The state of a run. `repository`, `branch`, access and the caller's filter come from its caller."""
 
     user_question: str
     repository: str
@@ -96,7 +93,8 @@ class PipelineState:
     active_index: str = ""
     """The pinned index version: the caller's, or that of the first response; of several scopes each with its scope."""
     scopes: list[IndexScope] = field(default_factory=list)
-    """The scopes of a run that asks several: the caller's, then those that answered first, pinned. Empty for one."""
+    """The scopes of a run that asks several: the caller's, then those that answered first, pinned. Empty for one.
+    With several, `repository` and `branch` list their names as the caller gave them."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
     """The access of the caller; None for the access that its token or certificate grants.

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from groundwire_index.embedding.embedder import agree, probed
 from groundwire_index.store.errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
@@ -56,6 +55,8 @@ class VectorSpace:
 
     def compares_with(self, other: "VectorSpace") -> bool:
         """True if vectors of both can be compared: they were made alike, by one model as far as their probes tell."""
+        from groundwire_index.embedding.embedder import agree, probed  # loads NumPy, which waits until a call needs it
+
         return replace(self, probes=other.probes) == other and all(
             agree(probed(own), probed(others)) for own, others in zip(self.probes, other.probes, strict=True)
         )
