@@ -62,7 +62,12 @@ def test_a_file_is_read_again_only_for_other_content(tmp_path: Path, monkeypatch
 
 def test_a_file_too_large_to_be_read_is_not_hashed_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[Path] = []
-    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256", lambda file: hashed.append(file) or "hash")
+
+    def noting(file: Path) -> str:
+        hashed.append(file)
+        return "hash"
+
+    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256", noting)
     (tmp_path / "small.sql").write_text("CREATE TABLE rates (rate int);\n", encoding="utf-8")
     with (tmp_path / "dump.sql").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
