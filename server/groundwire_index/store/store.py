@@ -220,13 +220,14 @@ class IndexStore:
         Raises VersionNotFoundError, VersionDeletedError, VersionActiveError.
         """
         self.require(scope)
-        # They may hold texts of the version. A build that runs removes those that are not its own.
-        with suppress(BuildRefusedError), self._build_lock(scope):
-            shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)
         with self._writing(scope):
             directory = self.require(scope)
             if self.active(scope) == scope.active_index:
                 raise VersionActiveError(f"index {scope.active_index!r} is active; activate another first")
+            if directory == max(_visible_directories(self._branch(scope)), key=lambda own: own.stat().st_mtime_ns):
+                # The last build's segments hold its texts. A build that runs keeps those of its own nodes alone.
+                with suppress(BuildRefusedError), self._build_lock(scope):
+                    shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)
             self._bury(scope, directory)
             removed = directory.rename(Path(mkdtemp(prefix=_REMOVED, dir=self._branch(scope))) / directory.name)
             make_durable(self._branch(scope))

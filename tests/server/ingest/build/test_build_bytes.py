@@ -172,12 +172,18 @@ def test_segments_of_an_earlier_build_change_no_byte(tmp_path: Path, monkeypatch
         records[place : place + 1] = [] if number == 3 else [replace(node, text=f"edit {number}")]
 
 
-def test_a_deletion_removes_the_segments(tmp_path: Path) -> None:
-    for name in ("v1", "v2"):
-        build_index(VariedSource(), BuildOptions(tmp_path, replace(SCOPE, active_index=name), None), Stages())
-    assert [*(tmp_path / "shop/main" / SEGMENTS_FOLDER).iterdir()]
-    IndexStore(tmp_path).delete(replace(SCOPE, active_index="v1"))
-    assert not (tmp_path / "shop/main" / SEGMENTS_FOLDER).exists()
+def test_the_segments_go_with_the_version_of_the_last_build_and_stay_when_an_older_one_is_deleted(
+    tmp_path: Path,
+) -> None:
+    store, segments = IndexStore(tmp_path), tmp_path / "shop/main" / SEGMENTS_FOLDER
+    first, second, third = (replace(SCOPE, active_index=name) for name in ("v3", "v2", "v1"))
+    for scope in (first, second):
+        build_index(VariedSource(), BuildOptions(tmp_path, scope, None), Stages())
+    store.delete(first)
+    assert [*segments.iterdir()]
+    build_index(VariedSource(), BuildOptions(tmp_path, third, None, activate=False), Stages())
+    store.delete(third)
+    assert not segments.exists()
 
 
 def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
