@@ -76,10 +76,12 @@ class Routes:
             within = self._test_around(around) if facts.is_test else ""
             for key, own_name, method, confidence in self._handlers(scope, route):
                 found.add(same)
+                # Of the frameworks, those of Python name a route by its handler.
+                name = route.name or (own_name if facts.language == "python" else "")
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, route.name or own_name)
+                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name)
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, str, float]]:
         """Key, name, method and confidence of each handler; a class answers by its members that are named so."""

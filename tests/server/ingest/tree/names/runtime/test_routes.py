@@ -236,6 +236,12 @@ def test_a_handler_inside_a_function_is_named_by_its_own_name(edges_of: EdgesOf)
     assert requests(edges_of, files, "url_for('create_app')") == {}
 
 
+def test_a_handler_of_another_language_is_not_named(edges_of: EdgesOf) -> None:
+    java = '@RestController\nclass Shop {\n  @GetMapping("/shop")\n  String index() {\n    return found();\n  }\n}\n'
+    assert requests(edges_of, {"shop/Shop.java": java}, "redirect('index')") == {}
+    assert requests(edges_of, {"shop/Shop.java": java}, "client.get('/shop')")
+
+
 def test_a_request_from_another_language(edges_of: EdgesOf) -> None:
     files = {**FLASK, "web/api.ts": "export function load(id: string) {\n  return fetch(`${base}/orders/${id}`);\n}\n"}
     assert edges_of("Requests", files) == {("web/api.ts#load", "shop/orders.py#shown"): 0.9}
