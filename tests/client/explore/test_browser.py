@@ -53,8 +53,9 @@ def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     package = Path("groundwire_pipelines")
     for folder in ("definition", "engine", "parsing", "rendering", "validation"):
         shutil.copytree(ROOT / "pipelines" / package / folder, source / package / folder)
-    run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", data)
-    with Server(data) as server:
+    own = shutil.copytree(data, source.with_name("data"))
+    run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", own)
+    with Server(own) as server:
         yield server
 
 
