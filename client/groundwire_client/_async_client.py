@@ -122,11 +122,9 @@ class AsyncGroundwireClient(AsyncTransport):
         Raises:
             NameResolutionError: A name means no node, or several that differ in symbol or file.
         """
-        told: list[Resolution] = []
+        told, own = list[Resolution](), scope_name(scope.repository, scope.branch)
         for name in dict.fromkeys(names):
-            if (
-                scope_of_id(name) == scope_name(scope.repository, scope.branch) or not name.strip()
-            ):  # of a blank one the call itself states the rule
+            if scope_of_id(name) == own or not name.strip():  # of a blank one the call itself states the rule
                 told.append(Resolution(name))
                 continue
             common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)

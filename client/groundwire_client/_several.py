@@ -33,7 +33,10 @@ def by_scope(scopes: Scopes, node_ids: Iterable[str]) -> list[tuple[IndexScope, 
 def packed(
     texts: Iterable[NodeText], budget: int, *, in_tokens: bool = True
 ) -> tuple[list[NodeText], list[SkippedNode]]:
-    """Texts that fetches in several scopes returned, as one fetch packs them: in order, each whole; and the others."""
+    """Packs texts that fetches in several scopes returned into one budget: in order, each whole; and names the others.
+
+    Texts that a fetch has left out already stay out, also where one fetch over all would have had room for them.
+    """
     kept, skipped = list[NodeText](), list[SkippedNode]()
     for text in texts:
         size = text.token_count if in_tokens else len(text.text)

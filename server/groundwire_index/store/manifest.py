@@ -57,8 +57,9 @@ class VectorSpace:
         """True if vectors of both can be compared: they were made alike, by one model as far as their probes tell."""
         from groundwire_index.embedding.embedder import agree, probed  # loads NumPy, which waits until a call needs it
 
-        return replace(self, probes=other.probes) == other and all(
-            agree(probed(own), probed(others)) for own, others in zip(self.probes, other.probes, strict=True)
+        return self == other or (
+            replace(self, probes=other.probes) == other
+            and all(agree(probed(own), probed(others)) for own, others in zip(self.probes, other.probes, strict=True))
         )
 
 
