@@ -44,6 +44,24 @@ class GivenUp:
     why: str
 
 
+class Pickler(ForkingPickler):
+    """Writes a dataclass as a call of its class.
+
+    The methods that `dataclass` adds for pickling look up the fields of each object again, which takes three times as
+    long to read.
+    """
+
+    def reducer_override(self, value: object) -> tuple[type, tuple[object, ...]]:
+        """See `pickle.Pickler.reducer_override`."""
+        kind = type(value)
+        names: tuple[str, ...] = getattr(kind, "__match_args__", ())
+        is_plain = bool(names) and len(names) == len(getattr(kind, "__dataclass_fields__", ()))
+        reduced: tuple[type, tuple[object, ...]] = (
+            (kind, tuple(getattr(value, name) for name in names)) if is_plain else NotImplemented
+        )
+        return reduced
+
+
 class Workers:
     """One worker for each processor, started when there is work for it. A context manager.
 
@@ -169,7 +187,7 @@ def _work(connection: Connection) -> None:
             function, task, seconds = connection.recv()
             signal.setitimer(signal.ITIMER_PROF, seconds)
             try:
-                reply = ForkingPickler.dumps(_reply(function, task))
+                reply = Pickler.dumps(_reply(function, task))
             except MemoryError:
                 os._exit(1)
             signal.setitimer(signal.ITIMER_PROF, 0)  # not after the reply: the next task would pay for this one

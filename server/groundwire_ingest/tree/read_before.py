@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 from groundwire_index.store.files import sha256
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
-from groundwire_ingest.workers import GivenUp, Workers
+from groundwire_ingest.workers import GivenUp, Pickler, Workers
 
 Report = TypeVar("Report")
 _Key: TypeAlias = tuple[str, ListedFile, str]
@@ -52,7 +52,7 @@ class ReadBefore:
                 continue
             key, report = answer
             if key is not None:
-                self._keep(key, pickle.dumps(report))
+                self._keep(key, bytes(Pickler.dumps(report)))
             yield report
 
     def _keep(self, key: _Key, content: bytes) -> None:

@@ -132,7 +132,7 @@ class TreeReading:
     def marked(self, node: SourceNode) -> SourceNode:
         """A node of a file that has been added, with the purpose of the file as far as it is known."""
         is_test, is_generated = self._purposes.is_test(node.path), node.path in self._purposes.generated
-        return replace(node, is_test=is_test, is_generated=is_generated)
+        return replace(node, is_test=is_test, is_generated=is_generated) if is_test or is_generated else node
 
     def component_code(
         self, may_read: Callable[[str], Callable[[str], bool]], workers: Workers

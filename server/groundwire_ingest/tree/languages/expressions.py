@@ -38,6 +38,13 @@ class Expressions:
     calls: ClassVar[Mapping[str, CallForm]]
     strings: ClassVar[frozenset[str]]
 
+    def __init__(self) -> None:
+        self._paths: dict[int, tuple[str, ...]] = {}
+
+    def begin_file(self) -> None:
+        """Forgets the file before: paths are asked for by every framework, so they are kept for one file."""
+        self._paths.clear()
+
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, as `facts.Call` has them."""
         form = self.calls[node.type]
@@ -103,6 +110,13 @@ class Expressions:
 
         The type arguments of a called segment are before that: `Get<Ns::Order>()`.
         """
+        if node is None:
+            return ()
+        if node.id not in self._paths:
+            self._paths[node.id] = self._path(node)
+        return self._paths[node.id]
+
+    def _path(self, node: Node | None) -> tuple[str, ...]:
         segments: list[str] = []
         conditions: list[Node | None] = []
         called = ""

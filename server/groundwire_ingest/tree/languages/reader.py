@@ -66,6 +66,7 @@ class CodeReader:
         A lesser syntax error is noted as a SkippedFile that names its line, and the rest is read.
         """
         syntax, source = self._syntax, file.text.encode()
+        syntax.begin_file()
         root = self._root(syntax.prepared(source))
         if root is None:
             why = f"cannot be parsed as {file.language} in the steps that its length allows"
@@ -141,9 +142,9 @@ def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
 
 def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """The references of each chunk, the first of equal ones standing for all."""
-    found: dict[Reference, Reference] = {}
-    for reference in references:
-        found.setdefault(replace(reference, line=0), reference)
+    found: dict[tuple[str, int, str, str], Reference] = {}
+    for item in references:
+        found.setdefault((item.from_key, item.scope, item.name, item.role), item)
     return tuple(found.values())
 
 
