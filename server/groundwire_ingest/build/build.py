@@ -4,7 +4,9 @@ Nodes wait on disk and pass through memory a block at a time. So the memory of a
 except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -133,9 +135,21 @@ def build_index(
 
 
 def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
-    with progress.stage("Reading") as report:
+    with progress.stage("Reading") as report, _without_garbage_collection():
         records = _counted(source, report)
         return collect(records, options.scope, scratch, skip_dangling_edges=options.skip_dangling_edges)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """What is read has no cycles; looking for them in all of it, again and again, takes a sixth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]:
