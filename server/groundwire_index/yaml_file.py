@@ -10,14 +10,17 @@ from pydantic_core import ErrorDetails
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
-STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
-"""No unknown key, no value of another type, no change afterwards."""
-
 MAX_BYTES = 1_000_000
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _RULES = {"extra_forbidden": "is no key here; remove it or correct its name", "missing": "is required; give it"}
+
+
+class StrictModel(BaseModel):
+    """A part of such a file: no unknown key, no value of another type, no change afterwards."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class YamlFileError(ValueError):

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
-from groundwire_index.yaml_file import STRICT, read_model
+from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions
@@ -72,9 +72,7 @@ _Excluded = Annotated[str, AfterValidator(_rule(lambda text: Exclusions((text,))
 _Protected = Annotated[str, AfterValidator(_rule(lambda text: AccessRules((AccessRule(text, NodeAccess()),))))]
 
 
-class _Rule(BaseModel):
-    model_config = STRICT
-
+class _Rule(StrictModel):
     path: _Protected
     tenant: _Text = ""
     tags: tuple[_Text, ...] = Field(default=(), strict=False)
@@ -93,9 +91,7 @@ class _Rule(BaseModel):
         return self
 
 
-class _Entry(BaseModel):
-    model_config = STRICT
-
+class _Entry(StrictModel):
     path: _Text
     repository: _Name
     branch: _Name
@@ -115,9 +111,7 @@ class _Entry(BaseModel):
         )
 
 
-class _File(BaseModel):
-    model_config = STRICT
-
+class _File(StrictModel):
     repositories: Annotated[tuple[_Entry, ...], Field(min_length=1, strict=False)]
 
     @model_validator(mode="after")

@@ -6,11 +6,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Self, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from groundwire_index.text.identifiers import stem
 from groundwire_index.text.prose_tokenizer import stems, words
-from groundwire_index.yaml_file import STRICT, read_model
+from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_server.domain.query.corpus_boost import BoostRule
 
 DEFAULT_BOOSTS_FILE = Path(__file__).with_name("corpus_boosts.yaml")
@@ -21,9 +21,7 @@ _Phrase: TypeAlias = tuple[str, ...]
 """Stems of consecutive words."""
 
 
-class _Rule(BaseModel):
-    model_config = STRICT
-
+class _Rule(StrictModel):
     name: _Text
     keywords: Annotated[list[_Text], Field(min_length=1)]
     corpus_types: Annotated[list[_Text], Field(min_length=1)]
@@ -31,9 +29,7 @@ class _Rule(BaseModel):
     multiplier: Annotated[float, Field(gt=0, le=10, allow_inf_nan=False)]
 
 
-class _File(BaseModel):
-    model_config = STRICT
-
+class _File(StrictModel):
     rules: list[_Rule]
 
 

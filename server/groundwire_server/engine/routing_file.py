@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 from pydantic import BaseModel, BeforeValidator, Field, GetPydanticSchema, create_model
 
 from groundwire_index.scope import version_problem
-from groundwire_index.yaml_file import STRICT, read_model
+from groundwire_index.yaml_file import StrictModel, read_model
 from groundwire_server.domain.errors import InvalidRequestError
 from groundwire_server.domain.limits import MAX_FILTER_VALUE_LENGTH, MAX_FILTER_VALUES, MAX_ROUTING_LENGTH
 from groundwire_server.domain.query.query import FusionMode, HybridParameters
@@ -35,9 +35,7 @@ _Collections: TypeAlias = Annotated[
 ]
 
 
-class _When(BaseModel):
-    model_config = STRICT
-
+class _When(StrictModel):
     process: _Values | None = None
     doc_class: _Values | None = None
     workflow_id: _Values | None = None
@@ -51,13 +49,11 @@ class _When(BaseModel):
 
 
 _FIELDS: dict[str, Any] = {name: (kind, None) for name, kind in get_type_hints(HybridParameters).items()}
-_Parameters = create_model("_Parameters", __config__=STRICT, **_FIELDS)
+_Parameters = create_model("_Parameters", __base__=StrictModel, **_FIELDS)
 _NO_PARAMETERS = _Parameters()
 
 
-class _Rule(BaseModel):
-    model_config = STRICT
-
+class _Rule(StrictModel):
     name: Annotated[str, Field(min_length=1, max_length=MAX_ROUTING_LENGTH)]
     when: _When
     collections: _Collections | None = None
@@ -78,9 +74,7 @@ class _Rule(BaseModel):
         )
 
 
-class _File(BaseModel):
-    model_config = STRICT
-
+class _File(StrictModel):
     rules: list[_Rule]
 
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from groundwire_index.yaml_file import STRICT
+from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import Grant, Scopes
 from groundwire_server.domain.access.names import ANY, Names
@@ -36,13 +36,11 @@ def _check_dns(name: str) -> str:
     return name.lower()
 
 
-class CertificatePattern(BaseModel):
+class CertificatePattern(StrictModel):
     """A URI whose end may be a wildcard, or a DNS name whose first label may be one.
 
     A wildcard never covers the part of a name that says which authority issued it.
     """
-
-    model_config = STRICT
 
     uri: Annotated[str, AfterValidator(_check_uri)] | None = None
     dns: Annotated[str, AfterValidator(_check_dns)] | None = None
@@ -65,26 +63,24 @@ class CertificatePattern(BaseModel):
         return bool(first and dot) and f"{ANY}.{parent}" == self.dns
 
 
-class _Caller(BaseModel):
+class _Caller(StrictModel):
     """The callers whose certificates match a pattern, and what they are granted.
 
     A bound, such as `collections`, binds if it is present, even without a value.
     """
 
-    model_config = STRICT
-
     certificate: CertificatePattern
-    tenants: list[Name] = []
-    acl_tags: list[Name] = []
-    classification_labels: list[Name] = []
+    tenants: list[Name] = Field(default_factory=list)
+    acl_tags: list[Name] = Field(default_factory=list)
+    classification_labels: list[Name] = Field(default_factory=list)
     clearance_level: Level = 0
-    collections: list[Name] = []
-    cases: list[Name] = []
-    documents: list[Name] = []
-    workflows: list[Name] = []
-    document_versions: list[Name] = []
+    collections: list[Name] = Field(default_factory=list)
+    cases: list[Name] = Field(default_factory=list)
+    documents: list[Name] = Field(default_factory=list)
+    workflows: list[Name] = Field(default_factory=list)
+    document_versions: list[Name] = Field(default_factory=list)
     scopes: Annotated[list[ScopePattern], Field(min_length=1)]
-    administration: list[ScopePattern] = []
+    administration: list[ScopePattern] = Field(default_factory=list)
 
     @property
     def grant(self) -> Grant:
@@ -101,13 +97,11 @@ class _Caller(BaseModel):
         )
 
 
-class CertificateMapping(BaseModel):
+class CertificateMapping(StrictModel):
     """The file. The first caller whose pattern matches applies."""
 
-    model_config = STRICT
-
     callers: Annotated[list[_Caller], Field(min_length=1)]
-    trusted_proxies: list[CertificatePattern] = []
+    trusted_proxies: list[CertificatePattern] = Field(default_factory=list)
 
     def grant(self, names: CertificateNames) -> Grant | None:
         """The grant of the first caller that matches; None when none does."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Self, cast
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
-from groundwire_index.yaml_file import STRICT
+from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
 from groundwire_server.domain.access.names import Names
@@ -28,10 +28,8 @@ Level = Annotated[int, Field(ge=0, le=MAX_CLEARANCE_LEVEL)]
 _ClaimPath = Annotated[list[Name], Field(min_length=1)]
 
 
-class _Claim(BaseModel):
+class _Claim(StrictModel):
     """Where a claim is: its name, or the names of the objects around it and its own."""
-
-    model_config = STRICT
 
     claim: Name | _ClaimPath
 
@@ -110,13 +108,11 @@ class _LevelFromClaim(_Claim):
         return value
 
 
-class NamesRule(BaseModel):
+class NamesRule(StrictModel):
     """Names that every token grants, and claims that grant more."""
 
-    model_config = STRICT
-
-    always: list[Name] = []
-    claims: list[_NamesFromClaim] = []
+    always: list[Name] = Field(default_factory=list)
+    claims: list[_NamesFromClaim] = Field(default_factory=list)
 
     def granted(self, claims: Claims) -> Names:
         """The names. Raises UnauthenticatedError."""
@@ -126,13 +122,11 @@ class NamesRule(BaseModel):
         return names
 
 
-class ScopesRule(BaseModel):
+class ScopesRule(StrictModel):
     """Scopes that every token grants, and claims that grant more."""
 
-    model_config = STRICT
-
-    always: list[ScopePattern] = []
-    claims: list[_ScopesFromClaim] = []
+    always: list[ScopePattern] = Field(default_factory=list)
+    claims: list[_ScopesFromClaim] = Field(default_factory=list)
 
     def granted(self, claims: Claims) -> Scopes:
         """The scopes. Raises UnauthenticatedError."""
@@ -148,26 +142,22 @@ class ScopesRule(BaseModel):
         return self
 
 
-class LevelRule(BaseModel):
+class LevelRule(StrictModel):
     """A level that every token grants, and a claim that may grant a higher one."""
 
-    model_config = STRICT
-
     always: Level = 0
-    claims: list[_LevelFromClaim] = []
+    claims: list[_LevelFromClaim] = Field(default_factory=list)
 
     def granted(self, claims: Claims) -> int:
         """The highest level. Raises UnauthenticatedError."""
         return max([self.always, *(rule.granted(claims) for rule in self.claims)])
 
 
-class ClaimMapping(BaseModel):
+class ClaimMapping(StrictModel):
     """The file. A claim that a token lacks grants nothing; a token with a claim of another type is refused.
 
     A rule for a bound, such as `collections`, binds if it is present, whatever it grants.
     """
-
-    model_config = STRICT
 
     tenants: NamesRule = NamesRule()
     acl_tags: NamesRule = NamesRule()
