@@ -40,7 +40,7 @@ class ExpandRequest(GraphRequest):
     """A walk of the graph from seeds; `max_depth` None means absent and is refused."""
 
     seed_ids: tuple[str, ...]
-    max_depth: int | None
+    max_depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

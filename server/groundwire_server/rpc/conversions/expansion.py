@@ -8,8 +8,10 @@ from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
 from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of
+from groundwire_server.rpc.conversions.shared_fields import given_fields
 
 decode_direction = decoder_of(Direction, retrieval_pb2.EdgeDirection, Direction.OUTGOING)
+_given_fields = given_fields(ExpandRequest, retrieval_pb2.ExpandDependencyTreeRequest)
 
 
 def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:
@@ -18,13 +20,9 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
     decoded = ExpandRequest(
         scope=decode_scope(request, violations),
         access=access,
-        seed_ids=tuple(request.seed_ids),
-        max_depth=request.max_depth if request.HasField("max_depth") else None,
-        max_nodes=request.max_nodes,
-        edge_allowlist=tuple(request.edge_allowlist),
+        **_given_fields(request),
         direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
-        min_confidence=request.min_confidence,
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()

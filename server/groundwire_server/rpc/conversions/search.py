@@ -6,7 +6,6 @@ from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
-    DEFAULT_RRF_K,
     NameMatch,
     Rerank,
     Retriever,
@@ -29,6 +28,7 @@ from groundwire_server.rpc.conversions.scope import (
     numbers_of,
     scope_of,
 )
+from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
 
 _HIT_OVERHEAD_BYTES = 5
 """The tag and length of a hit within a response."""
@@ -38,6 +38,9 @@ _decode_rerank = decoder_of(Rerank, retrieval_pb2.Rerank, Rerank.NONE)
 RETRIEVERS = numbers_of(Retriever, retrieval_pb2.Retriever)
 _NAME_MATCHES = numbers_of(NameMatch, retrieval_pb2.NameMatch)
 _PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
+_given_fields = given_fields(SearchRequest, retrieval_pb2.SearchNodesRequest)
+_hit_fields = shared_fields(SearchHit, retrieval_pb2.SearchHit)
+_debug_fields = shared_fields(SearchDebug, retrieval_pb2.SearchDebug)
 
 
 def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessContext) -> SearchRequest:
@@ -48,14 +51,10 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
         scope=scope,
         scopes=scopes,
         access=access,
+        **_given_fields(request),
         search_type=_decode_search_type(request.search_type, "search_type", violations),
-        query=request.query,
-        top_k=request.top_k,
         filter=decode_filter(request.filter, violations),
-        query_vector=tuple(request.query_vector),
-        rrf_k=request.rrf_k if request.HasField("rrf_k") else DEFAULT_RRF_K,
         rerank=_decode_rerank(request.rerank, "rerank", violations),
-        explain=request.explain,
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
     )
     violations.raise_any()
@@ -91,18 +90,10 @@ def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[ret
 
 def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> retrieval_pb2.SearchHit:
     return retrieval_pb2.SearchHit(
-        id=hit.id,
-        score=hit.score,
-        rank=hit.rank,
+        **_hit_fields(hit),
         retrievers=list(map(_encode_retriever_score, hit.retrievers)),
-        matched_tokens=hit.matched_tokens,
-        is_test=hit.is_test,
-        is_generated=hit.is_generated,
-        symbol=hit.symbol,
         location=encode_location(hit.location),
         citation=citation(hit.id, hit.location),
-        kind=hit.kind,
-        signature=hit.signature,
         scope=scope_of(hit.id, scopes),
     )
 
@@ -113,11 +104,7 @@ def _encode_retriever_score(found: RetrieverScore) -> retrieval_pb2.RetrieverSco
 
 def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:
     return retrieval_pb2.SearchDebug(
+        **_debug_fields(debug),
         path=_PATHS[debug.path] if debug.path else retrieval_pb2.SEARCH_PATH_UNSPECIFIED,
-        filtered=debug.filtered,
-        visible_count=debug.visible_count,
         dense_candidates=debug.semantic_candidates,
-        bm25_candidates=debug.bm25_candidates,
-        query_tokens=debug.query_tokens,
-        rrf_k=debug.rrf_k,
     )

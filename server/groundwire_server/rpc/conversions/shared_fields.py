@@ -1,9 +1,9 @@
 """Fields that a value of the domain and its message have in common, so that they need not be repeated one by one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -19,8 +19,31 @@ def shared_fields(
 
     Enums, messages, and the fields `besides` are left out: they have to be converted.
     """
-    known = message.DESCRIPTOR.fields_by_name
-    shared = [own.name for own in fields(value) if own.name in known and own.name not in besides]  # type: ignore[arg-type]
-    names = [name for name in shared if known[name].cpp_type not in _CONVERTED]
+    names = [field.name for field in _shared(value, message) if field.name not in besides]
     values = attrgetter(*names)
     return lambda one: dict(zip(names, values(one), strict=True))
+
+
+def given_fields(value: type[object], message: type[Message]) -> Callable[[Message], dict[str, Any]]:
+    """Gives the fields of a message that a dataclass has by the same name, for the constructor of the dataclass.
+
+    Enums and messages are left out, as in `shared_fields`, and so are fields that the message does not have at present:
+    the dataclass says what their absence means.
+    """
+    shared = _shared(value, message)
+    lists = [field.name for field in shared if field.is_repeated]
+    optional = [field.name for field in shared if field.has_presence]
+    others = [field.name for field in shared if field.name not in (*lists, *optional)]
+
+    def given(one: Message) -> dict[str, Any]:
+        found: dict[str, Any] = {name: getattr(one, name) for name in others}
+        found |= {name: tuple(getattr(one, name)) for name in lists}
+        return found | {name: getattr(one, name) for name in optional if one.HasField(name)}
+
+    return given
+
+
+def _shared(value: type[object], message: type[Message]) -> list[FieldDescriptor]:
+    known = cast("Mapping[str, FieldDescriptor]", message.DESCRIPTOR.fields_by_name)
+    shared = [known[own.name] for own in fields(value) if own.name in known]  # type: ignore[arg-type]
+    return [field for field in shared if field.cpp_type not in _CONVERTED]

@@ -15,10 +15,12 @@ from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of, numbers_of
-from groundwire_server.rpc.conversions.shared_fields import shared_fields
+from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
 
 _decode_mode = decoder_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, PrioritizationMode.BALANCED)
 SKIP_REASONS = numbers_of(SkipReason, retrieval_pb2.SkipReason)
+_given_fields = given_fields(FetchRequest, retrieval_pb2.FetchNodeTextsRequest)
+_result_fields = shared_fields(FetchResult, retrieval_pb2.FetchNodeTextsResponse)
 _fetched_fields = shared_fields(FetchedText, retrieval_pb2.NodeText)
 _stored_fields = shared_fields(StoredText, retrieval_pb2.NodeText)
 
@@ -29,10 +31,8 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
     decoded = FetchRequest(
         scope=decode_scope(request, violations),
         access=access,
-        seed_ids=tuple(request.seed_ids),
+        **_given_fields(request),
         nodes=tuple(GraphNode(node.id, node.depth, node.parent_id) for node in request.nodes),
-        budget_tokens=request.budget_tokens if request.HasField("budget_tokens") else None,
-        max_chars=request.max_chars if request.HasField("max_chars") else None,
         mode=_decode_mode(request.prioritization_mode, "prioritization_mode", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
@@ -44,13 +44,11 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
 def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
     """The texts, what was skipped and what the texts use."""
     return retrieval_pb2.FetchNodeTextsResponse(
+        **_result_fields(result),
         texts=[_encode_text(text) for text in result.texts],
         skipped=[
             retrieval_pb2.SkippedNode(id=skipped.id, reason=SKIP_REASONS[skipped.reason]) for skipped in result.skipped
         ],
-        used_tokens=result.used_tokens,
-        used_chars=result.used_chars,
-        index=result.index,
     )
 
 
