@@ -12,8 +12,7 @@ from pydantic_settings import EnvSettingsSource
 
 from groundwire_index.embedding.model_names import without_user
 from groundwire_index.yaml_file import YamlFileError, read_yaml
-from groundwire_server.config.group import SettingsError
-from groundwire_server.config.settings import Settings
+from groundwire_server.config.settings import Settings, SettingsError
 
 _CONFIG_FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 _SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)

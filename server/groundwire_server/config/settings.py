@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, SecretStr, create_model, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from groundwire_index.backends import DEFAULT_BACKEND, SETTINGS, checked
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, is_url
 from groundwire_index.storage import Values
-from groundwire_server.config.group import SettingsGroup
 from groundwire_server.config.values import (
     Address,
     DeadlineSeconds,
@@ -23,12 +23,39 @@ from groundwire_server.config.values import (
 from groundwire_server.domain.limits import CALL_MEMORY_SHARES, MAX_TOP_K, request_memory
 from groundwire_server.domain.query.query_parameters import QueryDefaults
 
+# No setting may be called `host`, `port` or `service_*`: Kubernetes sets GROUNDWIRE_PORT, GROUNDWIRE_SERVICE_HOST
+# and the like to values of its own in every pod near a service of the name `groundwire`.
+_ENVIRONMENT_PREFIX = "GROUNDWIRE_"
 _OF_SERVERS = [setting for setting in SETTINGS.values() if not setting.builds]
 _DEFAULTS = QueryDefaults()
 
 
-class _Storage(SettingsGroup):
+class SettingsError(Exception):
+    """Settings that cannot be used: one line for each, `setting: value: rule`."""
+
+
+class _Storage(BaseSettings):
     """The data folder, and the backend."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=_ENVIRONMENT_PREFIX,
+        env_ignore_empty=True,
+        use_attribute_docstrings=True,
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what the constructor is given; `load_settings` puts the sources together."""
+        return (init_settings,)
 
     data: Path = Path("groundwire-data")
     """The folder that holds the indexes."""
@@ -58,9 +85,19 @@ else:
     StorageSettings = create_model("StorageSettings", __base__=_Storage, **_FIELDS)
 
 
-class ListeningSettings(SettingsGroup):
-    """Addresses, TLS and workers."""
+def _default_top_k(earlier: dict[str, Any]) -> int:
+    max_top_k: int = earlier["max_top_k"]
+    return min(_DEFAULTS.top_k, max_top_k)
 
+
+class Settings(StorageSettings):
+    """Everything that an operator may change. Making one reads no environment and no file; `load_settings` does.
+
+    A setting is an attribute: its name, type with bounds, default, and below it what it means. Rules over several
+    settings are validators.
+    """
+
+    # Addresses, TLS and workers.
     listen: Address = "127.0.0.1:50051"
     """Where calls are answered, HOST:PORT; port 0 takes a free one."""
     health_listen: OptionalAddress = ""
@@ -89,10 +126,7 @@ class ListeningSettings(SettingsGroup):
                 raise ValueError(f"{setting}: {path}: must be given together with {partner}")
         return self
 
-
-class AccessSettings(SettingsGroup):
-    """How callers are identified, and which services they get."""
-
+    # How callers are identified, and which services they get.
     access_mode: Literal["trusted", "jwt", "mtls"] = "trusted"
     """Where a caller's access comes from: the request itself, a verified token, or a client certificate."""
     access_mapping: Path | None = None
@@ -110,10 +144,7 @@ class AccessSettings(SettingsGroup):
     reflection: bool = True
     """True if gRPC reflection is answered."""
 
-
-class RetrievalSettings(SettingsGroup):
-    """Embedders, the reranker, corpus boosts, routing rules, and who may ask for deleted nodes."""
-
+    # Embedders, the reranker, corpus boosts, routing rules, and who may ask for deleted nodes.
     embedders: Names = (DEFAULT_MODEL,)
     """Names, paths or service URLs of the models that queries are embedded with, one for each kind of index served.
 
@@ -154,15 +185,7 @@ class RetrievalSettings(SettingsGroup):
                 raise ValueError(f"{token}: must not be given together with {token}_file")
         return self
 
-
-def _default_top_k(earlier: dict[str, Any]) -> int:
-    max_top_k: int = earlier["max_top_k"]
-    return min(_DEFAULTS.top_k, max_top_k)
-
-
-class QuerySettings(SettingsGroup):
-    """The largest `top_k`, and defaults of queries."""
-
+    # The largest `top_k`, and defaults of queries.
     max_top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = MAX_TOP_K
     """The largest `top_k`."""
 
@@ -193,10 +216,7 @@ class QuerySettings(SettingsGroup):
             )
         return self
 
-
-class CallSettings(SettingsGroup):
-    """Sizes, connections, deadlines, the queue and the drain."""
-
+    # Sizes, connections, deadlines, the queue and the drain.
     max_receive_bytes: Annotated[int, Field(ge=65_536, le=268_435_456)] = 4_194_304
     """The largest request message."""
     call_memory_bytes: Annotated[int, Field(ge=1_048_576, le=68_719_476_736)] = 268_435_456
@@ -236,10 +256,7 @@ class CallSettings(SettingsGroup):
             )
         return self
 
-
-class TelemetrySettings(SettingsGroup):
-    """Metrics, traces, channelz, audit and log."""
-
+    # Metrics, traces, channelz, audit and log.
     metrics_listen: OptionalAddress = ""
     """Where Prometheus scrapes metrics, over plain HTTP; empty for nowhere."""
     tracing: bool = False
@@ -268,19 +285,6 @@ class TelemetrySettings(SettingsGroup):
         if self.audit == "off" and (self.audit_file is not None or self.audit_ids):
             raise ValueError("audit: off: must be on or required where audit_file or audit_ids is given")
         return self
-
-
-# Pydantic takes the fields of the last base first: so they are in the order of docs/settings.md.
-class Settings(
-    TelemetrySettings,
-    CallSettings,
-    QuerySettings,
-    RetrievalSettings,
-    AccessSettings,
-    ListeningSettings,
-    StorageSettings,
-):
-    """Everything that an operator may change. Making one reads no environment and no file; `load_settings` does."""
 
     @model_validator(mode="after")
     def _check_identity(self) -> Self:
