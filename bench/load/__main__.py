@@ -1,6 +1,8 @@
 """`python -m bench.load`: latency against offered load, and the speed of single calls. See `bench/README.md`."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -10,10 +12,9 @@ import typer
 from rich.progress import Progress
 
 from bench.load.calls import MIX, offered_calls
-from bench.load.generator import Load, offer
+from bench.load.generator import Load, Point, grid, offer, point
 from bench.load.h2load import h2load_grid, repeat_calls
-from bench.load.report import Point, grid, point
-from bench.load.servers import running_servers
+from bench.shared.programs import RunningProgram, python_path, run, running, serve_command, trees
 from bench.shared.results import console, explained, write_results
 from bench.speed.synthesis import Shape, write_corpus
 
@@ -21,6 +22,14 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.1)
 CALLERS = (1, 8, 32)
 STREAMS = (1, 8)
 SIZES = (5_000, 20_000)
+
+_BUILD = """
+import sys
+from pathlib import Path
+from bench.speed.index import ensure_index
+from bench.speed.synthesis import Shape, write_corpus
+print(ensure_index(write_corpus(Path(sys.argv[1]), Shape(int(sys.argv[2])))))
+"""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -75,6 +84,23 @@ def h2load(
                 found[size] = repeat_calls(servers, calls, streams or STREAMS, rounds, seconds, out, progress)
             tables.append(h2load_grid(found[size], f"Single calls: {size:,} nodes"))
         write_results(out, "h2load", tables, {"nodes": {n: list(map(asdict, own)) for n, own in found.items()}})
+
+
+@contextmanager
+def running_servers(other: Path | None, nodes: int, out: Path) -> Iterator[dict[str, RunningProgram]]:
+    """A server for each tree by its name, over an index of the same corpus that the tree has built itself.
+
+    Both run on the packages of this environment. Raises RuntimeError.
+    """
+    with ExitStack() as stack:
+        servers = {}
+        for name, tree in trees(other).items():
+            folder = out / f"corpus-{nodes}-{name.replace(' ', '-')}"
+            # -P: not the modules of the current folder, which is this tree.
+            data = Path(run([sys.executable, "-P", "-c", _BUILD, folder.resolve(), str(nodes)], tree).splitlines()[-1])
+            command = ["env", f"PYTHONPATH={python_path(tree)}", *serve_command(data)]
+            servers[name] = stack.enter_context(running(command, folder / "server.log"))
+        yield servers
 
 
 if __name__ == "__main__":

@@ -17,9 +17,11 @@ from random import Random
 
 import grpc
 import grpc.aio
+import numpy as np
 import uvloop
 
 from bench.load.calls import OfferedCall
+from bench.shared.results import ABSENT, Grid
 
 SEED = 3
 WARMING_CALLS = 64
@@ -115,3 +117,51 @@ class _Generator:
             self._offered.ends[name] = self._offered.ends.get(name, 0) + 1
         else:
             self._offered.milliseconds.append(1_000.0 * (time.perf_counter() - due))
+
+
+PERCENTILES = (50.0, 90.0, 99.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One load of one server.
+
+    `percentiles` are milliseconds of the answered calls, as PERCENTILES names them; `late` is the 99th percentile of
+    the delay with which the generator sent calls. `refused` and `failed` are shares of all calls.
+    """
+
+    server: str
+    load: Load
+    answered: float
+    percentiles: tuple[float, ...]
+    late: float
+    refused: float
+    failed: float
+
+
+def point(server: str, load: Load, outcome: Offered) -> Point:
+    """The figures of one load. Raises RuntimeError if no call was answered."""
+    if not outcome.milliseconds:
+        raise RuntimeError(f"{server}: no call was answered: {outcome.ends}")
+    refused = outcome.ends.get("RESOURCE_EXHAUSTED", 0)
+    calls = len(outcome.milliseconds) + sum(outcome.ends.values())
+    percentiles = tuple(np.percentile(outcome.milliseconds, PERCENTILES).tolist())
+    late = float(np.percentile(outcome.late_milliseconds, 99.0)) if outcome.late_milliseconds else 0.0
+    failed = sum(outcome.ends.values()) - refused
+    answered = len(outcome.milliseconds) / outcome.seconds
+    return Point(server, load, answered, percentiles, late, refused / calls, failed / calls)
+
+
+def grid(points: Sequence[Point], title: str) -> Grid:
+    """One row per server and load, with the delay of the generator itself."""
+    rows = [
+        [
+            f"{one.server}, {one.load}",
+            f"{one.answered:,.0f}",
+            *(f"{value:,.1f}" for value in one.percentiles),
+            *(f"{share:.1%}" if share else ABSENT for share in (one.refused, one.failed)),
+            f"{one.late:.1f}",
+        ]
+        for one in points
+    ]
+    return Grid(title, ["load", "answered/s", "p50 ms", "p90", "p99", "refused", "failed", "sent late, p99 ms"], rows)

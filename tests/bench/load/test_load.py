@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from bench.load.calls import MIX, offered_calls
-from bench.load.generator import Load, Offered
+from bench.load.generator import Load, Offered, point
 from bench.load.h2load import Repeated, h2load_grid
-from bench.load.report import point
 from bench.shared.programs import ROOT
 from bench.speed.corpus import Corpus
 
