@@ -1,7 +1,7 @@
 """Questions to begin with name the largest types and documents."""
 
 from groundwire_client import SearchHit, SourceLocation
-from groundwire_explore.examples import example_questions
+from groundwire_explore.overview import example_questions
 
 
 def hits(path: str, *symbols: str, is_test: bool = False) -> list[SearchHit]:
