@@ -3,6 +3,7 @@
 Workers read files with these functions, so all of it can be pickled.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -14,9 +15,20 @@ from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
 from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.files.block_files import read_blocks
 from groundwire_ingest.tree.files.facts import ComponentFacts
-from groundwire_ingest.tree.files.readers import FILE_READERS
+from groundwire_ingest.tree.files.json_file import read_json
+from groundwire_ingest.tree.files.languages import PLAIN_TEXT
+from groundwire_ingest.tree.files.line_files import read_http, read_ini, read_make, read_shell, read_toml
+from groundwire_ingest.tree.files.markup.razor import read_razor
+from groundwire_ingest.tree.files.markup.templates import read_component, read_template
+from groundwire_ingest.tree.files.msbuild import read_msbuild, read_solution
+from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_text, read_style, read_table, read_text
+from groundwire_ingest.tree.files.proto import read_proto
 from groundwire_ingest.tree.files.reading import FileReading
+from groundwire_ingest.tree.files.xaml import read_xaml
+from groundwire_ingest.tree.files.xml_files import read_xml
+from groundwire_ingest.tree.files.yaml_file import read_yaml
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
 from groundwire_ingest.tree.languages.go.reader import module_path
 from groundwire_ingest.tree.languages.prisma import PrismaReader
@@ -29,6 +41,31 @@ from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.purposes import is_generated
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
 from groundwire_ingest.tree.walk import ListedFile
+
+FILE_READERS: Mapping[str, Callable[[SourceFile], FileReading]] = {
+    "json": read_json,
+    "toml": read_toml,
+    "yaml": read_yaml,
+    "ini": read_ini,
+    "xml": read_xml,
+    "msbuild": read_msbuild,
+    "solution": read_solution,
+    "xaml": read_xaml,
+    "proto": read_proto,
+    **dict.fromkeys(("graphql", "terraform", "bicep", "powershell"), read_blocks),
+    "shell": read_shell,
+    "make": read_make,
+    "http": read_http,
+    "razor": read_razor,
+    **dict.fromkeys(("vue", "svelte", "astro"), read_component),
+    "html": read_template,
+    "css": read_style,
+    "restructuredtext": read_restructured_text,
+    "asciidoc": read_asciidoc,
+    "csv": read_table,
+    PLAIN_TEXT: read_text,
+}
+"""By language as `file_language` names it; each reads a file that is not blank in time linear in its length."""
 
 
 @dataclass(frozen=True, slots=True)

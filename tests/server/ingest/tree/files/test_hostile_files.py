@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_ingest.tree.files.readers import FILE_READERS
 from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.single_file import FILE_READERS
 from support.steps import within_steps
 
 SIZE = 12_000
