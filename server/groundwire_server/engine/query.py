@@ -1,5 +1,8 @@
 """Query: the whole flow in one call."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,7 +30,6 @@ from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.own_time import OwnTime
 from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, scopes_of, vector_of
@@ -44,6 +46,7 @@ from groundwire_server.engine.stages import (
     spread_over_files,
 )
 from groundwire_server.execution.call import Call, Checkpoint
+from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _ADVICE = {
@@ -53,6 +56,25 @@ _ADVICE = {
 }
 _PACKAGED = QueryDefaults()
 _IN_WORDS = (QueryClass.NATURAL_LANGUAGE, QueryClass.MIXED)
+
+
+class OwnTime:
+    """Adds up processor time that a call's own work takes, in milliseconds.
+
+    The time must not depend on calls of others, so opening an index, embedding a query and waiting are left out.
+    """
+
+    def __init__(self, milliseconds: float = 0.0) -> None:
+        """`milliseconds` were measured before."""
+        self.milliseconds = milliseconds
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Adds the time while the context is open, and reports it as a stage to the call's observer."""
+        start = time.thread_time()
+        with stage(name):
+            yield
+        self.milliseconds += (time.thread_time() - start) * 1000.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,7 @@ from groundwire_server.domain.search.search import Rerank, Retriever, RetrieverS
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode, SkippedNode, SkipReason
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, RerankCandidate, Rerankers
 from groundwire_server.execution.call import Checkpoint
-from groundwire_server.rpc.conversions.expansion import encode_expansion
-from groundwire_server.rpc.conversions.paths import encode_paths
+from groundwire_server.rpc.conversions.expansion import encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.texts import encode_fetch
 from support.builds import RECORDS, HashEmbedder, build
 from support.calls import never_stop

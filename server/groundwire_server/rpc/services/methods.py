@@ -18,9 +18,8 @@ from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import running_call
-from groundwire_server.rpc.conversions.expansion import decode_expand, encode_expansion
+from groundwire_server.rpc.conversions.expansion import decode_expand, decode_paths, encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_described, encode_index
-from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.scope import AdministrationRequest, ReadingRequest

@@ -22,7 +22,7 @@ from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason
 from groundwire_server.domain.response_size import of_path, of_path_node
 from groundwire_server.domain.search.search import Filter, NodeLabel
-from groundwire_server.rpc.conversions.paths import encode_paths
+from groundwire_server.rpc.conversions.expansion import encode_paths
 from support.calls import never_stop
 from support.path_oracle import AMPLE, Graph, graphs, searches, sorted_paths
 from support.properties import costly

@@ -8,7 +8,7 @@ from groundwire_index.nodes.node import Edge
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason, PathsRequest
 from groundwire_server.domain.search.search import Filter, NodeLabel
-from groundwire_server.rpc.conversions.paths import decode_paths, encode_paths
+from groundwire_server.rpc.conversions.expansion import decode_paths, encode_paths
 from support.conversions import (
     ACCESS,
     counts,

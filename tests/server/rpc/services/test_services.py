@@ -20,9 +20,8 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.indexes import IndexSummary
-from groundwire_server.rpc.conversions.expansion import encode_expansion
+from groundwire_server.rpc.conversions.expansion import encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.indexes import encode_index
-from groundwire_server.rpc.conversions.paths import encode_paths
 from groundwire_server.rpc.conversions.query_result import encode_query
 from groundwire_server.rpc.conversions.search import encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
