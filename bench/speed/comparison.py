@@ -1,17 +1,22 @@
 """Compares servers: they take turns round by round, because the other load of the machine varies."""
 
+import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 import grpc
+import grpc.aio
 import numpy as np
+import uvloop
+from google.protobuf.message import Message
 from rich.progress import Progress
 
 from bench.shared.programs import RunningProgram
-from bench.speed.calls import Scenario, requests
+from bench.speed.calls import METHODS, Request, Scenario, requests
 from bench.speed.corpus import Corpus
-from bench.speed.wire import measure
+from groundwire.v1 import query_pb2, retrieval_pb2
 
 LEAST_CALLS_A_CLIENT = 10
 
@@ -97,3 +102,60 @@ def compare(servers: Mapping[str, RunningProgram], corpus: Corpus, plan: Plan, p
                 elif one is by_server[0]:
                     first = measured.answers
     return [one for by_server in series.values() for one in by_server]
+
+
+WARMING = 5
+"""The number of unmeasured calls that each client makes first."""
+_RESPONSES: Mapping[str, tuple[type[Message], str]] = {
+    "SearchNodes": (retrieval_pb2.SearchNodesResponse, "hits"),
+    "ExpandDependencyTree": (retrieval_pb2.ExpandDependencyTreeResponse, "nodes"),
+    "FetchNodeTexts": (retrieval_pb2.FetchNodeTextsResponse, "texts"),
+    "Query": (query_pb2.QueryResponse, "matches"),
+}
+"""Each method's response, and its field of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The times and rows of consecutive queries, in their order, and the time of all of them together."""
+
+    milliseconds: list[float]
+    answers: list[list[int]]
+    seconds: float
+
+
+def measure(address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int) -> Measurement:
+    """Runs a closed loop of each client over one channel, on uvloop. Raises grpc.RpcError.
+
+    One thread per client would measure Python's interpreter lock: 8 threads take twice as long as 8 tasks on one loop.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_measure(address, kind, requests, numbers, clients))
+
+
+async def _measure(
+    address: str, kind: str, requests: Sequence[Request], numbers: Sequence[int], clients: int
+) -> Measurement:
+    milliseconds = [0.0] * len(numbers)
+    answers: list[list[int]] = [[]] * len(numbers)
+    places = iter(range(len(numbers)))
+    response, nodes = _RESPONSES[METHODS[kind].rpartition("/")[2]]
+
+    async with grpc.aio.insecure_channel(address) as channel:
+        call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHODS[kind])
+
+        async def ask(number: int) -> list[int]:
+            answer = response.FromString(await call(requests[number % len(requests)].SerializeToString()))
+            return [int(one.id.rpartition("::n")[2]) for one in getattr(answer, nodes)]
+
+        async def work() -> None:
+            for place in places:
+                began = time.perf_counter()
+                answers[place] = await ask(numbers[place])
+                milliseconds[place] = 1_000.0 * (time.perf_counter() - began)
+
+        for number in numbers[-WARMING:]:
+            await asyncio.gather(*(ask(number) for _ in range(clients)))
+        started = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(clients)))
+        return Measurement(milliseconds, answers, time.perf_counter() - started)

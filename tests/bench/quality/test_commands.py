@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.quality.measurement import UnknownModeError, chosen_modes
-from bench.quality.modes import MODES
+from bench.quality.measurement import MODES, UnknownModeError, chosen_modes
 
 pytestmark = pytest.mark.slow
 
