@@ -4,18 +4,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from groundwire_index.nodes.node import NodeAccess
+from groundwire_ingest.frameworks.registry import form_of
 from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.tree.as_code.component import Component, ComponentCode
-from groundwire_ingest.tree.as_code.components import read_components
+from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
 from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
-from groundwire_ingest.tree.folders import folder_of
+from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
@@ -220,3 +221,42 @@ class TreeReading:
 def is_project(path: str) -> bool:
     """True for a project of MSBuild."""
     return path.endswith("proj")
+
+
+CodeReading: TypeAlias = Callable[[Iterable[SourceFile]], Iterator[CodeAnalysis | GivenUp]]
+"""Analyses files of code, in their order."""
+
+
+def read_components(
+    components: Iterable[Component],
+    root_namespaces: Mapping[str, str],
+    may_read: Callable[[str], Callable[[str], bool]],
+    read_code: CodeReading,
+) -> Iterator[ComponentCode]:
+    """The code of each of a tree's components, by path; those without a line that a node holds have none.
+
+    `root_namespaces` has the root namespace of each folder that holds a .NET project. `may_read` says of a file which
+    others its nodes may follow from.
+    """
+    by_path = sorted(components, key=lambda item: item.path)
+    shared: defaultdict[str, list[Component]] = defaultdict(list)
+    for component in by_path:
+        folder, _, name = component.path.rpartition("/")
+        if name in form_of(component.path).shared:
+            shared[folder].append(component)
+
+    def file_of(component: Component) -> SourceFile | None:
+        may_follow = may_read(component.path)
+        folders = reversed(list(folders_above(component.path)))
+        above = [item for folder in folders for item in shared.get(folder, ()) if may_follow(item.path)]
+        return form_of(component.path).file(component, above, root_namespaces)
+
+    held = [item for item in by_path if any(item.keys)]
+    files = [file_of(item) for item in held]
+    analyses = read_code(file for file in files if file is not None)
+    for component, file in zip(held, files, strict=True):
+        analysis = next(analyses) if file is not None else None
+        if analysis is None or isinstance(analysis, GivenUp):
+            yield unread_code(component, "" if analysis is None else analysis.why)
+        else:
+            yield form_of(component.path).code(component, analysis)

@@ -11,8 +11,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildReport
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.repositories.indexing import Indexer, Unchanged
-from groundwire_ingest.repositories.inputs import inputs_of
+from groundwire_ingest.repositories.indexing import Indexer, Unchanged, inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.access_rules import AccessRule
 from support.builds import Stages
