@@ -46,10 +46,6 @@ class Rows:
         """A field of vectors, [m, dimension]."""
         return np.asarray(self._column(field), dtype=np.float32).reshape(-1, dimension)
 
-    def sparse(self, field: str) -> list[SparseVector]:
-        """A field of sparse vectors, [m]."""
-        return self._column(field)
-
     def in_order(self, field: str, keys: Sequence[Key]) -> "Rows":
         """The rows whose field has one of these distinct values, in the order of the values."""
         by_key = dict(zip(self._column(field), self._rows, strict=True))

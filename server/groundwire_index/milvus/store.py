@@ -86,43 +86,27 @@ class MilvusStore(MilvusConnection):
         found = self.query(collection, expression, [_COUNT], strong=strong)
         return int(found.integers(_COUNT)[0])
 
-    def search_dense(
+    def search(
         self,
         collection: str,
         field_name: str,
-        queries: NDArray[np.float32],
+        queries: NDArray[np.float32] | Sequence[SparseVector],
         limit: int,
         expression: str = "",
         parameters: Mapping[str, int] = _NO_PARAMETERS,
     ) -> list[Hits]:
-        """For each query vector [q, dimension] the `limit` rows of greatest inner product among those that pass.
+        """For each query vector the `limit` rows of greatest inner product among those that pass.
 
-        `parameters` are those of the index for a search; an index that is not exact may give others, and fewer.
+        Of sparse vectors, rows that share no dimension with a query are not found. `parameters` are those of the index
+        for a search; an index that is not exact may give others, and fewer.
         """
-        return self._search(collection, field_name, list(queries), limit, expression, parameters)
-
-    def search_sparse(
-        self, collection: str, field_name: str, queries: Sequence[SparseVector], limit: int, expression: str = ""
-    ) -> list[Hits]:
-        """As `search_dense`, for vectors by dimension; rows that share no dimension with a query are not found."""
-        return self._search(collection, field_name, list(queries), limit, expression, _NO_PARAMETERS)
-
-    def _search(
-        self,
-        collection: str,
-        field_name: str,
-        queries: Sequence[object],
-        limit: int,
-        expression: str,
-        parameters: Mapping[str, int],
-    ) -> list[Hits]:
-        if not queries or limit <= 0:
+        if not len(queries) or limit <= 0:
             return [Hits(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
         found = self.ask_loaded(
             collection,
             lambda client, seconds: client.search(
                 collection,
-                data=queries,
+                data=list(queries),
                 filter=expression,
                 limit=limit,
                 anns_field=field_name,

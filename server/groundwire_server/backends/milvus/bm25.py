@@ -89,7 +89,7 @@ class Words:
         terms = self.terms
         if not terms:
             return Proposal(np.empty(0, dtype=np.int64), -np.inf)
-        (hits,) = self._version.store.search_sparse(
+        (hits,) = self._version.store.search(
             self._version.collections.nodes,
             self.table,
             [{term.number: term.weight for term in terms}],

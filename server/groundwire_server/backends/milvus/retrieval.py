@@ -54,7 +54,7 @@ class Dense:
 
         An index that is not exact proposes once: more may be missed, and stays so.
         """
-        (hits,) = self._version.store.search_dense(
+        (hits,) = self._version.store.search(
             self._version.collections.nodes,
             VECTOR,
             self._query.astype(np.float32)[np.newaxis],

@@ -192,9 +192,7 @@ class RowStatistics:
         for first in range(0, len(rows), MOST_ROWS):
             piece = rows[first : first + MOST_ROWS]
             within = both(self._expression, rows_from(int(piece[0]), int(piece[-1]) + 1))
-            found = self._version.store.search_sparse(
-                self._version.collections.nodes, table, queries, len(piece), within
-            )
+            found = self._version.store.search(self._version.collections.nodes, table, queries, len(piece), within)
             counts += [len(hits.rows) for hits in found]
         return counts.tolist()
 

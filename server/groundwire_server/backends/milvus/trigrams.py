@@ -37,7 +37,7 @@ class Trigrams:
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
         """The `limit` rows of a range that Milvus scores highest, or a few more."""
-        found = self._version.store.search_sparse(
+        found = self._version.store.search(
             self._version.collections.nodes,
             "trigrams",
             [query for _, query in self._queries],

@@ -56,7 +56,7 @@ def test_rows_come_back_by_field_with_their_types(store: MilvusStore, filled: st
     assert found.flags("flag").tolist() == [True, True]
     assert found.digests("digests") == [["aa", "bb"], []]
     np.testing.assert_array_equal(found.dense("vector", 2), np.asarray([[0.6, 0.8], [1, 0]], dtype=np.float32))
-    assert found.sparse("sparse") == [{7: 2.0}, {1: 0.5}]
+    assert [row["sparse"] for row in found] == [{7: 2.0}, {1: 0.5}]
     assert len(store.by_keys(filled, "row", [], ["word"])) == 0
 
 
@@ -74,15 +74,15 @@ def test_expressions_choose_rows(store: MilvusStore, filled: str) -> None:
 
 def test_a_search_gives_rows_and_inner_products(store: MilvusStore, filled: str) -> None:
     queries = np.asarray([[0.0, 1.0], [1.0, 0.0]], dtype=np.float32)
-    first, second = store.search_dense(filled, "vector", queries, 2)
+    first, second = store.search(filled, "vector", queries, 2)
     assert (first.rows.tolist(), second.rows.tolist()) == ([1, 2], [0, 2])
     np.testing.assert_allclose(first.scores, [1.0, 0.8], atol=1e-6)
-    (some,) = store.search_dense(filled, "vector", queries[:1], 3, "flag == true")
+    (some,) = store.search(filled, "vector", queries[:1], 3, "flag == true")
     assert some.rows.tolist() == [2, 0]
 
 
 def test_a_sparse_search_finds_only_what_shares_a_dimension(store: MilvusStore, filled: str) -> None:
-    found, none = store.search_sparse(filled, "sparse", [{7: 2.0}, {4_000_000_000: 1.0}], 10)
+    found, none = store.search(filled, "sparse", [{7: 2.0}, {4_000_000_000: 1.0}], 10)
     assert found.rows.tolist() == [2, 1]
     assert found.scores.tolist() == [4.0, 0.5]
     assert none.rows.tolist() == []

@@ -153,7 +153,7 @@ def test_words_are_counted_and_weighed(published: Published, name: str, kind: st
     lengths = np.asarray([document.total() for document in documents])
     np.testing.assert_array_equal(published.rows.integers(f"{name}_length"), lengths)
     reference = lengths.mean()
-    vectors = published.rows.sparse(name)
+    vectors = [row[name] for row in published.rows]
     holders: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for row, document in enumerate(documents):
         own = packing.unpacked_terms(packed[row])
@@ -195,7 +195,7 @@ def test_trigrams_of_names_are_numbered(published: Published) -> None:
     facts = read_facts(store, published.collections.facts, [fact_key(TRIGRAM, trigram) for trigram in every])
     numbers = {trigram: int(facts[fact_key(TRIGRAM, trigram)]) for trigram in every}
     assert sorted(numbers.values()) == list(range(len(every)))
-    for own, vector in zip(held, published.rows.sparse("trigrams"), strict=True):
+    for own, vector in zip(held, [row["trigrams"] for row in published.rows], strict=True):
         weights = {numbers[trigram]: float(np.float32(1.0 / math.sqrt(size))) for trigram, size in own.items()}
         assert dict(vector) == (weights or {NO_DIMENSION: 1.0})
 
