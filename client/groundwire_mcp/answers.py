@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Sized
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from groundwire_client import (
     AsyncGroundwireClient,
@@ -30,31 +31,24 @@ _NONE_AVAILABLE = "No repository is available: tell the user."
 _MAX_NODES_BETWEEN = 2_000
 
 
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """Answers tools with a client that knows its caller.
+    """Answers tools with a client that knows its caller. Methods raise ToolError.
 
-    Args:
+    Attributes:
         connected: Gives the client, whose `access` and token decide what is visible. Raises ToolError.
         scopes: What a model may choose from.
         pending: Why the scope has no index yet; empty when that is not known.
-
-    Methods raise ToolError.
     """
 
-    def __init__(
-        self,
-        connected: Callable[[], Awaitable[AsyncGroundwireClient]],
-        scopes: AllowedScopes,
-        pending: Callable[[], str],
-    ) -> None:
-        self._connected = connected
-        self._scopes = scopes
-        self._pending = pending
+    connected: Callable[[], Awaitable[AsyncGroundwireClient]]
+    scopes: AllowedScopes
+    pending: Callable[[], str]
 
     async def list_repositories(self, _: ListRepositories) -> Repositories:
         """The allowed scopes with at least one node visible to the caller."""
         lines = [repository_line(scope, index) for scope, index in (await self._visible()).items()]
-        note = "" if lines else self._pending() or _NONE_AVAILABLE
+        note = "" if lines else self.pending() or _NONE_AVAILABLE
         return Repositories(repositories=lines, note=note)
 
     async def search_code(self, asked: SearchCode) -> Hits:
@@ -146,13 +140,13 @@ class Answers:
 
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
         """The allowed scopes with at least one node visible to the caller, with the version that answers."""
-        repositories = sorted({scope.repository for scope in self._scopes.all})
+        repositories = sorted({scope.repository for scope in self.scopes.all})
         async with self._asking("") as client:
             lists = await asyncio.gather(*map(client.list_indexes, repositories))
         found = {(index.repository, index.branch, index.version): index for made in lists for index in made.indexes}
         active = {(index.repository, index.branch, ""): index for index in found.values() if index.active}
         known = found | active
-        keys = {scope: (scope.repository, scope.branch, scope.version) for scope in self._scopes.all}
+        keys = {scope: (scope.repository, scope.branch, scope.version) for scope in self.scopes.all}
         return {scope: known[key] for scope, key in keys.items() if key in known}
 
     async def _unknown(
@@ -166,7 +160,7 @@ class Answers:
 
     async def _of_nodes(self, nodes: Sequence[str], repository: str) -> AllowedScope:
         """The scope of the ids among `nodes`; without an id the one that a model names."""
-        return self._scopes.of_ids(nodes) or await self._named(repository)
+        return self.scopes.of_ids(nodes) or await self._named(repository)
 
     async def _searched(self, name: str) -> tuple[str, Scopes]:
         """What a search is about, and the name for it: the scope that a model names, or all that its caller sees."""
@@ -180,8 +174,8 @@ class Answers:
 
     async def _named(self, name: str) -> AllowedScope:
         """The scope that a model names; where it names none, the only one that there is for its caller."""
-        if name or len(self._scopes.all) == 1:
-            return self._scopes.named(name or self._scopes.all[0].name)
+        if name or len(self.scopes.all) == 1:
+            return self.scopes.named(name or self.scopes.all[0].name)
         visible = [*await self._visible()]
         if not visible:
             raise ToolError(_NONE_AVAILABLE)
@@ -192,11 +186,11 @@ class Answers:
     @asynccontextmanager
     async def _asking(self, name: str) -> AsyncIterator[AsyncGroundwireClient]:
         """Gives the client, and turns what it raises about the scope of that name into ToolError."""
-        client = await self._connected()
+        client = await self.connected()
         try:
             yield client
         except GroundwireError as error:
-            if error.reason == "SCOPE_NOT_FOUND" and (pending := self._pending()):
+            if error.reason == "SCOPE_NOT_FOUND" and (pending := self.pending()):
                 raise ToolError(pending) from None
             raise failure_of(error, name) from None
         except NameResolutionError as error:
