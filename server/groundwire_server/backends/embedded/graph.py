@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from threading import Event, Lock, Thread
@@ -23,20 +24,20 @@ EDGES_AT_A_TIME = 10_000
 _Loaded = rustworkx.PyDiGraph[None, None]
 
 
+@dataclass(frozen=True, slots=True)
 class Side:
-    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m]."""
+    """The edges of one direction. `ends` holds the other end of each of the `edges`, [m].
 
-    def __init__(
-        self, edges: Edges, ends: Rows, edges_of: Callable[[], Callable[[int], rustworkx.EdgeIndices]]
-    ) -> None:
-        """`edges_of` waits for the graph, and makes the function that returns the numbers of a row's edges in it."""
-        self.edges = edges
-        self.ends = ends
-        self._edges_of = edges_of
+    `edges_of` waits for the graph, and makes the function that returns the numbers of a row's edges in it.
+    """
+
+    edges: Edges
+    ends: Rows
+    edges_of: Callable[[], Callable[[int], rustworkx.EdgeIndices]]
 
     def positions(self, row: int) -> Positions:
         """The places of a row's edges among all, ascending by (edge type, other end)."""
-        return np.asarray(self._edges_of()(row)).view(np.int64)
+        return np.asarray(self.edges_of()(row)).view(np.int64)
 
     def of(
         self, rows: NDArray[np.integer], needed: Callable[[Positions], int] | None = None
@@ -45,7 +46,7 @@ class Side:
 
         Of a hub only the first are given, as many as `needed` says of its edges.
         """
-        found = list(map(self._edges_of(), rows.tolist()))
+        found = list(map(self.edges_of(), rows.tolist()))
         if needed is not None:
             found = [
                 some if len(some) <= HUB_DEGREE else some[: needed(np.asarray(some).view(np.int64))] for some in found
@@ -124,32 +125,28 @@ MANY_ROWS = 1_024
 """From here on a table of all rows is faster than a binary search for each."""
 
 
+@dataclass(frozen=True, slots=True)
 class SideNeighbours:
-    """The Neighbours of one or both sides of a loaded graph, reduced to what a walk follows and to selected rows."""
+    """The Neighbours of one or both sides of a loaded graph, reduced to what a walk follows and to selected rows.
 
-    def __init__(
-        self,
-        sides: Sequence[Side],
-        followed_types: NDArray[np.bool_],
-        holds: Callable[[Rows], NDArray[np.bool_]],
-        least: np.float32,
-    ) -> None:
-        """`followed_types` is a mask [edge types]; `holds` is True for selected rows [m]; `least` is a confidence."""
-        self._sides = sides
-        self._followed_types = followed_types
-        self._holds = holds
-        self._least = least
+    `followed_types` is a mask [edge types]; `holds` is True for selected rows [m]; `least` is a confidence.
+    """
+
+    sides: Sequence[Side]
+    followed_types: NDArray[np.bool_]
+    holds: Callable[[Rows], NDArray[np.bool_]]
+    least: np.float32
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
         """See `Neighbours.of`."""
         return _together(
             self._follow(side, *side.of(rows, partial(self._needed, side, known=known, most=most)))
-            for side in self._sides
+            for side in self.sides
         )
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """See `Neighbours.ends_of`."""
-        for side in self._sides:
+        for side in self.sides:
             for first in range(0, len(rows), ROWS_AT_A_TIME):
                 places, positions = side.of(rows[first : first + ROWS_AT_A_TIME])
                 read, length = 0, HUB_DEGREE
@@ -159,7 +156,7 @@ class SideNeighbours:
 
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
         """See `Neighbours.among`."""
-        return _together(self._among(side, rows, chosen) for side in self._sides)
+        return _together(self._among(side, rows, chosen) for side in self.sides)
 
     def _among(self, side: Side, rows: Rows, chosen: Rows) -> FollowedEdges:
         places, positions = side.of(rows)
@@ -180,12 +177,12 @@ class SideNeighbours:
     def _follow(self, side: Side, places: NDArray[np.int64], positions: Positions) -> FollowedEdges:
         """Those of some edges [m] that may be walked."""
         types = side.edges.types.take(positions)
-        followed = self._followed_types.take(types)
-        if self._least > 0:
-            followed &= side.edges.confidences.take(positions) >= self._least
+        followed = self.followed_types.take(types)
+        if self.least > 0:
+            followed &= side.edges.confidences.take(positions) >= self.least
         kept = np.flatnonzero(followed)
         ends = side.ends.take(positions.take(kept))
-        held = self._holds(ends)
+        held = self.holds(ends)
         kept = kept[held]
         return FollowedEdges(places.take(kept), types.take(kept), ends[held], positions.take(kept))
 
