@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.difference.difference import CHANGES, Difference, EdgeChange, NodeChange
-from groundwire_index.difference.nodes import FIELDS
+from groundwire_index.difference.difference import CHANGES, FIELDS, Difference, EdgeChange, NodeChange
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
