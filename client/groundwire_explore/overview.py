@@ -1,15 +1,16 @@
 """A folder of an index as a page shows it: drawn, as Mermaid, and with questions to begin with."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire_client import AsyncGroundwireClient, IndexScope, SearchHit
 from groundwire_explore.describing import short_name
-from groundwire_explore.drawing import Drawing
+from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut
 from groundwire_explore.exports import mermaid_map
-from groundwire_explore.folders import Edges, Folder, read_edges, read_folder
-from groundwire_explore.map_drawing import draw_parts
+from groundwire_explore.folders import Edges, Folder, Part, read_edges, read_folder
+from groundwire_explore.layout import Rectangle, treemap
 from groundwire_explore.source_text import shown
 
 
@@ -93,3 +94,88 @@ def _documents(by_path: Mapping[str, Sequence[SearchHit]]) -> list[str]:
 def _largest(counts: Counter[str]) -> list[str]:
     kept = [name for name, parts in counts.items() if parts >= _LEAST_PARTS and 0 < len(name) <= _LONGEST]
     return sorted(kept, key=lambda name: (-counts[name], name))
+
+
+_LEAST_SHARE = 0.01
+"""The share of the whole that every area has, so that it can be seen."""
+_MOST_AREAS = 24
+_MOST_CURVES = 60
+_MOST_STRONG = 10
+
+
+def draw_parts(folder: Folder, edges: Mapping[tuple[str, str], int]) -> tuple[Drawing, ...]:
+    """The largest parts of a folder as areas, and the edges between them, the most frequent ones."""
+    if not folder.parts:
+        return ()
+    wide = _areas("wide", Rectangle(0, 0, WIDE, 520), folder, edges)
+    return wide, _areas("narrow", Rectangle(0, 0, NARROW, 520), folder, edges)
+
+
+def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Mapping[tuple[str, str], int]) -> Drawing:
+    parts = folder.parts[:_MOST_AREAS]
+    places = treemap(_sizes(parts), whole)
+    boxes = tuple(
+        _area(number, part, place, folder.inside(part)[:_MOST_AREAS])
+        for number, (part, place) in enumerate(zip(parts, places, strict=True))
+    )
+    numbers = {part.path: number for number, part in enumerate(parts)}
+    counted = sorted(
+        ((count, numbers[start], numbers[end]) for (start, end), count in edges.items() if {start, end} <= {*numbers}),
+        key=lambda one: (-one[0], one[1:]),
+    )[:_MOST_CURVES]
+    curves = tuple(
+        _between(boxes[start], boxes[end], count, is_strong=place < _MOST_STRONG)
+        for place, (count, start, end) in enumerate(counted)
+    )
+    return Drawing(kind, whole.width, whole.height, boxes, curves)
+
+
+def _sizes(parts: Sequence[Part]) -> list[float]:
+    least = _LEAST_SHARE * sum(part.nodes for part in parts)
+    return [max(part.nodes, least) for part in parts]
+
+
+def _area(number: int, part: Part, place: Rectangle, inside: Sequence[Part]) -> Box:
+    place = _shrunk(place, 2)
+    counted = f"{part.nodes:,} {'node' if part.nodes == 1 else 'nodes'}"
+    fits = cut(_own_name(part), place.width - 16) if place.height >= 22 else ""
+    remark = counted if place.height >= 44 and cut(counted, place.width - 16) == counted else ""
+    kind = "folder" if part.is_folder else "file"
+    title = f"{shown(part.path)}: {counted}"
+    return Box(number, place, fits, remark, title, kind, _inner(place, inside) if place.height > 90 else ())
+
+
+def _inner(place: Rectangle, parts: Sequence[Part]) -> tuple[tuple[Rectangle, str], ...]:
+    """The parts of an area, below its name and remark."""
+    if not parts:
+        return ()
+    x, y, width, height = place
+    places = [_shrunk(one, 1.5) for one in treemap(_sizes(parts), Rectangle(x + 6, y + 42, width - 12, height - 48))]
+    return tuple(
+        (one, cut(_own_name(part), one.width - 10) if one.height >= 18 else "")
+        for part, one in zip(parts, places, strict=True)
+    )
+
+
+def _shrunk(place: Rectangle, by: float) -> Rectangle:
+    x, y, width, height = place
+    return Rectangle(x + by, y + by, max(width - 2 * by, 1), max(height - 2 * by, 1))
+
+
+def _own_name(part: Part) -> str:
+    return shown(part.path.rstrip("/").rpartition("/")[2]) + ("/" if part.is_folder else "")
+
+
+def _between(start: Box, end: Box, count: int, *, is_strong: bool) -> Curve:
+    (x1, y1), (x2, y2) = _middle(start.place), _middle(end.place)
+    # Bent to the left of its direction, so that the curves of both directions lie apart.
+    bend_x, bend_y = (x1 + x2) / 2 + (y2 - y1) * 0.16, (y1 + y2) / 2 - (x2 - x1) * 0.16
+    path = f"M{x1:.1f} {y1:.1f}Q{bend_x:.1f} {bend_y:.1f} {x2:.1f} {y2:.1f}"
+    label_x, label_y = (x1 + 2 * bend_x + x2) / 4, (y1 + 2 * bend_y + y2) / 4
+    width = 1 + math.log2(count) / 2
+    spots = (Spot(label_x, label_y, "middle"),)
+    return Curve(start.number, end.number, path, f"{count:,}", spots, width, is_strong)
+
+
+def _middle(place: Rectangle) -> tuple[float, float]:
+    return place.x + place.width / 2, place.y + place.height * 0.6

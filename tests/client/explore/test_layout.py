@@ -11,8 +11,8 @@ from groundwire_explore.drawing import Drawing
 from groundwire_explore.folders import Folder, Part
 from groundwire_explore.graph_drawing import draw_graph
 from groundwire_explore.layout import Rectangle, ordered_layers, treemap
-from groundwire_explore.map_drawing import draw_parts
 from groundwire_explore.neighbourhood import Edge, Placed
+from groundwire_explore.overview import draw_parts
 
 
 def overlap(one: Rectangle, two: Rectangle) -> bool:
