@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from bench.shared.programs import Memory, folder_bytes, memory, serve_command
 from bench.speed.corpus import Corpus
 from bench.speed.index import SCOPE, Stages, ensure_index
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.client import connect
 from groundwire_index.milvus.errors import StorageUnavailableError

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.client import connect
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore

@@ -1,19 +1,92 @@
 """The backend of Milvus: each version is three collections. The data folder has the embeddings and the encoders."""
 
+import re
+import ssl
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from groundwire_index.milvus.address import (
-    SECONDS,
-    MilvusAddress,
-    check_ca,
-    check_seconds,
-    check_token,
-    check_uri,
-    token_in,
-)
 from groundwire_index.milvus.dense_index import dense_index
 from groundwire_index.storage import Backend, OptionError, Setting, Values
+
+SECONDS = 5.0
+"""How long one request that reads may take."""
+WRITING_SECONDS = 120.0
+"""How long one request that writes, indexes or loads may take."""
+_MOST_TOKEN_BYTES = 16_384
+_MOST_SECONDS = 3_600.0
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MilvusAddress:
+    """Where Milvus is and how to speak to it.
+
+    `uri` is `http://HOST:PORT` or `https://HOST:PORT`; `ca` a PEM file of the authorities that https trusts, None for
+    those of gRPC. `token` is `user:password` or an API key, "" for none. `seconds` is how long one request that reads
+    may take, `writing_seconds` any other.
+    """
+
+    uri: str
+    database: str = "default"
+    token: str = field(default="", repr=False)
+    ca: str | None = None
+    seconds: float = SECONDS
+    writing_seconds: float = WRITING_SECONDS
+
+
+def check_uri(uri: str) -> None:
+    """`http://HOST:PORT` or `https://HOST:PORT`. Raises ValueError."""
+    try:
+        parts = urlsplit(uri)
+        port = parts.port
+    except ValueError:
+        raise ValueError("must be http://HOST:PORT or https://HOST:PORT") from None
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must hold no user name and no password; they belong in milvus_token_file")
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port or uri.count("/") != len("//"):
+        raise ValueError("must be http://HOST:PORT or https://HOST:PORT")
+
+
+def token_in(file: Path) -> str:
+    """The token that a file holds, without white space around it. Raises OptionError."""
+    try:
+        with file.open("rb") as opened:
+            token = opened.read(_MOST_TOKEN_BYTES).strip().decode("latin-1")
+        check_token(token)
+    except OSError as error:
+        raise OptionError(f"milvus_token_file: {file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise OptionError(f"milvus_token_file: {file}: {error}") from None
+    return token
+
+
+def check_token(token: str) -> None:
+    """One word of printable ASCII. Raises ValueError."""
+    if not _TOKEN.fullmatch(token):
+        raise ValueError("must hold one word of printable ASCII")
+
+
+def check_seconds(seconds: float) -> None:
+    """A time limit. Raises ValueError."""
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise ValueError(f"must be greater than 0 and at most {_MOST_SECONDS:,.0f}")
+
+
+def check_ca(uri: str, file: Path) -> str:
+    """The path of a file of certificates, which are for https alone. Raises OptionError."""
+    rule = "has no use with http://: milvus_uri must begin with https://, or leave it out"
+    if uri.startswith("https:"):
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+            return str(file)
+        except ssl.SSLError:
+            rule = "must hold certificates in PEM"
+        except OSError as error:
+            rule = f"cannot be read: {error.strerror}"
+    raise OptionError(f"milvus_ca: {file}: {rule}")
+
 
 if TYPE_CHECKING:
     from groundwire_index.milvus.storage import MilvusStorage

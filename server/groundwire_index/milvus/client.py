@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import grpc
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.errors import RefusedError, StorageUnavailableError
 from groundwire_index.milvus.schema import DIGEST_LENGTH, CollectionSchema, Field, FieldKind
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.client import Client, connect, mapped_errors
 from groundwire_index.milvus.errors import CollectionMissingError, RefusedError, StorageUnavailableError
 

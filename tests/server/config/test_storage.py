@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.backend import address_of
+from groundwire_index.milvus.backend import MilvusAddress, address_of
 from groundwire_index.storage import OptionError
 from groundwire_server.config import Settings, SettingsError, load_settings
 from support.certificates import Authority

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 
-from groundwire_index.milvus.address import MilvusAddress
-from groundwire_index.milvus.backend import address_of
+from groundwire_index.milvus.backend import MilvusAddress, address_of
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_index.milvus.entries import Entry, State
 from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from groundwire_index.lexical.lexical import CODE, PROSE
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import ClassCounts, CollectionState, VersionDocument
 from groundwire_index.milvus.errors import StorageUnavailableError

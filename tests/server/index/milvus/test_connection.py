@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.errors import AliasTakenError, CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.schema import CollectionSchema, Field, FieldKind
 from groundwire_index.milvus.store import MilvusStore

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.connection import MilvusConnection
 from groundwire_index.milvus.errors import StorageUnavailableError
 

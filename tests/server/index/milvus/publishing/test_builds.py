@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.milvus.address import MilvusAddress
+from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State, build_entry
 from groundwire_index.milvus.errors import StorageUnavailableError
