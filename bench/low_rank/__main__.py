@@ -8,8 +8,7 @@ import typer
 from bench.low_rank.train import read_pairs, train
 from bench.shared.results import console, explained
 from groundwire_index.embedding.sentence_transformer import load_model
-from groundwire_ingest.embedding.adapter import write_adapter
-from groundwire_ingest.embedding.packaged_model import packaged_folder
+from groundwire_ingest.embedding.packaged_model import packaged_folder, write_adapter
 
 STEPS = 110
 _STEPS_A_REPORT = 10

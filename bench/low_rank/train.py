@@ -20,7 +20,7 @@ from torch.nn import functional
 from transformers import BertModel, PreTrainedTokenizerBase
 
 from groundwire_ingest.build.vectors import embedded_text
-from groundwire_ingest.embedding.adapter import Factors
+from groundwire_ingest.embedding.packaged_model import Factors
 
 RANK = 16
 BATCH = 64

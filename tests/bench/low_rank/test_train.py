@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bench.shared.programs import ROOT
-from groundwire_ingest.embedding.adapter import Factors
+from groundwire_ingest.embedding.packaged_model import Factors
 from support.tiny_bert import WIDTH, write_tiny_bert
 
 PERMISSIVE = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"}

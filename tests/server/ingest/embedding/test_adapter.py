@@ -8,9 +8,15 @@ import pytest
 
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import CODE_MODEL, PLAIN_MODEL
-from groundwire_ingest.embedding.adapter import CODE_ADAPTER, Factors, merged, read_adapter, write_adapter
 from groundwire_ingest.embedding.convert import agreed_encoder
-from groundwire_ingest.embedding.packaged_model import PackagedModel
+from groundwire_ingest.embedding.packaged_model import (
+    CODE_ADAPTER,
+    Factors,
+    PackagedModel,
+    merged,
+    read_adapter,
+    write_adapter,
+)
 
 LAYER = "encoder.layer.1.attention.self.key"
 

@@ -12,10 +12,15 @@ from torch import nn
 
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
-from groundwire_ingest.embedding.adapter import CODE_ADAPTER, STRENGTH, read_adapter
 from groundwire_ingest.embedding.index_texts import load_embedder
 from groundwire_ingest.embedding.own_model import OwnModel
-from groundwire_ingest.embedding.packaged_model import PackagedModel, packaged_folder
+from groundwire_ingest.embedding.packaged_model import (
+    CODE_ADAPTER,
+    STRENGTH,
+    PackagedModel,
+    packaged_folder,
+    read_adapter,
+)
 
 TEXTS = ["getUserById", "x", "where is the user loaded from the database", "ünïcödé 日本語", "long words " * 300]
 
