@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from groundwire_ingest.tree.files.facts import CodePart, ComponentFacts, ComponentTag
 from groundwire_ingest.tree.files.lexer import unquoted
 from groundwire_ingest.tree.files.markup.elements import element_parts
-from groundwire_ingest.tree.files.markup.links import links_of
 from groundwire_ingest.tree.files.markup.razor_scan import RazorScan
-from groundwire_ingest.tree.files.markup.templates import tag_references
+from groundwire_ingest.tree.files.markup.templates import links_of, tag_references
 from groundwire_ingest.tree.files.parts import write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
 from groundwire_ingest.tree.model import SourceFile
