@@ -12,8 +12,7 @@ from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.response_size import ACTION_BYTES
 from groundwire_server.domain.search.candidates import as_positions
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
-from groundwire_server.domain.texts.packing import Budget, pack
-from groundwire_server.domain.texts.prioritization import prioritize
+from groundwire_server.domain.texts.packing import Budget, pack, prioritize
 from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.engine.indexes import Indexes

@@ -18,7 +18,7 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions.fetch_node_texts import ACTION
 from groundwire_pipelines.errors import StepError
-from groundwire_server.domain.texts.prioritization import prioritize
+from groundwire_server.domain.texts.packing import prioritize
 from groundwire_server.domain.texts.texts import GraphNode
 from groundwire_server.domain.texts.texts import PrioritizationMode as PackingOrder
 from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action, text

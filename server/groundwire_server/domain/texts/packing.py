@@ -1,11 +1,69 @@
-"""Packing whole texts into a budget."""
+"""In which order nodes compete for a text budget, and packing whole texts into it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 from groundwire_server.domain.response_size import of_skipped, of_text
-from groundwire_server.domain.texts.prioritization import RequestedText
-from groundwire_server.domain.texts.texts import SkippedNode, SkipReason, TextSize
+from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode, SkippedNode, SkipReason, TextSize
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedText:
+    """A node that asks for a share of the budget; depth 0 and parent "" for a seed."""
+
+    id: str
+    is_seed: bool
+    depth: int
+    parent_id: str
+
+
+def prioritize(
+    seed_ids: Sequence[str], nodes: Sequence[GraphNode], mode: PrioritizationMode
+) -> tuple[RequestedText, ...]:
+    """Orders the distinct seeds and graph nodes for packing. A node that is a seed as well counts as the seed.
+
+    The order depends on the request alone, never on what the index holds, so that a hidden node changes nothing.
+    """
+    seeds = [RequestedText(seed_id, is_seed=True, depth=0, parent_id="") for seed_id in dict.fromkeys(seed_ids)]
+    seed_set = {seed.id for seed in seeds}
+    by_id = {
+        node.id: RequestedText(node.id, is_seed=False, depth=node.depth, parent_id=node.parent_id)
+        for node in nodes
+        if node.id not in seed_set
+    }
+    graph = sorted(by_id.values(), key=lambda one: (one.depth, one.id))
+    if mode is PrioritizationMode.SEED_FIRST:
+        return (*seeds, *graph)
+    if mode is PrioritizationMode.GRAPH_FIRST:
+        return _group_by_seed(seeds, graph, by_id)
+    pairs = zip_longest(seeds, graph)
+    return tuple(one for one in chain.from_iterable(pairs) if one is not None)
+
+
+def _group_by_seed(
+    seeds: Sequence[RequestedText], graph: Sequence[RequestedText], by_id: Mapping[str, RequestedText]
+) -> tuple[RequestedText, ...]:
+    roots = _roots({seed.id for seed in seeds}, by_id)
+    groups: dict[str | None, list[RequestedText]] = {seed.id: [seed] for seed in seeds}
+    groups[None] = []
+    for one in graph:
+        groups[roots[one.id]].append(one)
+    return tuple(chain.from_iterable(groups.values()))
+
+
+def _roots(seed_ids: set[str], by_id: Mapping[str, RequestedText]) -> dict[str, str | None]:
+    """The seed that each node's parent chain ends at; None for a chain that ends elsewhere or in a circle."""
+    roots: dict[str, str | None] = {}
+    for start in by_id:
+        trail: dict[str, None] = {}
+        current = start
+        while current in by_id and current not in roots and current not in trail:
+            trail[current] = None
+            current = by_id[current].parent_id
+        root = roots.get(current, current if current in seed_ids else None)
+        roots.update(dict.fromkeys(trail, root))
+    return roots
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import Location
 from groundwire_server.domain.limits import MAX_BUDGET_TOKENS
 from groundwire_server.domain.response_size import ACTION_BYTES, of_skipped, of_text
-from groundwire_server.domain.texts.packing import Budget, Packing, pack
-from groundwire_server.domain.texts.prioritization import RequestedText
+from groundwire_server.domain.texts.packing import Budget, Packing, RequestedText, pack
 from groundwire_server.domain.texts.texts import FetchedText, FetchResult, SkippedNode, SkipReason, StoredText, TextSize
 from groundwire_server.rpc.conversions.texts import encode_fetch
 

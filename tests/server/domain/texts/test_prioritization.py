@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.texts.prioritization import RequestedText, prioritize
+from groundwire_server.domain.texts.packing import RequestedText, prioritize
 from groundwire_server.domain.texts.texts import GraphNode, PrioritizationMode
 
 IDS = [f"n{number}" for number in range(10)]
