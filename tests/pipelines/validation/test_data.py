@@ -9,7 +9,7 @@ from groundwire_pipelines.actions.definition import ERROR_FIELDS
 from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.errors import DefinitionError
 from groundwire_pipelines.state import RETRIEVED, PipelineState
-from groundwire_pipelines.validation.data import GIVEN
+from groundwire_pipelines.validation.validator import GIVEN
 
 HEAD = "pipeline:\n  name: it\n  settings: {entry_step_id: a, top_k: 3, max_context_tokens: 100, max_turn_loops: 1}\n"
 END = "    - {id: end, action: finalize}\n"
