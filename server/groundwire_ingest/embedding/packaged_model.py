@@ -16,8 +16,7 @@ from tokenizers import Tokenizer
 
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.fingerprint import ModelDescription, tokenizer_file
-from groundwire_index.embedding.int8.bert_session import BertSession
-from groundwire_index.embedding.int8.session import open_session
+from groundwire_index.embedding.int8.encoder import BertSession, open_session
 from groundwire_index.embedding.model_names import CODE_MODEL, DEFAULT_MODEL, PLAIN_MODEL
 from groundwire_ingest.embedding.bert_model import Bert, BertSettings, Floats, bert_of
 from groundwire_ingest.embedding.graph import encoder_model

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from groundwire_index.embedding.int8.bert_session import BertSession, TokenIds, padded_length
+from groundwire_index.embedding.embedder import EmbedderError, unit_length
 from groundwire_index.embedding.int8.record import (
     INT8_FILE,
     POSITIONS_FILE,
@@ -16,9 +19,109 @@ from groundwire_index.embedding.int8.record import (
     TOKENIZER_FILE,
     UINT8_FILE,
     WORDS_FILE,
+    Pooling,
     read_record,
 )
-from groundwire_index.embedding.int8.session import multiplies_exactly, open_session
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+_ERRORS_ONLY = 3
+
+
+def open_session(graph: Path | bytes) -> "onnxruntime.InferenceSession":
+    """A session over an ONNX file, or its content; `run` is safe to call from several threads.
+
+    Optimisations are off: fusions may swap an operation that treats each row alone for one that does not, and differ
+    between versions. Memory patterns are off because no two batches have the same shape.
+    """
+    # A process that embeds no query, such as a build without vectors, does not load it.
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.enable_mem_pattern = False
+    options.log_severity_level = _ERRORS_ONLY
+    source = graph if isinstance(graph, bytes) else str(graph)
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def multiplies_exactly(probe: Path) -> bool:
+    """True if products of bytes with signed weights are exact here; x86 without VNNI saturates sums of pairs."""
+    left = np.full((16, 64), 255, np.uint8)
+    (sums,) = open_session(probe).run(["sums"], {"left": left})
+    return bool(np.all(np.asarray(sums) == 64 * 255 * 127))
+
+
+if TYPE_CHECKING:
+    import onnxruntime
+
+LENGTH_STEP = 8
+"""Attention pads a text to a multiple of this, never to the longest of its batch: its sums depend on its own length."""
+_MASKED = np.float32(-1e9)
+
+TokenIds: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BertSession:
+    """A graph of `groundwire_ingest.embedding.graph`, and the code around it. Safe to share between threads.
+
+    `words` [vocabulary, width] and `positions` [longest text, width] are the embeddings of tokens and of their places;
+    texts are cut to `max_tokens`. `model` names it in messages.
+    """
+
+    model: str
+    session: "onnxruntime.InferenceSession"
+    words: NDArray[np.float32]
+    positions: NDArray[np.float32]
+    tokenizer: Tokenizer
+    max_tokens: int
+    pooling: Pooling
+
+    def __post_init__(self) -> None:
+        # Settled here for good: a tokenizer whose truncation changes while another thread uses it raises.
+        self.tokenizer.enable_truncation(self.max_tokens)
+        self.tokenizer.no_padding()
+
+    def tokens(self, text: str) -> TokenIds:
+        """The tokens of a text [tokens]."""
+        return np.asarray(self.tokenizer.encode(text).ids, dtype=np.int64)
+
+    def vectors(self, texts: Sequence[TokenIds]) -> list[NDArray[np.float32]]:
+        """The unit vectors [width] of texts of one padded length. Raises EmbedderError when one has none."""
+        lengths = np.array([len(tokens) for tokens in texts])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        positions = np.concatenate([self.positions[:length] for length in lengths])
+        occupied = np.arange(padded_length(texts[0])) < lengths[:, np.newaxis]
+        rows = np.flatnonzero(occupied)
+        places = np.zeros(occupied.size, dtype=np.int64)
+        places[rows] = np.arange(len(rows))
+        inputs = {
+            "embedded": self.words[np.concatenate(texts)] + positions,
+            "places": places,
+            "mask": np.where(occupied, np.float32(0), _MASKED),
+            "rows": rows,
+        }
+        (hidden,) = self.session.run(["hidden"], inputs)
+        return [self._pooled(np.asarray(hidden)[start:end]) for start, end in pairwise(starts)]
+
+    def _pooled(self, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The unit vector of a text's last layer [tokens, width]; sums are in double precision, token by token."""
+        try:
+            # A sum points where the mean does.
+            return unit_length(hidden[0] if self.pooling == "cls" else hidden.sum(axis=0, dtype=np.float64))
+        except ValueError as error:
+            raise EmbedderError(f"the model {self.model!r} gave an unusable vector ({error}): use another") from error
+
+
+def padded_length(tokens: TokenIds) -> int:
+    """The length that attention pads a text to."""
+    return -(-len(tokens) // LENGTH_STEP) * LENGTH_STEP
+
 
 MOST_TOKENS = 1_024
 MOST_TEXTS = 32

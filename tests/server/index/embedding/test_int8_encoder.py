@@ -13,10 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundwire_index.embedding.int8 import encoder as encoder_module
-from groundwire_index.embedding.int8.bert_session import padded_length
-from groundwire_index.embedding.int8.encoder import Int8Encoder
+from groundwire_index.embedding.int8.encoder import Int8Encoder, multiplies_exactly, padded_length
 from groundwire_index.embedding.int8.record import PROBE_FILE
-from groundwire_index.embedding.int8.session import multiplies_exactly
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.packaged_model import PackagedModel
