@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from threading import Lock
 from typing import TypeAlias
 
@@ -10,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder
-from groundwire_index.embedding.int8.bert_session import padded_length
-from groundwire_index.embedding.int8.encoder import Int8Encoder, most_texts
+from groundwire_index.embedding.int8.encoder import Int8Encoder, most_texts, padded_length
 from groundwire_index.embedding.int8.record import EncoderDamagedError
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.store.manifest import VectorSpace
@@ -56,7 +54,7 @@ class QueryEncoders:
         if embedder is None and space.embedder not in self._models:
             return None
         if space.query_encoder is None:
-            return None if embedder is None else partial(_embed_by_model, embedder)
+            return None if embedder is None else lambda text, _: embedder.embed_query(text)
         fingerprint = space.query_encoder.fingerprint
         with self._lock:
             return self._encoders.get(fingerprint) or self._load(fingerprint)
@@ -72,7 +70,3 @@ class QueryEncoders:
             self._damaged.add(fingerprint)
             _LOG.error("a converted model cannot be used: %s; index anew and restart", error)
         return self._encoders.get(fingerprint)
-
-
-def _embed_by_model(embedder: Embedder, text: str, _: Checkpoint) -> NDArray[np.float32]:
-    return embedder.embed_query(text)

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from groundwire_index.embedding.int8.bert_session import LENGTH_STEP
-from groundwire_index.embedding.int8.encoder import MOST_TOKENS, Int8Encoder
+from groundwire_index.embedding.int8.encoder import LENGTH_STEP, MOST_TOKENS, Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_ingest.embedding.convert import convert
 from groundwire_ingest.embedding.own_model import OwnModel
