@@ -1,9 +1,8 @@
 """How an answer to a query was made, with every field filled."""
 
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
-from groundwire_server.domain.query.query_result import RetrieveMeta, Routing
+from groundwire_server.domain.query.query_result import AppliedParameters, RetrieveMeta, Routing
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.search import Retriever
 from support.conversions import NOW

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
-from groundwire_server.domain.query.applied_parameters import applied_parameters
 from groundwire_server.domain.query.corpus_boost import BoostRule
 from groundwire_server.domain.query.query import FusionMode, QueryClass, QueryRequest
 from groundwire_server.domain.query.query_class import classify
@@ -22,7 +21,7 @@ from groundwire_server.domain.query.query_parameters import (
     effective_parameters,
     with_capped_top_k,
 )
-from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing, applied_parameters
 from groundwire_server.domain.query.query_validation import check_query
 from groundwire_server.domain.query.ranking_parameters import REPEAT_FACTOR, RankingParameters, Traits, applied_ranking
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Node
-from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import (
+    AppliedParameters,
     Match,
     ParentText,
     QueryResult,
