@@ -22,8 +22,7 @@ from groundwire_server.rpc.conversions.scope import Request as AnyRequest
 from groundwire_server.rpc.conversions.scope import named_scopes
 from groundwire_server.rpc.error_table import DETAILS_KEY, wire_error
 from groundwire_server.rpc.identity.authenticator import Authenticator
-from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
-from groundwire_server.rpc.telemetry.headers import REQUEST_ID_KEY
+from groundwire_server.rpc.telemetry.call_record import REQUEST_ID_KEY, CallRecord, Outcome
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:

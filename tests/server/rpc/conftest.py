@@ -21,9 +21,8 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.graph.expansion import ExpandReason, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsReason
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
-from groundwire_server.domain.query.applied_parameters import AppliedParameters
 from groundwire_server.domain.query.query import FusionMode, QueryClass
-from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing
+from groundwire_server.domain.query.query_result import AppliedParameters, QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
 from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
 from groundwire_server.domain.texts.texts import FetchResult

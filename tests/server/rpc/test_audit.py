@@ -17,8 +17,7 @@ from groundwire_server.domain.access.grants import Caller, Grant
 from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import AuditUnavailableError
 from groundwire_server.rpc.audit import AuditLog
-from groundwire_server.rpc.telemetry.call_record import CallRecord
-from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.call_record import CallRecord, read_headers
 
 ANSWER = SearchNodesResponse()
 FILLING = """

@@ -9,7 +9,6 @@ from groundwire_server.domain.search.search import (
     NameMatch,
     Rerank,
     Retriever,
-    RetrieverScore,
     SearchDebug,
     SearchHit,
     SearchPath,
@@ -91,15 +90,14 @@ def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[ret
 def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> retrieval_pb2.SearchHit:
     return retrieval_pb2.SearchHit(
         **_hit_fields(hit),
-        retrievers=list(map(_encode_retriever_score, hit.retrievers)),
+        retrievers=[
+            retrieval_pb2.RetrieverScore(retriever=RETRIEVERS[own.retriever], rank=own.rank, score=own.score)
+            for own in hit.retrievers
+        ],
         location=encode_location(hit.location),
         citation=citation(hit.id, hit.location),
         scope=scope_of(hit.id, scopes),
     )
-
-
-def _encode_retriever_score(found: RetrieverScore) -> retrieval_pb2.RetrieverScore:
-    return retrieval_pb2.RetrieverScore(retriever=RETRIEVERS[found.retriever], rank=found.rank, score=found.score)
 
 
 def _encode_debug(debug: SearchDebug) -> retrieval_pb2.SearchDebug:

@@ -55,13 +55,9 @@ def configure_logging(log_format: LogFormat, log_level: LogLevel, worker: int | 
         )
     )
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    logging.getLogger(_GRPC_LOGGER).addFilter(_is_wanted)
+    logging.getLogger(_GRPC_LOGGER).addFilter(lambda record: not str(record.msg).startswith(_UNWANTED))
     for name in _TALKATIVE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-def _is_wanted(record: logging.LogRecord) -> bool:
-    return not str(record.msg).startswith(_UNWANTED)
 
 
 def _add_worker(number: int, _: WrappedLogger, __: str, event: EventDict) -> EventDict:

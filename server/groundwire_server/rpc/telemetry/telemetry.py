@@ -13,8 +13,7 @@ from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.limits import MAX_QUERY_CHARS
 from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.telemetry.access_log import AccessLog
-from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
-from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome, read_headers
 from groundwire_server.rpc.telemetry.load import Load
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare
 

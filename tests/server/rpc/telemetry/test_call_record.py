@@ -3,8 +3,7 @@
 import pytest
 
 from groundwire_server.execution.observation import observed_by, observer, stage
-from groundwire_server.rpc.telemetry.call_record import CallRecord
-from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.call_record import CallRecord, read_headers
 
 
 @pytest.fixture

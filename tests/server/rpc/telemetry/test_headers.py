@@ -3,7 +3,7 @@
 import grpc.aio
 import pytest
 
-from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.call_record import read_headers
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 SPAN_ID = "00f067aa0ba902b7"

@@ -20,7 +20,7 @@ from pathlib import Path
 import grpc
 from groundwire_server.rpc.admission.call_queue import MethodLoad
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
-from groundwire_server.rpc.telemetry.headers import read_headers
+from groundwire_server.rpc.telemetry.call_record import read_headers
 from groundwire_server.rpc.telemetry.metering import Load, Metrics
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, keep_metrics_in
 
