@@ -5,6 +5,7 @@ names the active version of a scope, and Milvus moves it in one step. Entries ar
 """
 
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from groundwire_index.milvus.schema import (
     scope_key,
     version_key,
 )
-from groundwire_index.milvus.store import MilvusStore, among
+from groundwire_index.milvus.store import MOST_ROWS, MilvusStore, among
 from groundwire_index.milvus.verification import check_contents, check_counts
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
@@ -39,6 +40,7 @@ from groundwire_index.store.errors import (
 SECONDS_REMEMBERED = 0.5
 """How long the active version of a scope is known before Milvus is asked again."""
 MOST_REMEMBERED = 4_096
+_NEVER: tuple[float, frozenset[Scope]] = -math.inf, frozenset()
 _LOG = logging.getLogger(__name__)
 
 
@@ -53,6 +55,7 @@ class Catalogue:
         self.store = store
         self._clock = clock
         self._active: OrderedDict[Scope, tuple[float, str]] = OrderedDict()
+        self._scopes = _NEVER
         self._names: dict[str, str] = {}
         self._lock = Lock()
 
@@ -78,6 +81,14 @@ class Catalogue:
             self._entries(f'state == "{State.READY.value}"{of_scope}'),
             key=lambda entry: (entry.scope.repository, entry.scope.branch, entry.scope.active_index),
         )
+
+    def scopes(self) -> frozenset[Scope]:
+        """The repositories and branches that have a READY version. The value may be SECONDS_REMEMBERED old."""
+        asked = self._clock()
+        known = self._scopes
+        if asked - known[0] >= SECONDS_REMEMBERED:
+            known = self._scopes = asked, frozenset(replace(own.scope, active_index="") for own in self.versions())
+        return known[1]
 
     def others(self, scope: Scope, state: State) -> list[Entry]:
         """The entries of a scope of another state: deleted versions, or builds, whether they live or have died."""
@@ -247,12 +258,20 @@ class Catalogue:
         return name
 
     def _forget(self, scope: Scope) -> None:
+        self._scopes = _NEVER
         with self._lock:
             self._active.pop(replace(scope, active_index=""), None)
 
-    def _entries(self, expression: str) -> list[Entry]:
+    def _entries(self, expression: str, start: str = "") -> list[Entry]:
+        """The entries that meet an expression and whose keys, which begin with evenly spread digits, have this start.
+
+        Where one answer of Milvus cannot hold them, it is asked once for each next digit.
+        """
+        within = f'{expression} and key like "{start}%"' if start else expression
         try:
-            found = self.store.query(CATALOGUE, expression, FIELDS, strong=True)
+            found = self.store.query(CATALOGUE, within, FIELDS, strong=True)
         except CollectionMissingError:
             return []
-        return list(entries_of(found))
+        if len(found) < MOST_ROWS:
+            return list(entries_of(found))
+        return [entry for digit in "0123456789abcdef" for entry in self._entries(expression, start + digit)]

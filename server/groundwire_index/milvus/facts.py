@@ -19,7 +19,7 @@ PROSE_TERM = "p"
 TRIGRAM = "t"
 """By a trigram: its number."""
 DOCUMENT = "f"
-"""By the number of a document: what its nodes hold (`packing.unpacked_document`)."""
+"""By the number of a document of several nodes: what these hold (`packing.unpacked_document`)."""
 SERVICE = "v"
 """By the name of a service: the edges from and to it (`packing.unpacked_service_edges`)."""
 _SPILLED = "s"
@@ -50,7 +50,7 @@ def fact_rows(key: str, content: str, number: int) -> Iterator[dict[str, object]
 
 def read_facts(store: MilvusStore, collection: str, keys: Sequence[str]) -> dict[str, str]:
     """The contents of those facts that are there, by key. Asks once, and once more where one has several parts."""
-    first = store.by_keys(collection, "key", keys, ["parts", "content"])
+    first = store.by_keys(collection, keys, ["parts", "content"])
     counts = first.integers("parts").tolist()
     contents = dict(zip(first.strings("key"), first.strings("content"), strict=True))
     numbers = dict(zip(contents, counts, strict=True))
@@ -78,7 +78,7 @@ def unspilled(store: MilvusStore, collection: str, rows: Rows, fields: Iterable[
 def _joined(store: MilvusStore, collection: str, parts: Mapping[str, int]) -> dict[str, str]:
     """The whole contents of facts with known numbers of parts."""
     keys = [part_key(key, part) for key, count in parts.items() for part in range(count)]
-    found = store.by_keys(collection, "key", keys, ["content"])
+    found = store.by_keys(collection, keys, ["content"])
     if len(found) != len(keys):
         raise StorageUnavailableError(f"{len(keys) - len(found)} parts of facts are missing in {collection}")
     contents = iter(found.strings("content"))

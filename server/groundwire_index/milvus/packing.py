@@ -8,7 +8,7 @@ import base64
 import hashlib
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -43,6 +43,8 @@ SERVICE_EDGE: Final = np.dtype(
     ]
 )
 """An edge between services, which are places in a list of names; `position` identifies the same edge in two facts."""
+
+SPARSE_ENTRY: Final = np.dtype([("dimension", "<u4"), ("value", "<f4")])
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -89,6 +91,11 @@ def unpacked_terms(packed: str) -> TermCounts:
     """What `packed_terms` packed."""
     both = np.frombuffer(base64.b64decode(packed), dtype="<u4").reshape(2, -1)
     return TermCounts(both[0], both[1])
+
+
+def packed_sparse(vector: Mapping[int, float]) -> bytes:
+    """A sparse vector as Milvus takes it: entries of type SPARSE_ENTRY, by dimension."""
+    return np.asarray(sorted(vector.items()), dtype=SPARSE_ENTRY).tobytes()
 
 
 class TermFact(NamedTuple):

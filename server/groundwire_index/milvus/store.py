@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.client import insert_columns, milvus_indexes, milvus_schema
+from groundwire_index.milvus.client import Client, insert_columns, milvus_indexes, milvus_schema
 from groundwire_index.milvus.connection import MilvusConnection
 from groundwire_index.milvus.errors import AliasTakenError, RefusedError, StorageUnavailableError
 from groundwire_index.milvus.rows import Key, Rows, SparseVector
-from groundwire_index.milvus.schema import CollectionSchema
+from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema
 
 MOST_ROWS = 16_384
 """How many rows one request gives at most, which is a limit of Milvus."""
@@ -36,6 +36,16 @@ class Hits:
     def rest(self, limit: int, size: int) -> float:
         """The score that no other row of a range of some size exceeds; -inf where all of them were found."""
         return -np.inf if len(self.rows) < limit or size <= limit else float(self.scores[-1])
+
+    def contenders(self, count: int, factor: float, error: float) -> NDArray[np.int64]:
+        """The rows that can be among the best `count` by exact scores.
+
+        No exact score is above the product here times `factor` plus `error`, when none is below the product itself.
+        """
+        if len(self.rows) <= count:
+            return self.rows
+        contends: NDArray[np.bool_] = self.scores * factor + error >= self.scores[count - 1]
+        return self.rows[contends]
 
 
 class MilvusStore(MilvusConnection):
@@ -68,18 +78,27 @@ class MilvusStore(MilvusConnection):
         )
         return Rows(list(found))
 
-    def by_keys(self, collection: str, key: str, keys: Sequence[Key], fields: Sequence[str]) -> Rows:
-        """The fields of the rows with these keys, in the order of the distinct keys; those that are not there lack.
+    def by_keys(self, collection: str, keys: Sequence[Key], fields: Sequence[str]) -> Rows:
+        """The fields of edges or facts with these keys, in the order of the distinct keys; absent ones left out.
 
-        `key` is the field that the keys are of, whose values must be distinct, and is read as well. Strings must need
-        no escape, as those of `packing` do not. Asks once for up to MOST_ROWS keys.
+        Strings must need no escape, as those of `packing` do not. Asks once for up to MOST_ROWS keys.
         """
-        distinct = list(dict.fromkeys(keys))
-        wanted = sorted({key, *fields})
+        distinct, told = list(dict.fromkeys(keys)), ("key", *fields)
         found: list[Mapping[str, Any]] = []
         for start in range(0, len(distinct), MOST_ROWS):
-            found += self.query(collection, among(key, distinct[start : start + MOST_ROWS]), wanted)
-        return Rows(found).in_order(key, distinct)
+            some = distinct[start : start + MOST_ROWS]
+            found += self.select(collection, UNUSED, len(UNUSED_VECTOR), among("key", some), len(some), told)
+        return Rows(found).in_order("key", distinct)
+
+    def select(
+        self, collection: str, vector: str, dimension: int, expression: str, count: int, fields: Sequence[str]
+    ) -> Rows:
+        """As `query`, for at most `count` rows, at most MOST_ROWS, of a collection with an exact index of `vector`.
+
+        It is a search in which all scores are 0. For a query Milvus passes over all keys before the last that it finds.
+        """
+        (hits,) = self._found(collection, vector, [[0.0] * dimension], count, expression, fields)
+        return Rows([hit["entity"] for hit in hits])
 
     def count(self, collection: str, expression: str = "", *, strong: bool = False) -> int:
         """How many rows meet an expression."""
@@ -102,7 +121,21 @@ class MilvusStore(MilvusConnection):
         """
         if not len(queries) or limit <= 0:
             return [Hits(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-        found = self.ask_loaded(
+        found = self._found(collection, field_name, queries, limit, expression, (), parameters)
+        return [Hits(np.asarray(hits.ids, dtype=np.int64), np.asarray(hits.distances, np.float64)) for hits in found]
+
+    def _found(
+        self,
+        collection: str,
+        field_name: str,
+        queries: NDArray[np.float32] | Sequence[object],
+        limit: int,
+        expression: str,
+        fields: Sequence[str],
+        parameters: Mapping[str, int] = _NO_PARAMETERS,
+    ) -> Client:
+        """The hits of each query, with fields, as pymilvus tells them."""
+        return self.ask_loaded(
             collection,
             lambda client, seconds: client.search(
                 collection,
@@ -110,12 +143,12 @@ class MilvusStore(MilvusConnection):
                 filter=expression,
                 limit=limit,
                 anns_field=field_name,
+                output_fields=list(fields),
                 search_params={"metric_type": "IP", "params": dict(parameters)},
                 timeout=seconds,
                 consistency_level=_consistency(strong=False),
             ),
         )
-        return [Hits(np.asarray(hits.ids, dtype=np.int64), np.asarray(hits.distances, np.float64)) for hits in found]
 
     def create(self, schema: CollectionSchema, name: str) -> None:
         """Makes an empty collection, which cannot be read until `finish` or `make_readable`. Its name must be new."""

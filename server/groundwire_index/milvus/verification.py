@@ -1,7 +1,8 @@
 """Reads what the collections of a version hold, and checks that it is what was written."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from random import SystemRandom
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from groundwire_index.milvus.document import CollectionState, VersionDocument
 from groundwire_index.milvus.errors import CollectionMissingError
-from groundwire_index.milvus.rows import Rows
+from groundwire_index.milvus.packing import SPARSE_ENTRY, packed_sparse
+from groundwire_index.milvus.rows import Rows, SparseVector
 from groundwire_index.milvus.schema import (
     EDGES_SCHEMA,
     FACTS_SCHEMA,
@@ -23,40 +25,39 @@ from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.errors import IndexDamagedError
 
 
-class RowChecksum:
-    """The SHA-256 of rows of one collection, one after the other."""
+def page_checksum(schema: CollectionSchema, rows: Iterable[Mapping[str, Any]]) -> str:
+    """The SHA-256 of rows of one collection, one after the other: of each field the length of its bytes, and these.
 
-    def __init__(self, schema: CollectionSchema) -> None:
-        self._fields = schema.fields
-        self._sha256 = hashlib.sha256()
-
-    def add(self, row: Mapping[str, Any]) -> int:
-        """Adds the next row; returns how many bytes it has, about."""
-        contents = [_bytes_of(field, row[field.name]) for field in self._fields]
-        self._sha256.update(b"".join(part for own in contents for part in (len(own).to_bytes(8, "little"), own)))
-        return sum(map(len, contents))
-
-    def hexdigest(self) -> str:
-        """The checksum of all rows so far."""
-        return self._sha256.hexdigest()
+    Sparse vectors are as they are written, or as they are read.
+    """
+    page = list(rows)
+    columns = [_contents(field, [row[field.name] for row in page]) for field in schema.fields]
+    return hashlib.sha256(b"".join(chain.from_iterable(zip(*columns, strict=True)))).hexdigest()
 
 
-def _bytes_of(field: Field, value: Any) -> bytes:  # noqa: ANN401 - a value of any field
+def _contents(field: Field, values: Sequence[Any]) -> list[bytes]:
+    """The bytes of each value, after their length."""
     match field.kind:
         case FieldKind.INTEGER:
-            return int(value).to_bytes(8, "little", signed=True)
+            pairs = np.full((len(values), 2), 8, dtype="<i8")
+            pairs[:, 1] = values
+            return [pair.tobytes() for pair in pairs]
         case FieldKind.FLAG:
-            return bytes([bool(value)])
+            contents = [bytes([bool(value)]) for value in values]
         case FieldKind.STRING:
-            return str(value).encode()
+            contents = [value.encode() for value in values]
         case FieldKind.DIGESTS:
-            return "\0".join(value).encode()
+            contents = ["\0".join(value).encode() for value in values]
         case FieldKind.DENSE:
-            return np.asarray(value, dtype="<f4").tobytes()
+            contents = [np.asarray(value, dtype="<f4").tobytes() for value in values]
         case FieldKind.SPARSE:
-            dimensions = sorted(value)
-            values = [value[dimension] for dimension in dimensions]
-            return np.asarray(dimensions, dtype="<u4").tobytes() + np.asarray(values, dtype="<f4").tobytes()
+            contents = list(map(_sparse_contents, values))
+    return [len(own).to_bytes(8, "little") + own for own in contents]
+
+
+def _sparse_contents(vector: bytes | SparseVector) -> bytes:
+    entries = np.frombuffer(vector if isinstance(vector, bytes) else packed_sparse(vector), dtype=SPARSE_ENTRY)
+    return entries["dimension"].tobytes() + entries["value"].tobytes()
 
 
 def pages(
@@ -126,10 +127,7 @@ def check_contents(
     for name, schema, state, numbers in drawn:
         read = pages(store, name, schema.order, state, schema.names, numbers)
         for number, page in zip(numbers, read, strict=True):
-            checksum = RowChecksum(schema)
-            for row in page:
-                checksum.add(row)
-            if checksum.hexdigest() != state.checksums[number]:
+            if page_checksum(schema, page) != state.checksums[number]:
                 place = f"from row {state.pages[number]:,} on"
                 raise IndexDamagedError(f"{name}: its content does not match the catalogue's checksum, {place}")
             done += len(page)

@@ -9,6 +9,7 @@ from groundwire_index.lexical.lexical import K1, B, LexicalTable
 from groundwire_index.milvus.facts import spill_key
 from groundwire_index.milvus.packing import (
     MOST_BYTES,
+    SPARSE_ENTRY,
     SPILL_MARK,
     TermCounts,
     digest,
@@ -16,6 +17,7 @@ from groundwire_index.milvus.packing import (
     packed_label,
     packed_names,
     packed_rest,
+    packed_sparse,
     packed_terms,
     packed_text,
     packed_workflows,
@@ -72,7 +74,7 @@ class NodeRows:
                     _weights(prose, int(self._prose_lengths[row]), prose_reference),
                 )
 
-    def _row(self, row: int, terms: dict[str, TermCounts], code: dict[int, float], prose: dict[int, float]) -> Row:
+    def _row(self, row: int, terms: dict[str, TermCounts], code: bytes, prose: bytes) -> Row:
         index = self._index
         node = index.nodes.node(row, index.policies.of(row))
         names = self._names(row)
@@ -121,21 +123,19 @@ class NodeRows:
         positions, _ = self._index.names.of_rows(np.asarray([row]))
         return [self._index.names.names[position] for position in positions.tolist()]
 
-    def _trigram_vector(self, names: Sequence[str]) -> dict[int, float]:
+    def _trigram_vector(self, names: Sequence[str]) -> bytes:
         """The weight of each trigram: by the shortest name that holds it, so that a long path counts for little."""
         weights: dict[int, float] = {}
-        for of_name in map(trigrams, names):
-            weight = float(np.float32(1.0 / math.sqrt(len(of_name))))
-            for number in (self._trigrams[trigram] for trigram in of_name):
-                weights[number] = max(weight, weights.get(number, 0.0))
-        return dict(sorted(weights.items())) or {NO_DIMENSION: 1.0}
+        for of_name in sorted(map(trigrams, names), key=len, reverse=True):
+            weights.update(dict.fromkeys(map(self._trigrams.__getitem__, of_name), 1.0 / math.sqrt(len(of_name))))
+        return packed_sparse(weights or {NO_DIMENSION: 1.0})
 
     def _vector(self, row: int) -> Row:
         vectors = self._index.vectors
         if vectors is None:
             return {UNUSED: list(UNUSED_VECTOR)}
         found = vectors.rows[row] if vectors.present[row] else np.zeros(vectors.rows.shape[1], dtype=np.float32)
-        return {"vector": found.tolist()}
+        return {"vector": found}
 
     def _fitted(self, row: int, field: str, packed: str) -> str:
         if len(packed.encode()) <= MOST_BYTES:
@@ -158,11 +158,15 @@ def _terms(table: LexicalTable | None, rows: range) -> Iterator[TermCounts]:
         yield TermCounts(terms[start:end], frequencies[start:end])
 
 
-def _weights(terms: TermCounts, length: int, reference: float) -> dict[int, float]:
+def _weights(terms: TermCounts, length: int, reference: float) -> bytes:
     """The sparse vector of a document: what each term weighs in it, up to its idf, in single precision."""
+    if not len(terms.terms):
+        return packed_sparse({NO_DIMENSION: 1.0})
     frequencies = terms.frequencies.astype(np.float64)
-    weights = (frequencies / (frequencies + K1 * (1.0 - B + B * length / reference))).astype(np.float32)
-    return dict(zip(terms.terms.tolist(), weights.tolist(), strict=True)) or {NO_DIMENSION: 1.0}
+    entries = np.empty(len(frequencies), dtype=SPARSE_ENTRY)
+    entries["dimension"] = terms.terms
+    entries["value"] = frequencies / (frequencies + K1 * (1.0 - B + B * length / reference))
+    return entries.tobytes()
 
 
 def _workflows(node: Node) -> list[str]:

@@ -1,10 +1,10 @@
 """From a built index to the collections of one version in Milvus."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,18 @@ from groundwire_index.milvus.publishing.classes import Classes, lengths_of, refe
 from groundwire_index.milvus.publishing.fact_contents import facts
 from groundwire_index.milvus.publishing.node_rows import NodeRows
 from groundwire_index.milvus.schema import (
+    DIGEST_LENGTH,
     EDGES_SCHEMA,
     FACTS_SCHEMA,
     UNUSED,
     UNUSED_VECTOR,
     CollectionSchema,
+    FieldKind,
     VersionCollections,
     nodes_schema,
 )
 from groundwire_index.milvus.store import MilvusStore
-from groundwire_index.milvus.verification import RowChecksum
+from groundwire_index.milvus.verification import page_checksum
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.store.errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
@@ -81,6 +83,8 @@ def _of_rows(
 BYTES_A_BATCH = 4 << 20
 ROWS_A_BATCH = 2_000
 WRITES_AT_ONCE = 2
+_ITEM_BYTES = {FieldKind.STRING: 1, FieldKind.DIGESTS: DIGEST_LENGTH, FieldKind.DENSE: 4, FieldKind.SPARSE: 1}
+"""The bytes of an item of fields that have items; of characters that are not ASCII it is too few."""
 
 
 class CollectionWriter:
@@ -94,7 +98,7 @@ class CollectionWriter:
         self._schema = schema
         self._name = name
         self._pool = pool
-        self._checksum = RowChecksum(schema)
+        self._lengths = [(own.name, _ITEM_BYTES[own.kind]) for own in schema.fields if own.kind in _ITEM_BYTES]
         self._batch: list[Mapping[str, object]] = []
         self._bytes = 0
         self._pages: list[int] = []
@@ -107,7 +111,7 @@ class CollectionWriter:
         if not self._batch:
             self._pages.append(self.rows)
         self._batch.append(row)
-        self._bytes += self._checksum.add(row)
+        self._bytes += sum(len(cast("Sized", row[name])) * size for name, size in self._lengths)
         self.rows += 1
         if self._bytes >= BYTES_A_BATCH or len(self._batch) >= ROWS_A_BATCH:
             self._write()
@@ -125,8 +129,8 @@ class CollectionWriter:
         if len(self._writing) == WRITES_AT_ONCE:
             self._writing.popleft().result()
         self._writing.append(self._pool.submit(self._store.insert, self._schema, self._name, self._batch))
-        self._checksums.append(self._checksum.hexdigest())
-        self._checksum, self._batch, self._bytes = RowChecksum(self._schema), [], 0
+        self._checksums.append(page_checksum(self._schema, self._batch))
+        self._batch, self._bytes = [], 0
 
 
 Value = TypeVar("Value")

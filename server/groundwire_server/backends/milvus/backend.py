@@ -193,7 +193,7 @@ class MilvusBackend:
     def scopes(self, repositories: Scopes) -> list[Scope]:
         """See `Backend.scopes`. Which versions are active is asked when they are opened."""
         with outages_told():
-            found = {replace(entry.scope, active_index="") for entry in self._catalogue.versions()}
+            found = self._catalogue.scopes()
         return [scope for scope in found if repositories.includes(scope.repository, scope.branch)]
 
     def check_readable(self) -> None:

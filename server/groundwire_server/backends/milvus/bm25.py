@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.lexical.lexical import CODE
+from groundwire_index.lexical.lexical import CODE, K1, B
 from groundwire_index.milvus.facts import DOCUMENT, fact_key, read_facts
 from groundwire_index.milvus.packing import TermCounts, TermFact, unpacked_document, unpacked_terms
-from groundwire_index.milvus.rows import Rows
+from groundwire_index.milvus.store import among
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_server.backends.milvus.node_rows import NodeRows
+from groundwire_server.backends.milvus.filter_expression import both
+from groundwire_server.backends.milvus.node_rows import ROWS_AT_A_TIME, NodeRows
 from groundwire_server.backends.milvus.statistics import BoundRows
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
@@ -27,6 +28,8 @@ from groundwire_server.backends.shared.listing import EPSILON, POSITIVE, Proposa
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, inverse_document_frequency, term_scores
 from groundwire_server.domain.search.candidates import Floats, Positions, WordStatistics
 from groundwire_server.execution.call import Checkpoint
+
+_MOST_TERMS_LOOKED_UP = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +41,44 @@ class WeightedTerm:
 
 
 class Words:
-    """BM25 over one lexical table. A repeated token counts each time.
+    """BM25 over one lexical table; at most `count` rows are listed. A repeated token counts each time.
 
-    `count` gives the statistics of what the caller sees; for a caller with bounds it takes requests.
+    `counted` gives the statistics of what the caller sees; for a caller with bounds it takes requests.
     `fields` are those of a node that its score is computed from, `least` is the least score of a listed row.
     """
 
     least = POSITIVE
 
     def __init__(
-        self, version: OpenVersion, allowed: str, table: str, tokens: Sequence[str], count: Callable[[], WordStatistics]
+        self,
+        version: OpenVersion,
+        nodes: NodeRows,
+        allowed: str,
+        count: int,
+        table: str,
+        tokens: Sequence[str],
+        counted: Callable[[], WordStatistics],
     ) -> None:
         self._version = version
+        self._nodes = nodes
         self._allowed = allowed
-        self.table = table
-        self._terms_field, self._length_field = f"{table}_terms", f"{table}_length"
-        self.fields = (self._terms_field, self._length_field)
-        self._tokens = tokens
         self._count = count
+        self.table = table
+        self._length_field = f"{table}_length"
+        self.fields = (self._length_field,)
+        self._tokens = tokens
+        self._counted = counted
         self._words: WordStatistics | None = None
+        self._weights: dict[int, Floats] = {}
+        document = version.document
+        self._reference = document.code_reference_length if table == CODE else document.prose_reference_length
 
     @property
     def words(self) -> WordStatistics:
         """The statistics, counted when they are first needed."""
         # A `cached_property` would block another retriever in the meantime.
         if self._words is None:
-            self._words = self._count()
+            self._words = self._counted()
         return self._words
 
     @property
@@ -85,7 +100,7 @@ class Words:
         return 16 + count // 4
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """The `limit` rows of a range that Milvus scores highest, or a few more."""
+        """Of the `limit` rows of a range that Milvus scores highest those that may be listed."""
         terms = self.terms
         if not terms:
             return Proposal(np.empty(0, dtype=np.int64), -np.inf)
@@ -96,21 +111,58 @@ class Words:
             limit,
             self._version.within(self._allowed, first, end),
         )
-        document = self._version.document
-        reference = document.code_reference_length if self.table == CODE else document.prose_reference_length
         # The length counts by the index's mean there and by the caller's here; products and sums are rounded.
-        factor = max(1.0, self.words.mean_length / reference) * (1.0 + (len(terms) + 16) * EPSILON)
-        return Proposal(hits.rows, hits.rest(limit, end - first) * factor)
+        ratio, rounding = self.words.mean_length / self._reference, (len(terms) + 16) * EPSILON
+        rest = hits.rest(limit, end - first) * max(1.0, ratio) * (1.0 + rounding)
+        return Proposal(hits.contenders(self._count, max(ratio, 1.0 / ratio) * (1.0 + 3.0 * rounding), 0.0), rest)
 
-    def scores(self, nodes: Rows) -> Floats:
-        """The exact scores of nodes [m], from the fields that were read."""
-        relative_lengths, terms = nodes.integers(self._length_field) / self.words.mean_length, self.terms
-        held = frequencies(nodes.strings(self._terms_field), [term.number for term in terms])
-        scores = np.zeros(len(nodes), dtype=np.float64)
+    def look_up(self, rows: Positions) -> None:
+        """Asks what each term weighs in the sparse vectors of rows [m], for `scores`; nothing for a long query."""
+        queries = [{term.number: 1.0} for term in self.terms]
+        fresh = [row for row in rows.tolist() if row not in self._weights]
+        if len(queries) > _MOST_TERMS_LOOKED_UP:
+            return
+        for first in range(0, len(fresh), ROWS_AT_A_TIME):
+            some = fresh[first : first + ROWS_AT_A_TIME]
+            asked = both(among("row", some), self._allowed)
+            nodes = self._version.collections.nodes
+            found = self._version.store.search(nodes, self.table, queries, len(some), asked)
+            self._weights |= {row: np.zeros(len(queries)) for row in some}
+            for place, hits in enumerate(found):
+                for row, weight in zip(hits.rows.tolist(), hits.scores.tolist(), strict=True):
+                    self._weights[row][place] = weight
+
+    def scores(self, rows: Positions) -> Floats:
+        """The exact scores of rows [m]."""
+        lengths, terms = self._nodes.read(rows, self.fields).integers(self._length_field), self.terms
+        held, relative_lengths = self._frequencies(rows, lengths), lengths / self.words.mean_length
+        scores = np.zeros(len(rows), dtype=np.float64)
         # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
         for term, of_term in zip(terms, held, strict=True):
             scores += term_scores(term.weight, of_term, relative_lengths)
         return scores
+
+    def _frequencies(self, rows: Positions, lengths: NDArray[np.int64]) -> Floats:
+        """How often the terms [t] are in rows [m], an array [t, m].
+
+        A weight w is f / (f + s) in single precision, so that f is w * s / (1 - w) but for an error that grows with f.
+        Where that is too large, and for rows that were not looked up, the terms of the row are read.
+        """
+        numbers = [term.number for term in self.terms]
+        unknown = np.full(len(numbers), np.nan)
+        weights = (
+            np.asarray([self._weights.get(row, unknown) for row in rows.tolist()]).reshape(len(rows), len(numbers)).T
+        )
+        saturations = K1 * (1.0 - B + B * lengths / self._reference)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = weights * saturations / (1.0 - weights)
+            counted = np.rint(found)
+            doubt = np.abs(found - counted) + 8.0 * EPSILON * counted * (1.0 + counted / saturations)
+        unsure = np.flatnonzero(~(doubt < 0.25).all(axis=0))
+        if len(unsure):
+            field = f"{self.table}_terms"
+            counted[:, unsure] = frequencies(self._nodes.read(rows[unsure], (field,)).strings(field), numbers)
+        return np.asarray(counted, dtype=np.float64)
 
 
 def frequencies(packed: Sequence[str], terms: Sequence[int]) -> Floats:
@@ -168,7 +220,7 @@ def file_scores(
     scores = np.zeros(len(documents), dtype=np.float64)
     for term, of_term in zip(terms, files.frequencies, strict=True):
         scores += term_scores(term.weight, of_term, relative)
-    scores[(files.nodes == 1) | (files.nodes > MAX_FILE_NODES)] = np.nan
+    scores[(files.nodes <= 1) | (files.nodes > MAX_FILE_NODES)] = np.nan
     found = np.full(len(rows), np.nan, dtype=np.float64)
     in_file = of_rows != NO_DOCUMENT
     found[in_file] = scores.take(np.searchsorted(documents, of_rows[in_file]))

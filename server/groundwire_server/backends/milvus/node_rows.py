@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from groundwire_index.milvus.facts import unspilled
 from groundwire_index.milvus.packing import hexed, unhexed
 from groundwire_index.milvus.rows import Rows
-from groundwire_index.milvus.schema import PACKED
+from groundwire_index.milvus.schema import PACKED, UNUSED, UNUSED_VECTOR
 from groundwire_index.milvus.store import among
 from groundwire_server.backends.milvus.filter_expression import both
 from groundwire_server.backends.milvus.version import OpenVersion
@@ -68,7 +68,12 @@ class NodeRows:
     def _ask(self, rows: Sequence[int], fields: Collection[str]) -> None:
         version = self._version
         expression = both(among("row", rows), self._visible)
-        told = version.store.query(version.collections.nodes, expression, sorted({"row", *fields}))
+        nodes, wanted, space = version.collections.nodes, sorted({"row", *fields}), version.manifest.vector_space
+        if version.document.dense_index.is_exact:
+            vector, dimension = (VECTOR, space.dimension) if space else (UNUSED, len(UNUSED_VECTOR))
+            told = version.store.select(nodes, vector, dimension, expression, len(rows), wanted)
+        else:
+            told = version.store.query(nodes, expression, wanted)
         whole = unspilled(
             version.store, version.collections.facts, told, [field for field in fields if field in PACKED]
         )

@@ -1,7 +1,7 @@
 """The lists of a search's retrievers over a version, and what ranking asks about their rows."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.packing import unhexed, unpacked_names
-from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.store import MOST_ROWS
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.names import trigrams
@@ -33,11 +32,12 @@ from groundwire_server.execution.observation import stage
 class Trigrams:
     """The greatest similarity of a node's names to those of a query; `fields` and `least` as in `Words`."""
 
-    fields = ("names",)
-
-    def __init__(self, version: OpenVersion, allowed: str, wanted: Sequence[frozenset[str]], threshold: float) -> None:
+    def __init__(
+        self, version: OpenVersion, nodes: NodeRows, allowed: str, wanted: Sequence[frozenset[str]], threshold: float
+    ) -> None:
         """`wanted` are the trigrams of each name that the query mentions."""
         self._version = version
+        self._nodes = nodes
         self._allowed = allowed
         self._wanted = wanted
         self.least = max(threshold, POSITIVE)
@@ -46,13 +46,15 @@ class Trigrams:
         known = [{number: 1.0 for number in of_name if number is not None} for of_name in numbers]
         # Of each wanted name that shares a trigram with a name of the index: its size, and these trigrams.
         self._queries = [(len(name), query) for name, query in zip(wanted, known, strict=True) if query]
+        # Where there is none, nothing is similar.
+        self.fields = ("names",) if self._queries else ()
 
     def margin(self, count: int) -> int:
         """The number of rows requested on top of `count`, so that one request is usually enough."""
         return 32 + count
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """The `limit` rows of a range that Milvus scores highest, or a few more."""
+        """Of the `limit` rows of a range that Milvus scores highest for each name those that may be listed."""
         found = self._version.store.search(
             self._version.collections.nodes,
             "trigrams",
@@ -60,16 +62,19 @@ class Trigrams:
             limit,
             self._version.within(self._allowed, first, end),
         )
-        rests = [
-            _most_similar(size, len(query), hits.rest(limit, end - first))
-            for hits, (size, query) in zip(found, self._queries, strict=True)
-        ]
-        rows = np.concatenate([np.empty(0, dtype=np.int64), *(hits.rows for hits in found)])
-        return Proposal(rows, max(rests, default=-np.inf))
+        rests: list[float] = []
+        rows = [np.empty(0, dtype=np.int64)]
+        for hits, (size, query) in zip(found, self._queries, strict=True):
+            highest = _most_similar(size, len(query), hits.scores)
+            rows.append(hits.rows[highest >= self.least])
+            rests.append(float(highest[-1]) if hits.rest(limit, end - first) > -np.inf else -np.inf)
+        return Proposal(np.concatenate(rows), max(rests, default=-np.inf))
 
-    def scores(self, nodes: Rows) -> Floats:
-        """The exact scores of nodes [m], from the fields that were read."""
-        names = list(map(unpacked_names, nodes.strings("names")))
+    def scores(self, rows: Positions) -> Floats:
+        """The exact scores of rows [m]."""
+        if not self._queries:
+            return np.zeros(len(rows))
+        names = list(map(unpacked_names, self._nodes.read(rows, self.fields).strings("names")))
         self._compare({name for of_node in names for name in of_node} - self._similarities.keys())
         best = (max((self._similarities[name] for name in of_node), default=0.0) for of_node in names)
         return np.fromiter(best, dtype=np.float64, count=len(names))
@@ -84,17 +89,16 @@ class Trigrams:
         self._similarities.update(zip(held, best.tolist(), strict=True))
 
 
-def _most_similar(size: int, terms: int, proposed: float) -> float:
-    """How similar a name may be to one of `size` trigrams when its node scores no higher than `proposed`.
+def _most_similar(size: int, terms: int, proposed: Floats) -> Floats:
+    """How similar a name may be to one of `size` trigrams when its node scores no higher than `proposed` [m].
 
     A trigram weighs 1 / sqrt(n) of the smallest name, of n trigrams, that holds it. So for every name of a node, its
     score over sqrt(size) is at least the cosine c / sqrt(size * n), where c trigrams are shared. Since size + n is at
     least 2 * sqrt(size * n), the similarity c / (size + n - c) is at most cosine / (2 - cosine).
     """
-    if proposed == -np.inf:
-        return proposed
-    cosine = min(1.0, proposed * (1.0 + (terms + 16) * EPSILON) / math.sqrt(size))
-    return cosine / (2.0 - cosine) * (1.0 + 4 * EPSILON)
+    cosine = np.minimum(1.0, proposed * (1.0 + (terms + 16) * EPSILON) / math.sqrt(size))
+    similar: Floats = cosine / (2.0 - cosine) * (1.0 + 4 * EPSILON)
+    return similar
 
 
 class Dense:
@@ -103,11 +107,19 @@ class Dense:
     fields = (VECTOR, "has_vector")
 
     def __init__(
-        self, version: OpenVersion, allowed: str, query: NDArray[np.float64], min_similarity: float | None
+        self,
+        version: OpenVersion,
+        nodes: NodeRows,
+        allowed: str,
+        count: int,
+        query: NDArray[np.float64],
+        min_similarity: float | None,
     ) -> None:
-        """`allowed` is the expression of the rows that may be listed."""
+        """`allowed` is the expression of the rows that may be listed, `count` how many are."""
         self._index = version.document.dense_index
         self._version = version
+        self._nodes = nodes
+        self._count = count
         self._allowed = both("has_vector == true", allowed)
         self._query = query
         self.least = -np.inf if min_similarity is None else min_similarity
@@ -117,7 +129,7 @@ class Dense:
         return 16 + count // 8
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
-        """The `limit` rows of a range that Milvus scores highest, or a few more.
+        """Of the `limit` rows of a range that Milvus scores highest those that may be listed.
 
         An index that is not exact proposes once: more may be missed, and stays so.
         """
@@ -129,14 +141,15 @@ class Dense:
             self._version.within(self._allowed, first, end),
             self._index.of_search(limit),
         )
-        if not self._index.is_exact:
-            return Proposal(hits.rows, -np.inf)
-        return Proposal(hits.rows, hits.rest(limit, end - first) + rounding_error(len(self._query)))
+        error = rounding_error(len(self._query))
+        rest = hits.rest(limit, end - first) + error if self._index.is_exact else -np.inf
+        return Proposal(hits.contenders(self._count, 1.0, 2.0 * error), rest)
 
-    def scores(self, nodes: Rows) -> Floats:
-        """The exact scores of nodes [m], from the fields that were read; NaN for one that has no vector."""
-        if not len(nodes):
+    def scores(self, rows: Positions) -> Floats:
+        """The exact scores of rows [m]; NaN for one that has no vector."""
+        if not len(rows):
             return np.empty(0)
+        nodes = self._nodes.read(rows, self.fields)
         vectors = nodes.dense(VECTOR, len(self._query)).astype(np.float64)
         return np.where(nodes.flags("has_vector"), cosines(vectors, self._query), np.nan)
 
@@ -176,7 +189,7 @@ class Retrievers:
         return {
             asked: CandidateList(
                 ranked[asked],
-                self._scored(own),
+                own.scores,
                 exact=asked is not Retriever.DENSE or self._version.document.dense_index.is_exact,
                 file_scores=self._file_scores(own, visibility),
             )
@@ -187,26 +200,32 @@ class Retrievers:
         """The list of each retriever.
 
         They search side by side. The first proposals of all are read together, with all facts that ranking needs. For
-        later proposals only the fields of their scores are read.
+        later proposals only what their scores need is read.
         """
-        limits, every = self._search.limits, {field for own in retrievers.values() for field in own.fields}
-        listings = {asked: self._listing(own, limits[asked]) for asked, own in retrievers.items()}
-        fields = every | self._other_fields
+        listings = {asked: self._listing(own, self._search.limits[asked]) for asked, own in retrievers.items()}
+        others = self._other_fields
         while waiting := [asked for asked, listing in listings.items() if not listing.is_done]:
             with stage("search"):
                 found = self._version.store.together([listings[asked].proposed for asked in waiting])
             self._checkpoint()
             proposed = dict(zip(waiting, found, strict=True))
-            self._nodes.read(np.unique(np.concatenate(list(proposed.values()))), fields)
+            self._read([retrievers[asked] for asked in waiting], proposed.values(), others)
             for asked, rows in proposed.items():
                 with stage(asked.value):
-                    scores = retrievers[asked].scores(self._nodes.read(rows, retrievers[asked].fields))
-                    listings[asked].settle(rows, scores)
+                    listings[asked].settle(rows, retrievers[asked].scores(rows))
             self._checkpoint()
-            fields = {field for asked in waiting for field in retrievers[asked].fields}
+            others = set[str]()
         ranked = {asked: listing.ranked for asked, listing in listings.items()}
-        self._nodes.read(np.unique(np.concatenate([own.rows for own in ranked.values()])), every | self._other_fields)
+        self._read(retrievers.values(), [own.rows for own in ranked.values()], self._other_fields)
         return ranked
+
+    def _read(self, retrievers: Collection[MilvusRetriever], lists: Iterable[Positions], others: set[str]) -> None:
+        """Reads what the scores of several retrievers need for the rows of all lists, and other fields."""
+        rows = np.unique(np.concatenate(list(lists)))
+        fields = {*others, *(field for own in retrievers for field in own.fields)}
+        parts: list[Callable[[], object]] = [partial(self._nodes.read, rows, fields)]
+        parts += [partial(own.look_up, rows) for own in retrievers if isinstance(own, Words)]
+        self._version.store.together(parts)
 
     @property
     def _other_fields(self) -> set[str]:
@@ -215,31 +234,30 @@ class Retrievers:
         return {"class", *(_COLUMNS if self._search.with_columns else ()), *files}
 
     def _retriever(self, retriever: Retriever, visibility: Visibility, allowed: str) -> MilvusRetriever:
-        version, search = self._version, self._search
+        version, search, count = self._version, self._search, self._search.limits[retriever]
         match retriever:
             case Retriever.DENSE:
                 if search.query_vector is None:
                     raise AssertionError("bug: dense retrieval without vectors or a query vector")
-                return Dense(version, allowed, search.query_vector, search.min_similarity)
+                return Dense(version, self._nodes, allowed, count, search.query_vector, search.min_similarity)
             case Retriever.BM25_CODE | Retriever.BM25_PROSE:
                 table = TABLES[retriever]
                 own = partial(visibility.words, table, self._tokens[table])
                 return Words(
                     version,
+                    self._nodes,
                     allowed,
+                    count,
                     table,
                     self._tokens[table],
                     partial(search.words.__getitem__, retriever) if search.words else own,
                 )
             case Retriever.TRIGRAM:
-                return Trigrams(version, allowed, self._wanted, search.trigram_threshold)
+                return Trigrams(version, self._nodes, allowed, self._wanted, search.trigram_threshold)
 
     def _listing(self, retriever: MilvusRetriever, count: int) -> Listing:
         node_count = self._version.manifest.node_count
         return Listing(retriever.propose, count, retriever.least, node_count, retriever.margin(count), MOST_ROWS)
-
-    def _scored(self, retriever: MilvusRetriever) -> RowScores:
-        return lambda rows: retriever.scores(self._nodes.read(rows, retriever.fields))
 
     def _file_scores(self, retriever: MilvusRetriever, visibility: Visibility) -> RowScores | None:
         if not (self._search.scores_files and isinstance(retriever, Words) and retriever.table == CODE):

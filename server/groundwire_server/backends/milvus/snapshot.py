@@ -114,7 +114,8 @@ class MilvusSnapshot:
         tokens = sorted(set(tokenize(query)))
         self.version.read_words({CODE: tokens}, ())
         facts = [(token, fact) for token in tokens if (fact := self.version.term(CODE, token)) is not None]
-        return tokens_held(self._nodes.read(rows, ("code_terms",)).strings("code_terms"), facts)
+        # The labels are asked for next.
+        return tokens_held(self._nodes.read(rows, ("code_terms", "label")).strings("code_terms"), facts)
 
     @told_as_refusals
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:

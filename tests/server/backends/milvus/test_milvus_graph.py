@@ -4,7 +4,7 @@ The graph has circles, self loops, edges in parallel and both ways, doubtful one
 of several chunks of edges.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from groundwire_index.milvus.catalogue import Catalogue
+from groundwire_index.milvus.client import Client
+from groundwire_index.milvus.connection import Result
 from groundwire_index.milvus.document import VersionDocument
 from groundwire_index.milvus.packing import EDGES_A_CHUNK
-from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import VersionCollections
 from groundwire_index.milvus.store import MilvusStore, among
 from groundwire_index.nodes.node import CONTAINS, Edge, Node, NodeAccess
@@ -118,18 +119,12 @@ class CountingStore(MilvusStore):
 
     asked: tuple[str, ...] = ()
 
-    def query(
-        self,
-        collection: str,
-        expression: str,
-        fields: Sequence[str],
-        *,
-        strong: bool = False,
-        seconds: float | None = None,
-    ) -> Rows:
-        """See `MilvusStore.query`."""
+    def ask_loaded(
+        self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None
+    ) -> Result:
+        """Notes the collection, and asks."""
         self.asked = (*self.asked, collection)
-        return super().query(collection, expression, fields, strong=strong, seconds=seconds)
+        return super().ask_loaded(collection, request, seconds)
 
 
 @dataclass(frozen=True)

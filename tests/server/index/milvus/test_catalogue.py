@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from groundwire_index.milvus import catalogue as catalogue_module
+from groundwire_index.milvus import store as store_module
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
-from groundwire_index.milvus.entries import State
+from groundwire_index.milvus.entries import State, build_entry, entry_key
 from groundwire_index.milvus.publishing import publish as publish_module
-from groundwire_index.milvus.schema import CATALOGUE
+from groundwire_index.milvus.schema import CATALOGUE, version_key
 from groundwire_index.milvus.storage import MilvusStorage
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.milvus.verification import check_contents
@@ -28,6 +30,7 @@ from support.milvus_builds import build_in_milvus, new_catalogue
 from support.milvus_server import MilvusServer
 
 OTHER = Scope("x/größe", 'a "b', "v1")
+UNPINNED = replace(V1, active_index="")
 
 
 @pytest.fixture
@@ -78,6 +81,34 @@ def test_another_server_sees_an_activation_once_it_asks_again(tmp_path: Path, ca
     assert reader.active(V1) == "v1"
     now[0] += SECONDS_REMEMBERED
     assert reader.active(V1) == "v2"
+
+
+def test_more_versions_than_one_answer_holds_are_all_listed(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (catalogue_module, store_module):
+        monkeypatch.setattr(module, "MOST_ROWS", 4)
+    catalogue.ensure()
+    scopes = [Scope(f"team-{number:02}", "main", "v1") for number in range(40)]
+    for scope in scopes:
+        catalogue.write_entry(replace(build_entry(scope, "b"), key=entry_key(version_key(scope)), state=State.READY))
+    assert [entry.scope for entry in catalogue.versions()] == scopes
+    assert catalogue.scopes() == {replace(scope, active_index="") for scope in scopes}
+
+
+def test_scopes_are_read_at_most_twice_a_second(tmp_path: Path, catalogue: Catalogue) -> None:
+    now = [0.0]
+    reader = Catalogue(catalogue.store, clock=lambda: now[0])
+    assert reader.scopes() == set()
+    build_in_milvus(tmp_path, catalogue, [node("a")])
+    build_in_milvus(tmp_path, catalogue, [node("a")], V2)
+    assert reader.scopes() == set(), "half a second is not over"
+    now[0] += SECONDS_REMEMBERED
+    assert reader.scopes() == {UNPINNED}
+    build_in_milvus(tmp_path, catalogue, [node("a")], OTHER, activate=False)
+    assert reader.scopes() == {UNPINNED}
+    reader.activate(OTHER)
+    assert reader.scopes() == {UNPINNED, replace(OTHER, active_index="")}, "what is activated here is known at once"
 
 
 def test_a_name_is_not_used_twice(tmp_path: Path, catalogue: Catalogue) -> None:

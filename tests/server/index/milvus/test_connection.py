@@ -11,7 +11,9 @@ import pytest
 
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.errors import AliasTakenError, CollectionMissingError, StorageUnavailableError
-from groundwire_index.milvus.schema import CollectionSchema, Field, FieldKind
+from groundwire_index.milvus.facts import fact_rows
+from groundwire_index.milvus.packing import packed_sparse
+from groundwire_index.milvus.schema import FACTS_SCHEMA, CollectionSchema, Field, FieldKind
 from groundwire_index.milvus.store import MilvusStore
 from support.milvus_server import MilvusServer, milvus_server
 
@@ -26,11 +28,13 @@ SCHEMA = CollectionSchema(
         Field("sparse", FieldKind.SPARSE),
     ),
 )
-ROWS = [
-    {"row": 0, "word": "61", "flag": True, "digests": [], "vector": [1.0, 0.0], "sparse": {1: 0.5}},
-    {"row": 1, "word": "6162", "flag": False, "digests": ["aa"], "vector": [0.0, 1.0], "sparse": {2: 1.0, 7: 0.25}},
-    {"row": 2, "word": "62", "flag": True, "digests": ["aa", "bb"], "vector": [0.6, 0.8], "sparse": {7: 2.0}},
+ROWS: list[dict[str, object]] = [
+    {"row": 0, "word": "61", "flag": True, "digests": [], "vector": [1.0, 0.0]},
+    {"row": 1, "word": "6162", "flag": False, "digests": ["aa"], "vector": [0.0, 1.0]},
+    {"row": 2, "word": "62", "flag": True, "digests": ["aa", "bb"], "vector": [0.6, 0.8]},
 ]
+for row, vector in zip(ROWS, ({1: 0.5}, {7: 0.25, 2: 1.0}, {7: 2.0}), strict=True):
+    row["sparse"] = packed_sparse(vector)
 
 
 @pytest.fixture
@@ -50,14 +54,24 @@ def filled(store: MilvusStore) -> str:
 
 
 def test_rows_come_back_by_field_with_their_types(store: MilvusStore, filled: str) -> None:
-    found = store.by_keys(filled, "row", [2, 0, 5, 2], SCHEMA.names)
+    found = store.query(filled, "row in [0,2,5]", SCHEMA.names).in_order("row", [2, 0, 5])
     assert found.integers("row").tolist() == [2, 0]
     assert found.strings("word") == ["62", "61"]
     assert found.flags("flag").tolist() == [True, True]
     assert found.digests("digests") == [["aa", "bb"], []]
     np.testing.assert_array_equal(found.dense("vector", 2), np.asarray([[0.6, 0.8], [1, 0]], dtype=np.float32))
     assert [row["sparse"] for row in found] == [{7: 2.0}, {1: 0.5}]
-    assert len(store.by_keys(filled, "row", [], ["word"])) == 0
+
+
+def test_facts_are_found_by_their_keys(store: MilvusStore) -> None:
+    store.create(FACTS_SCHEMA, "facts")
+    rows = [row for number in range(300) for row in fact_rows(f"t/{number}", f"fact {number}", number)]
+    store.insert(FACTS_SCHEMA, "facts", rows)
+    store.finish(FACTS_SCHEMA, "facts")
+    numbers = [*range(299, -1, -1), 7]
+    found = store.by_keys("facts", ["t/absent", *(f"t/{number}" for number in numbers)], ["content"])
+    assert found.strings("content") == [f"fact {number}" for number in range(299, -1, -1)]
+    assert len(store.by_keys("facts", ["t/absent"], ["content"])) == len(store.by_keys("facts", [], ["content"])) == 0
 
 
 def test_expressions_choose_rows(store: MilvusStore, filled: str) -> None:
@@ -103,7 +117,7 @@ def test_an_alias_belongs_to_one_collection_and_moves_in_one_step(store: MilvusS
 
 
 def test_rows_are_replaced_and_removed(store: MilvusStore, filled: str) -> None:
-    store.upsert(filled, [{**ROWS[0], "word": "7a"}])
+    store.upsert(filled, [{**ROWS[0], "word": "7a", "sparse": {1: 0.5}}])
     store.delete_rows(filled, "row in [1]")
     found = store.query(filled, "", ["row", "word"], strong=True).in_order("row", [0, 1, 2])
     assert found.strings("word") == ["7a", "62"]

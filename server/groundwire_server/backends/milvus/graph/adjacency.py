@@ -137,7 +137,7 @@ class Adjacency:
         contents: dict[int, str] = {}
         for first in range(0, len(keys), CHUNKS_AT_A_TIME):
             some = keys[first : first + CHUNKS_AT_A_TIME]
-            found = self._store.by_keys(self._collection, "key", some, ["content"])
+            found = self._store.by_keys(self._collection, some, ["content"])
             contents.update(zip(found.integers("key").tolist(), found.strings("content"), strict=True))
         for near, chunks in wanted.items():
             held = [contents[key] for chunk in chunks if (key := chunk_key(near, chunk)) in contents]

@@ -41,7 +41,7 @@ def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
 
 def adjacent_to(reading: GraphReading, rows: Positions) -> list[Positions]:
     """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
-    found = reading.store.by_keys(reading.collections.nodes, "row", rows.tolist(), ["document", "place"])
+    found = reading.store.query(reading.collections.nodes, among("row", rows.tolist()), ["row", "document", "place"])
     seats = zip(found.integers("document").tolist(), found.integers("place").tolist(), strict=True)
     seat_of = dict(zip(found.integers("row").tolist(), seats, strict=True))
     documents = _Documents(reading)
