@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
 from groundwire_index.embedding.embedder import Embedder, ProbedEmbedder, TextEmbedder
-from groundwire_index.embedding.model_names import LOOPBACK
+from groundwire_index.embedding.model_names import LOOPBACK, PACKAGED_MODELS
 from groundwire_index.nodes.categories import open_categories
 from groundwire_index.progress import Progress, ProgressCallback
 from groundwire_index.scope import Scope
@@ -185,7 +185,8 @@ def _write_vectors(
     with EmbeddingCache(options.data / EMBEDDING_CACHE_FILE) as cache:
         if isinstance(embedder, ProbedEmbedder):
             check_same_model(embedder, cache)
-        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, counter)
+        with_paths = embedder.name in PACKAGED_MODELS
+        embedded, reused = embed_nodes(directory, nodes, texts, cache, progress, counter, with_paths=with_paths)
     return space, embedded, reused
 
 

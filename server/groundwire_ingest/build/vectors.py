@@ -3,22 +3,25 @@
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire.tokens import TokenCounter
-from groundwire_index.embedding.embedder import ProbedEmbedder, TextEmbedder
+from groundwire_index.embedding.embedder import ProbedEmbedder, TextEmbedder, unit_length
 from groundwire_index.progress import Progress
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_index.text.identifiers import identifiers, words_within
 from groundwire_index.vectors.vector_file import VectorFile
 from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.embedding.cache import EmbeddingCache
-from groundwire_ingest.embedding.embed import put_known, put_missing
+from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, put_known, put_missing, vectors_of
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
 
+PATH_SHARE = 0.25
+"""The length of each of the two vectors that are added to a text's, which has length 1."""
 UNIT_TOLERANCE = 1e-6
 ROWS_A_BLOCK = 1024
 
@@ -30,22 +33,26 @@ def embed_nodes(
     cache: EmbeddingCache,
     progress: Progress,
     counter: TokenCounter,
+    *,
+    with_paths: bool,
 ) -> tuple[int, int]:
     """Writes the vectors of the nodes' texts; returns how many distinct ones were embedded, and had been before.
 
+    With `with_paths`, the vectors of their files' paths are added, which are not counted.
     For a service, all tokens are counted before the first text is sent, though its own model may count otherwise.
     Raises what the embedder raises, and EmbeddingCacheError.
     """
     texts = _NodeTexts(nodes)
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up") as report:
-            found = put_known(texts, embedder, cache, file, report)
+            store = _WithPaths(file, nodes, embedder, cache) if with_paths else file
+            found = put_known(texts, embedder, cache, store, report)
         tokens, stage = array("q"), progress.stage("Embedding")
         if isinstance(embedder, ProbedEmbedder):
             tokens.extend(map(counter.count, found.missing_texts(texts)))
             stage = progress.stage("Embedding tokens", embedder.price)
         with stage as report:
-            embedded = put_missing(found, texts, embedder, cache, file, report, tokens=tokens)
+            embedded = put_missing(found, texts, embedder, cache, store, report, tokens=tokens)
     return embedded, found.reused
 
 
@@ -89,6 +96,31 @@ def _put_block(file: VectorFile, rows: range, nodes: Sequence[SourceNode]) -> st
     return ""
 
 
+class _WithPaths:
+    """Adds to the vectors of a file's nodes those of the words of its path and of its name (docs/adr/0069).
+
+    A file's name often says what its nodes are for, and a long text has other words.
+    """
+
+    def __init__(self, file: VectorFile, nodes: SpooledNodes, embedder: TextEmbedder, cache: EmbeddingCache) -> None:
+        self._file, numbers = file, dict[str, int]()
+        paths = (PurePosixPath(node.path) for node in nodes)
+        wordings = ((_words(str(path.with_suffix("")) if path.name else ""), _words(path.stem)) for path in paths)
+        both = [numbers.setdefault(wording, len(numbers)) for pair in wordings for wording in pair]
+        self._wordings = np.asarray(both, dtype=np.int32).reshape(-1, 2)
+        self._vectors = np.zeros((len(numbers), embedder.dimension), dtype=np.float32)
+        known = list(numbers)
+        for start in range(0, len(known), TEXTS_A_COMMIT):
+            self._vectors[start : start + TEXTS_A_COMMIT] = vectors_of(
+                known[start : start + TEXTS_A_COMMIT], embedder, cache
+            )
+
+    def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """See `VectorStore.put`."""
+        mixed = vectors + PATH_SHARE * self._vectors[self._wordings[rows]].sum(axis=1)
+        self._file.put(rows, np.stack([unit_length(vector) for vector in mixed]))
+
+
 @dataclass(frozen=True, slots=True)
 class _NodeTexts:
     """The text of each node that is embedded."""
@@ -108,6 +140,10 @@ def embedded_text(symbol: str, context_prefix: str, text: str) -> str:
     A name is split at case and underscores, because people ask in words (docs/adr/0029). It says nothing for a node
     without a text, which is not to be found by its name's meaning.
     """
-    words = " ".join(word for name in identifiers(symbol) for word in words_within(name)) if text.strip() else ""
+    words = _words(symbol) if text.strip() else ""
     head = "\n".join(line for line in (words, context_prefix) if line)
     return f"{head}\n\n{text}" if head else text
+
+
+def _words(names: str) -> str:
+    return " ".join(word for name in identifiers(names) for word in words_within(name))

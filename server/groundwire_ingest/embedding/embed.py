@@ -128,6 +128,22 @@ def put_missing(
     return count
 
 
+def vectors_of(texts: Sequence[str], embedder: TextEmbedder, cache: EmbeddingCache) -> NDArray[np.float32]:
+    """The vectors [m, dimension] of texts, 0 for a blank one; the cache gets those that it does not know.
+
+    Raises what the embedder raises, and EmbeddingCacheError.
+    """
+    keys = list(map(content_hash, texts))
+    vectors = cache.get_many(embedder.fingerprint, keys)
+    missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors and text.strip()}
+    if missing:
+        new = dict(zip(missing, embedder.embed_texts(list(missing.values())), strict=True))
+        cache.put_many(embedder.fingerprint, new)
+        vectors |= new
+    blank = np.zeros(embedder.dimension, dtype=np.float32)
+    return _stacked([vectors.get(key, blank) for key in keys], embedder.dimension)
+
+
 class _Hashes:
     """The hashes of rows' texts, 32 bytes each."""
 
