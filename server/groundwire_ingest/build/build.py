@@ -196,9 +196,10 @@ def _write_tables(
     nodes = collected.nodes
     kept = directory.parent / SEGMENTS_FOLDER
     kept.mkdir(exist_ok=True)
+    before = {path.stem: path for path in kept.iterdir() if path.is_file()}
     maker = SegmentMaker(nodes, options.scope, scratch, kept, "\n".join(software()))
     spans = nodes.spans(options.bytes_a_segment)
-    segments = {span: segment for span in spans if (segment := maker.known(span)) is not None}
+    segments = {span: segment for span in spans if (segment := maker.known(span, before)) is not None}
     new = [span for span in spans if span not in segments]
     work = sum(map(nodes.byte_count, new)) + nodes.byte_count(range(len(nodes))) // _MERGING
     with runner(options.processes if work >= options.bytes_worth_processes else 1) as runs:
@@ -214,7 +215,7 @@ def _write_tables(
 
             in_order = [segments[span] for span in spans]
             sizes = write_tables(directory, in_order, collected.edges, tuple(TOKENIZERS), scratch, run_jobs)
-    for path in {*kept.iterdir()} - {segment.path for segment in in_order}:
+    for path in {*before.values()} - {segment.path for segment in in_order}:
         path.unlink()
     return sizes
 

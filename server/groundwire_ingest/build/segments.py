@@ -1,7 +1,7 @@
 """From nodes of a source to rows of an index: tokens counted, texts cut into tokens, a span of rows at a time."""
 
 import hashlib
-import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
@@ -10,14 +10,13 @@ from groundwire.tokens import TokenCounter
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.nodes.node import Location, Node, content_hash
 from groundwire_index.scope import Scope, canonical_id
-from groundwire_index.store.files import make_durable
+from groundwire_index.store.files import make_durable, sha256
 from groundwire_index.store.rows import Rows
 from groundwire_index.store.segment import SpilledSegment
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, tokenize_prose
 from groundwire_ingest.build.collect import node_access
 from groundwire_ingest.build.spool import SpooledNodes
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, stored_fields
 
@@ -33,7 +32,7 @@ _ROWS_BETWEEN_REPORTS = 64
 class SegmentMaker:
     """Makes segments of spooled nodes; may be sent to another process.
 
-    The segments stay in the folder `kept`, for later builds; `software` is what makes them.
+    The segments stay in the folder `kept`, for later builds, named by their nodes and content; `software` makes them.
     """
 
     nodes: SpooledNodes
@@ -42,13 +41,14 @@ class SegmentMaker:
     kept: Path
     software: str
 
-    def known(self, rows: range) -> SpilledSegment | None:
-        """The segment that an earlier build has made of equal nodes, if there is one. Raises IngestError."""
-        path = self._path(rows)
-        try:
-            return SpilledSegment.at(path, rows.start, len(rows)) if path.exists() else None
-        except (OSError, ValueError, struct.error) as error:
-            raise IngestError(f"{path} is damaged ({error}): delete its folder; it is made anew") from error
+    def known(self, rows: range, kept: Mapping[str, Path]) -> SpilledSegment | None:
+        """The segment that an earlier build has made of equal nodes; None where there is none, or it was damaged.
+
+        `kept` has the files of the folder by their stems.
+        """
+        path = kept.get(self._name(rows))
+        is_sound = path is not None and sha256(path) == path.suffix[1:]
+        return SpilledSegment.at(path, rows.start, len(rows)) if path and is_sound else None
 
     def made(self, rows: range, advance: Advance) -> SpilledSegment:
         """The segment of some rows; `advance` gets the number of rows as they are done."""
@@ -65,11 +65,12 @@ class SegmentMaker:
         advance(waiting)
         spilled = collected.segment().spill(self.scratch / f"rows.{rows.start}")
         make_durable(spilled.path)
-        return replace(spilled, path=spilled.path.rename(self._path(rows)))
+        name = f"{self._name(rows)}.{sha256(spilled.path)}"
+        return replace(spilled, path=spilled.path.rename(self.kept / name))
 
-    def _path(self, rows: range) -> Path:
+    def _name(self, rows: range) -> str:
         of_all = "\0".join((self.software, self.scope.repository, self.scope.branch)).encode()
-        return self.kept / hashlib.blake2b(of_all + self.nodes.digest(rows), digest_size=16).hexdigest()
+        return hashlib.blake2b(of_all + self.nodes.digest(rows), digest_size=16).hexdigest()
 
 
 def _node(source: SourceNode, scope: Scope, token_count: int) -> Node:

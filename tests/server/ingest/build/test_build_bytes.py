@@ -3,7 +3,6 @@
 `policy.bin` and the edges are of later builds: policy classes count from 1, and edges stand in one table.
 """
 
-import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.build.segments import SegmentMaker
 from groundwire_ingest.build.spool import NodeSpool
 from groundwire_ingest.build.vectors import write_own_vectors
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance
 from groundwire_ingest.records import SourceNode, SourceRecord
 from support.builds import Records, Stages
@@ -186,10 +184,16 @@ def test_the_segments_go_with_the_version_of_the_last_build_and_stay_when_an_old
     assert not segments.exists()
 
 
-def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
-    checksums(tmp_path)
+def test_a_damaged_segment_is_made_anew(tmp_path: Path) -> None:
+    whole = checksums(tmp_path)
     (segment,) = (tmp_path / "shop/main" / SEGMENTS_FOLDER).iterdir()
-    os.truncate(segment, 1_000)
-    options = BuildOptions(tmp_path, replace(SCOPE, active_index="v2"), None)
-    with pytest.raises(IngestError, match=rf"{segment}.* delete its folder"):
-        build_index(VariedSource(), options, Stages())
+    content = segment.read_bytes()
+    (segment.parent / "folder").mkdir()
+    for number, written in enumerate((b"", b"[1, 2]" + bytes(8), content.replace(b"invoice", b"Invoice"))):
+        assert written != content
+        segment.write_bytes(written)
+        scope = replace(SCOPE, active_index=f"again{number}")
+        build_index(VariedSource(), BuildOptions(tmp_path, scope, None), Stages())
+        found = {entry.name: entry.sha256 for entry in Manifest.read(IndexStore(tmp_path).require(scope)).files}
+        assert found == whole
+        assert segment.read_bytes() == content
