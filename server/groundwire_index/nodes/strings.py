@@ -38,7 +38,7 @@ class StringColumn:
         """Writes the column of values given in blobs, one after the other; `sizes` [values] are their lengths."""
         with (directory / f"{name}.utf8").open("wb") as file:
             for blob in blobs:
-                blob.tofile(file)
+                file.write(blob.data)
         _write_offsets(directory, name, sizes)
 
     @classmethod

@@ -37,7 +37,7 @@ class HeldSegment:
         with path.open("wb") as file:
             for name, values in self.parts.items():
                 extents[name] = _Extent(file.tell(), values.dtype.str, len(values))
-                values.tofile(file)
+                file.write(np.ascontiguousarray(values).data)
             start = file.tell()
             file.write(json.dumps({name: astuple(extent) for name, extent in extents.items()}).encode())
             file.write(_START.pack(start))

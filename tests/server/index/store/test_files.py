@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from groundwire_index.nodes.strings import StringColumn
 from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.segment import HeldSegment
 
 
 def open_files() -> int:
@@ -51,3 +53,13 @@ def test_a_file_of_another_size_is_damage(tmp_path: Path, size: int) -> None:
 def test_a_file_that_is_not_there_is_damage(tmp_path: Path) -> None:
     with pytest.raises(IndexDamagedError, match=r"gone.bin"):
         map_array(tmp_path / "gone.bin", np.int32, (3,))
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    full = tmp_path / "text.utf8"
+    full.symlink_to("/dev/full")
+    content = np.zeros(1 << 20, dtype=np.uint8)
+    with pytest.raises(OSError, match="No space left"):
+        HeldSegment(0, 1, {"text": content}).spill(full)
+    with pytest.raises(OSError, match="No space left"):
+        StringColumn.write_joined(tmp_path, "text", [content], np.ones(1, dtype=np.int32))
