@@ -294,9 +294,17 @@ def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.Q
         assert isinstance(raised.value, grpc.Call)
         details = dict(raised.value.trailing_metadata() or ())["grpc-status-details-bin"]
         assert isinstance(details, bytes)
-        return raised.value.details(), details.replace(name.encode(), b"NAME")
+        assert f"repository and branch {name} main" in (raised.value.details() or "")
+        return str(raised.value.details()).replace(name, "NAME"), details.replace(name.encode(), b"NAME")
 
     assert told("team-vault") == told("team-vaunt")
+
+
+def test_who_asks_several_learns_how_to_go_on_without_one_that_has_no_vectors(
+    queries: query_pb2_grpc.QueryServiceStub,
+) -> None:
+    with pytest.raises(grpc.RpcError, match=r"plain::main::v1.* ask other retrievers, such as BM25_CODE, or leave it"):
+        ask(queries, "team-a", "plain")
 
 
 def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_grpc.QueryServiceStub) -> None:

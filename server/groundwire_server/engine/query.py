@@ -49,7 +49,7 @@ from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
 
 _ADVICE = {
-    Retriever.DENSE: "send no query_vector and ask other retrievers",
+    Retriever.DENSE: "send no query_vector and ask other retrievers, such as BM25_CODE",
     Retriever.BM25_CODE: "ask other retrievers",
     Retriever.BM25_PROSE: "ask other retrievers",
 }

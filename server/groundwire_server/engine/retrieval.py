@@ -24,16 +24,17 @@ _NEEDED: Mapping[Retriever, tuple[Reason, str]] = {
 
 def check_held(snapshot: Snapshot, retrievers: Sequence[Retriever], advice: Mapping[Retriever, str]) -> None:
     """Raises PreconditionError, with the advice, for the first of the retrievers that an index cannot be asked by."""
+    otherwise = "" if snapshot.index else ", or leave it out"
     for part, retriever in product(snapshot.parts, retrievers):
         index = part.index if snapshot.index else SEPARATOR.join(part.scope.names.values())
         if retriever not in part.retrievers:
             reason, lacks = _NEEDED[retriever]
-            message = f"index {index!r} has {lacks}; {advice[retriever]}"
+            message = f"index {index!r} has {lacks}; {advice[retriever]}{otherwise}"
             raise PreconditionError(reason, message, {"active_index": part.index})
         space, first = part.vector_space, snapshot.parts[0].vector_space
         if retriever is Retriever.DENSE and space and first and not space.compares_with(first):
             by = "an earlier or later" if replace(space, probes=first.probes) == first else "another"
-            message = f"index {index!r} has vectors of {by} model than another index; {advice[retriever]}"
+            message = f"index {index!r} has vectors of {by} model than another index; {advice[retriever]}{otherwise}"
             names = {"active_index": part.index, "embedder": space.embedder, "fingerprint": space.fingerprint}
             raise PreconditionError(Reason.EMBEDDER_MISMATCH, message, names)
 
