@@ -116,7 +116,7 @@ class FamilyEdges:
                 made = self._calls.made(call, number)
                 if made is not None:
                     edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
-                for other, confidence in self._inheritance.dispatched(file, number, self._bound):
+                for other, confidence in self._inheritance.dispatched(scope, call, number, self._bound):
                     at_most = min(found.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):

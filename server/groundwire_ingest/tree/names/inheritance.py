@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from groundwire_ingest.tree.facts import Definition
+from groundwire_ingest.tree.facts import Call, Definition
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import DISPATCHED, GUESSED, WILDCARD
@@ -59,16 +59,27 @@ class Inheritance:
         members = self._table.members_of(number) if definitions[number].construct == "type" else ()
         return any("abstract" in definitions[member].traits for member in members)
 
-    def dispatched(self, file: int, number: int, bound: Mapping[int, set[int]]) -> Iterator[tuple[int, float]]:
-        """The members that a call to a member may end up at, itself aside, as seen from a file.
+    def dispatched(
+        self, scope: int, call: Call, number: int, bound: Mapping[int, set[int]]
+    ) -> Iterator[tuple[int, float]]:
+        """The members that a call to a member in definition `scope` may end up at, itself aside.
 
-        Members of types that are registered for the interface (`bound`) come first; those in tests count only for
-        tests. Overriding members of a member that has a body of its own are never sure, nor is anything in a file that
-        makes doubles of what it tests.
+        They belong to types of what the call is made on, so a call to the base's own member leads to none. Members of
+        types that are registered for the interface (`bound`) come first; those in tests count only for tests.
+        Overriding members of a member that has a body of its own are never sure, nor is anything in a file that makes
+        doubles of what it tests.
         """
-        overriding = self._overriding.get(number, {})
+        overriding, file = self._overriding.get(number, {}), self._table.file_of(scope)
+        if not overriding or call.receiver in self._lookup.rules.super_names:
+            return
         is_test = self._table.files[file].is_test
-        candidates = [other for other in overriding if is_test or not self._table.is_test(other)]
+        narrower = self._narrower(scope, call, number)
+        candidates = [
+            other
+            for other in overriding
+            if (is_test or not self._table.is_test(other))
+            and (narrower is None or not narrower.isdisjoint(self._table.parts(self._table.owner_of(other))))
+        ]
         owner = self._table.owner_of(number)
         registered = [other for other in candidates if self._table.owner_of(other) in bound.get(owner, ())]
         likely = registered or candidates
@@ -79,6 +90,16 @@ class Inheritance:
         for other in candidates:
             is_sure = len(likely) == 1 and other in likely and self.is_abstract(number) and not has_doubles
             yield other, min(overriding[other], sole if is_sure else GUESSED)
+
+    def _narrower(self, scope: int, call: Call, number: int) -> set[int] | None:
+        """The types below what a call is made on; None where that may be anything with the member that is called."""
+        value = self._lookup.value(scope, call.receiver) if call.receiver else None
+        around = self._table.enclosing_type(scope)
+        types = value.found.numbers if value else () if call.receiver or around is None else (around,)
+        owners = self._table.parts(self._table.owner_of(number))
+        if not types or any(one in owners or self._lookup.lineages((one,)).isdisjoint(owners) for one in types):
+            return None
+        return {below for one in types for below in self._implementing.get(one, ())}
 
     def _add_bases_of(self, number: int) -> None:
         """Notes what a type's members override in the types that it derives from."""

@@ -70,6 +70,29 @@ def test_what_overrides_is_never_sure_where_the_base_has_a_body(edges_of: EdgesO
     assert edges_of("Calls", files) == {("A.cs#User.Run", "A.cs#Base.Go"): 0.9, ("A.cs#User.Run", "A.cs#Next.Go"): 0.5}
 
 
+def test_a_call_leads_only_to_what_overrides_in_types_of_its_receiver(edges_of: EdgesOf) -> None:
+    rules = "    function rules()\n    {\n        return 1;\n    }\n"
+    run = "    function run()\n    {\n        return $this->rules();\n    }\n"
+    files = {
+        "base.php": f"<?php\nclass Base\n{{\n{rules}{run}}}\n",
+        "own.php": f"<?php\nclass Own extends Base\n{{\n{rules.replace('1', 'parent::rules()')}}}\n",
+        "user.php": f"<?php\nclass User extends Base\n{{\n{run}}}\n",
+        "next.php": f"<?php\nclass Later extends User\n{{\n{rules}}}\n",
+        "given.php": "<?php\nfunction given(User $user)\n{\n    return $user->rules();\n}\n",
+    }
+    base, own, later = "base.php#Base", "own.php#Own.rules", "next.php#Later"
+    assert edges_of("Calls", files) == {
+        ("base.php#Base.run", base): 1.0,
+        ("base.php#Base.run", own): 0.5,
+        ("base.php#Base.run", later): 0.5,
+        (own, base): 0.9,
+        ("user.php#User.run", base): 0.9,
+        ("user.php#User.run", later): 0.5,
+        ("given.php#given", base): 0.9,
+        ("given.php#given", later): 0.5,
+    }
+
+
 @pytest.mark.parametrize(
     "member", ["public void Save(int x, int y)\n    {\n    }", "public static void Saves()\n    {\n    }"]
 )
