@@ -10,8 +10,11 @@ class ToolError(Exception):
 
 
 _REMEDIES: Mapping[str, str] = {
-    "VECTORS_MISSING": "this index has no embeddings, or not yet while a folder is indexed first: use search_type bm25",
-    "EMBEDDER_MISMATCH": "this server cannot embed queries for this index: use search_type bm25",
+    "VECTORS_MISSING": (
+        "an index has no embeddings, or not yet while a folder is indexed first: "
+        "use search_type bm25 of search_code, or name one repository"
+    ),
+    "EMBEDDER_MISMATCH": "no query can be embedded for all that is asked: use search_type bm25 of search_code",
     "LEXICAL_MISSING": "this index has no word statistics: use search_type semantic",
     "INDEX_NOT_FOUND": "the pinned index version is not available: tell the user that the operator must pin another",
     "INDEX_GONE": "the pinned index version was deleted: tell the user that the operator must pin another",

@@ -42,7 +42,7 @@ def answered(server: FakeServer, pending: str = "") -> Told:
     [
         ("NOT_FOUND", [reason("SCOPE_NOT_FOUND")], "repository: 'shop::main' is not available"),
         ("PERMISSION_DENIED", [reason("SCOPE_NOT_GRANTED")], "repository: 'shop::main' is not available"),
-        ("FAILED_PRECONDITION", [reason("VECTORS_MISSING")], "use search_type bm25"),
+        ("FAILED_PRECONDITION", [reason("VECTORS_MISSING")], "of search_code, or name one repository"),
         ("FAILED_PRECONDITION", [reason("INDEX_GONE")], "the operator must pin another"),
         ("UNAUTHENTICATED", [reason("IDENTITY_REFUSED")], "renew it"),
         ("UNAUTHENTICATED", [], "renew it"),
