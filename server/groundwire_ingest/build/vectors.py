@@ -20,7 +20,7 @@ from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, put_known, put_mis
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
 
-PATH_SHARE = 0.25
+PATH_SHARE = 0.15
 """The length of each of the two vectors that are added to a text's, which has length 1."""
 UNIT_TOLERANCE = 1e-6
 ROWS_A_BLOCK = 1024

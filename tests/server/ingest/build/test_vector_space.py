@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from groundwire_index.embedding.embedder import unit_length
 from groundwire_index.embedding.int8.encoder import Int8Encoder
 from groundwire_index.embedding.int8.store import EncoderStore
+from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.store.manifest import QueryEncoder
+from groundwire_ingest.build.vectors import PATH_SHARE
+from groundwire_ingest.embedding.index_texts import load_embedder
 from groundwire_ingest.embedding.own_model import OwnModel
 from support.builds import RECORDS, V1, V2, HashEmbedder, build, index_of, node
 from support.tiny_bert import write_tiny_bert
+
+
+class _Packaged(HashEmbedder):
+    name = DEFAULT_MODEL
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +52,30 @@ def test_texts_have_the_vectors_of_the_encoder(tmp_path: Path, model: OwnModel) 
     assert vectors is not None
     expected = [encoder.embed_query(text).tobytes() for text in ("getUserById", "Invoice\n\nclass Invoice {}")]
     assert [row.tobytes() for row in vectors.rows[:2]] == expected
+
+
+def test_vectors_of_a_packaged_model_have_a_share_of_the_path(tmp_path: Path) -> None:
+    embedder = _Packaged()
+    paths = {"a": "src/jobQueue/SendMail.cs", "b": "", "c": "SendMail", "d": "src/jobQueue/SendMail.cs"}
+    records = [node(id_, "  " if id_ == "d" else "get user", path=path) for id_, path in paths.items()]
+    build(tmp_path, records, embedder=embedder)
+    vectors = index_of(tmp_path).vectors
+    assert vectors is not None
+    text, path, name = map(embedder.embed_query, ("get user", "src job Queue Send Mail", "Send Mail"))
+    expected = [unit_length(text + PATH_SHARE * added) for added in (path + name, 0.0 * path, 2 * name)]
+    np.testing.assert_allclose(vectors.rows[:3], expected, rtol=1e-6)
+    assert not vectors.rows[3].any()
+
+
+def test_a_file_name_decides_between_equal_texts(tmp_path: Path) -> None:
+    model = load_embedder(DEFAULT_MODEL)
+    paths = ("mail/transport.py", "images/status_badge.py")
+    text = "def run(self):\n    return self.render(self.values)"
+    build(tmp_path, [node(path, text, path=path) for path in paths], embedder=model)
+    vectors = index_of(tmp_path).vectors
+    assert vectors is not None
+    badge, transport = vectors.rows @ model.embed_query("little status pictures")
+    assert badge > transport + 0.05
 
 
 def test_a_warm_cache_changes_no_byte(tmp_path: Path, model: OwnModel) -> None:
