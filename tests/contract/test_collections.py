@@ -215,7 +215,7 @@ def test_to_whom_nothing_is_left_the_scope_does_not_exist(
         method(Caller(channel, access, NodeFilter()))
     assert isinstance(caught.value, grpc.Call)
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
-    assert caught.value.details() == "there is no repository and branch platform collections, or you may not see it"
+    assert caught.value.details() == "there is no such repository and branch, or you may not see it"
 
 
 def test_indexes_are_listed_and_counted_within_bounds(channel: grpc.Channel) -> None:

@@ -294,8 +294,7 @@ def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.Q
         assert isinstance(raised.value, grpc.Call)
         details = dict(raised.value.trailing_metadata() or ())["grpc-status-details-bin"]
         assert isinstance(details, bytes)
-        assert f"repository and branch {name} main" in (raised.value.details() or "")
-        return str(raised.value.details()).replace(name, "NAME"), details.replace(name.encode(), b"NAME")
+        return raised.value.details(), details.replace(name.encode(), b"NAME")
 
     assert told("team-vault") == told("team-vaunt")
 

@@ -294,6 +294,9 @@ def _fail(error: GroundwireError, server: str) -> NoReturn:
         lines = [f"{broken.reason or reason}: {broken.field}: {broken.description}" for broken in error.violations]
     else:
         lines = [f"{reason}: {error.message}"]
+    named = " ".join(error.metadata[key] for key in ("repository", "branch") if key in error.metadata)
+    if reason == "SCOPE_NOT_FOUND" and named not in error.message:  # a message about a pattern names it
+        lines = [f"{lines[0]}: {named}"]
     if isinstance(error, UnavailableError) and not error.reason:
         lines = [f"{lines[0]}; is `groundwire serve` running at {server}?"]
     for line in lines:

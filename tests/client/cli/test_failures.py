@@ -35,6 +35,14 @@ def test_a_failed_call_is_one_line_on_standard_error(
     assert output.stderr == "error: SCOPE_NOT_FOUND: no index of shop␛[31m, main\n"
 
 
+def test_of_several_scopes_the_absent_one_is_named(server: FakeServer, run: Run) -> None:
+    names = {"repository": "team-x", "branch": "main"}
+    info = error_details_pb2.ErrorInfo(reason="ERROR_REASON_SCOPE_NOT_FOUND", domain="groundwire", metadata=names)
+    for told in ("there is none", "there is none: team-x main"):
+        server.fail(grpc.StatusCode.NOT_FOUND, told, [info])
+        assert run("query", "vat").stderr == "error: SCOPE_NOT_FOUND: there is none: team-x main\n"
+
+
 def test_bad_input_names_each_field(server: FakeServer, run: Run) -> None:
     violation = error_details_pb2.BadRequest.FieldViolation
     violations = [

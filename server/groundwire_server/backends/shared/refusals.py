@@ -20,7 +20,7 @@ def absence(asked: Scope, *, sees_active: bool, saw_it: bool) -> GroundwireError
     had a node that it could surely see.
     """
     if not sees_active:
-        message = f"there is no repository and branch {asked.repository} {asked.branch}, or you may not see it"
+        message = "there is no such repository and branch, or you may not see it"
         return NotFoundError(Reason.SCOPE_NOT_FOUND, message, {"repository": asked.repository, "branch": asked.branch})
     if saw_it:
         return gone(asked)
