@@ -16,7 +16,7 @@ from groundwire_index.text.identifiers import identifiers, words_within
 from groundwire_index.vectors.vector_file import VectorFile
 from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.embedding.cache import EmbeddingCache
-from groundwire_ingest.embedding.embed import TEXTS_A_COMMIT, put_known, put_missing, vectors_of
+from groundwire_ingest.embedding.embed import put_known, put_missing, vectors_of
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SourceNode
 
@@ -103,21 +103,18 @@ class _WithPaths:
     """
 
     def __init__(self, file: VectorFile, nodes: SpooledNodes, embedder: TextEmbedder, cache: EmbeddingCache) -> None:
-        self._file, numbers = file, dict[str, int]()
+        self._file, self._embedder, self._cache = file, embedder, cache
+        numbers = dict[str, int]()
         paths = (PurePosixPath(node.path) for node in nodes)
         wordings = ((_words(str(path.with_suffix("")) if path.name else ""), _words(path.stem)) for path in paths)
         both = [numbers.setdefault(wording, len(numbers)) for pair in wordings for wording in pair]
-        self._wordings = np.asarray(both, dtype=np.int32).reshape(-1, 2)
-        self._vectors = np.zeros((len(numbers), embedder.dimension), dtype=np.float32)
-        known = list(numbers)
-        for start in range(0, len(known), TEXTS_A_COMMIT):
-            self._vectors[start : start + TEXTS_A_COMMIT] = vectors_of(
-                known[start : start + TEXTS_A_COMMIT], embedder, cache
-            )
+        self._wordings, self._of_rows = list(numbers), np.asarray(both, dtype=np.int32).reshape(-1, 2)
 
     def put(self, rows: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """See `VectorStore.put`."""
-        mixed = vectors + PATH_SHARE * self._vectors[self._wordings[rows]].sum(axis=1)
+        numbers, places = np.unique(self._of_rows[rows], return_inverse=True)
+        added = vectors_of([self._wordings[number] for number in numbers], self._embedder, self._cache)
+        mixed = vectors + PATH_SHARE * added[places.reshape(-1, 2)].sum(axis=1)
         self._file.put(rows, np.stack([unit_length(vector) for vector in mixed]))
 
 
