@@ -163,7 +163,7 @@ class Answers:
         return self.scopes.of_ids(nodes) or await self._named(repository)
 
     async def _searched(self, name: str) -> tuple[str, Scopes]:
-        """What a search is about, and the name for it: the scope that a model names, or all that its caller sees."""
+        """The name and the scopes of a search: the scope that a model names, or all that its caller sees."""
         if name != ALL:
             scope = await self._named(name)
             return scope.name, scope.index_scope

@@ -94,7 +94,7 @@ def unpacked_terms(packed: str) -> TermCounts:
 
 
 def packed_sparse(vector: Mapping[int, float]) -> bytes:
-    """A sparse vector as Milvus takes it: entries of type SPARSE_ENTRY, by dimension."""
+    """A sparse vector in the form of Milvus: entries of type SPARSE_ENTRY, by dimension."""
     return np.asarray(sorted(vector.items()), dtype=SPARSE_ENTRY).tobytes()
 
 

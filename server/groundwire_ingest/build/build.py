@@ -142,7 +142,7 @@ def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Pro
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """What is read has no cycles; looking for them in all of it, again and again, takes a sixth of the time."""
+    """Stops the search for cycles: the facts of a source have none, and the search takes a sixth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

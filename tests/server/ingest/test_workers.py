@@ -1,14 +1,16 @@
 """Workers with limits: what becomes of tasks that exceed them, of others, and of the workers."""
 
 import os
+import pickle
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from groundwire_ingest import workers as limits
-from groundwire_ingest.workers import GivenUp, Workers
+from groundwire_ingest.workers import GivenUp, Pickler, Workers
 from support.build_jobs import die_once, do, process_id
 
 
@@ -74,3 +76,22 @@ def test_no_worker_is_left_when_results_are_not_awaited() -> None:
         next(workers.map(do, ["upper"] + ["search for ever"] * 3, lambda _: 1_000_000_000))
     with pytest.raises(ProcessLookupError):
         os.kill(worker, signal.SIGCONT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    text: str
+    parts: tuple["_Plain", ...] = ()
+
+
+@dataclass(slots=True)
+class _Counted:
+    text: str
+    count: int = field(init=False, default=1)
+
+
+def test_dataclasses_are_sent_with_all_their_fields() -> None:
+    counted = _Counted("a")
+    counted.count = 3
+    sent = [_Plain("a", (_Plain("b"), _Plain("b"))), counted, {"x": _Plain("c")}]
+    assert pickle.loads(Pickler.dumps(sent)) == sent

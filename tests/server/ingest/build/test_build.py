@@ -1,5 +1,6 @@
 """From records to a published version: what it holds, what is refused, and the same files from the same records."""
 
+import gc
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -45,6 +46,13 @@ def test_a_data_folder_inside_the_source_tree_is_not_read(tmp_path: Path) -> Non
     for scope in (V1, V2):
         report = build_index(TreeSource(tmp_path), BuildOptions(tmp_path / "groundwire-data", scope, None), Stages())
         assert (report.node_count, report.skipped) == (2, ())  # the file and its function
+
+
+def test_garbage_is_collected_again_after_a_build(tmp_path: Path) -> None:
+    build(tmp_path, RECORDS)
+    assert gc.isenabled()
+    refusal(tmp_path / "none", [])
+    assert gc.isenabled()
 
 
 def test_a_build_publishes_activates_and_reports(tmp_path: Path) -> None:

@@ -106,3 +106,11 @@ def test_a_parser_that_tries_ever_more_ways_is_stopped_and_reads_the_next_file(a
     refused = [path for path in PATHS if "steps" in "".join(s.why for s in analyse(path, "<!--" * 4_000).file.skipped)]
     assert {"a.rb", "a.go", "A.cs", "a.py"} <= set(refused)
     assert [node.symbol for node in analyse("a.rb", "def run\n  start(1)\nend\n").file.nodes][-1] == "run"
+
+
+def test_a_reader_keeps_nothing_of_the_file_before(analyse: Analyser) -> None:
+    """The syntax nodes of a file get the addresses of those of an earlier one."""
+    for number in range(40):
+        facts = analyse("a.py", f"def f(order):\n    order.lines.add{number}(order.total)\n").facts
+        assert facts is not None
+        assert [(call.receiver, call.name) for call in facts.calls] == [("order.lines", f"add{number}")]
