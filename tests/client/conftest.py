@@ -16,7 +16,15 @@ from google.protobuf.message import Message
 from google.rpc import status_pb2
 from grpc_status import rpc_status
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import (
+    evidence_pb2,
+    index_pb2,
+    index_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
+    retrieval_pb2,
+    retrieval_pb2_grpc,
+)
 from groundwire_client import TLS, AccessContext, AsyncGroundwireClient, GroundwireClient
 
 _Answer = TypeVar("_Answer", bound=Message)
@@ -138,6 +146,11 @@ class FakeServer(
 
     def Query(self, request: query_pb2.QueryRequest, context: grpc.ServicerContext) -> query_pb2.QueryResponse:
         return self._handle("Query", query_pb2.QueryResponse, request, context)
+
+    def GatherEvidence(
+        self, request: evidence_pb2.GatherEvidenceRequest, context: grpc.ServicerContext
+    ) -> evidence_pb2.GatherEvidenceResponse:
+        return self._handle("GatherEvidence", evidence_pb2.GatherEvidenceResponse, request, context)
 
     def ListIndexes(
         self, request: index_pb2.ListIndexesRequest, context: grpc.ServicerContext

@@ -9,7 +9,7 @@ from itertools import pairwise
 import grpc
 from google.protobuf.message import Message
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire.v1 import evidence_pb2, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 
 
 @dataclass(slots=True)
@@ -125,6 +125,41 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
             for rank, word in enumerate(words, start=1)
         ]
         return query_pb2.QueryResponse(matches=matches, index=index)
+
+    def GatherEvidence(
+        self, request: evidence_pb2.GatherEvidenceRequest, context: grpc.ServicerContext
+    ) -> evidence_pb2.GatherEvidenceResponse:
+        """A passage of one line for each word of the question, and of its phrasings."""
+        index = self._seen(request, request.scope)
+        if request.scope.repository == "absent":
+            context.abort(grpc.StatusCode.NOT_FOUND, "no index of absent, main")
+        prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
+        words = dict.fromkeys(" ".join((request.question, *request.phrasings)).split())
+        ids = [f"{prefix}::{word}" for word in words if f"{prefix}::{word}" not in request.shown_ids]
+        passages = [
+            evidence_pb2.Passage(
+                number=number,
+                id=node_id,
+                scope=scope_pb2.IndexScope(
+                    repository=request.scope.repository, branch=request.scope.branch, active_index=index
+                ),
+                citation=f"src/all.py:{number}",
+                location=retrieval_pb2.SourceLocation(path="src/all.py", start_line=number, end_line=number),
+                form=evidence_pb2.PASSAGE_FORM_WHOLE,
+                parts=[evidence_pb2.PassagePart(start_line=number, text=f"def source_of({node_id!r}): ...")],
+                match=evidence_pb2.PassageMatch(rank=place, score=1 / place),
+                token_count=5,
+                node_token_count=5,
+            )
+            for place, (number, node_id) in enumerate(
+                enumerate(ids[: request.budget_tokens // 5], start=len(request.shown_ids) + 1), start=1
+            )
+        ]
+        lines = [f"[{passage.number}] {passage.parts[0].text}" for passage in passages]
+        rendered = "\n".join(["src/all.py", *lines, ""]) if lines else ""
+        return evidence_pb2.GatherEvidenceResponse(
+            passages=passages, rendered=rendered, used_tokens=5 * len(passages), index=index, exact=True
+        )
 
     def _seen(self, request: Message, scope: scope_pb2.IndexScope) -> str:
         self.requests.append(request)

@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from groundwire.v1 import evidence_pb2 as groundwire_dot_v1_dot_evidence__pb2
 from groundwire.v1 import query_pb2 as groundwire_dot_v1_dot_query__pb2
 
 GRPC_GENERATED_VERSION = '1.80.0'
@@ -64,6 +65,11 @@ class QueryServiceStub(object):
                 request_serializer=groundwire_dot_v1_dot_query__pb2.QueryRequest.SerializeToString,
                 response_deserializer=groundwire_dot_v1_dot_query__pb2.QueryResponse.FromString,
                 _registered_method=True)
+        self.GatherEvidence = channel.unary_unary(
+                '/groundwire.v1.QueryService/GatherEvidence',
+                request_serializer=groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceRequest.SerializeToString,
+                response_deserializer=groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceResponse.FromString,
+                _registered_method=True)
 
 
 class QueryServiceServicer(object):
@@ -114,6 +120,25 @@ class QueryServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GatherEvidence(self, request, context):
+        """Answers a question with passages that fit a prompt: the lines of the nodes that match best, and of those that edges
+        join to them, within a token budget.
+
+        The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
+        they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
+        statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
+        generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
+        several nodes have is shown once.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it.
+        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
+        CANCELLED: as for Query.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_QueryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -121,6 +146,11 @@ def add_QueryServiceServicer_to_server(servicer, server):
                     servicer.Query,
                     request_deserializer=groundwire_dot_v1_dot_query__pb2.QueryRequest.FromString,
                     response_serializer=groundwire_dot_v1_dot_query__pb2.QueryResponse.SerializeToString,
+            ),
+            'GatherEvidence': grpc.unary_unary_rpc_method_handler(
+                    servicer.GatherEvidence,
+                    request_deserializer=groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceRequest.FromString,
+                    response_serializer=groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -175,6 +205,33 @@ class QueryService(object):
             '/groundwire.v1.QueryService/Query',
             groundwire_dot_v1_dot_query__pb2.QueryRequest.SerializeToString,
             groundwire_dot_v1_dot_query__pb2.QueryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GatherEvidence(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/groundwire.v1.QueryService/GatherEvidence',
+            groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceRequest.SerializeToString,
+            groundwire_dot_v1_dot_evidence__pb2.GatherEvidenceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from collections import abc as _abc
+from groundwire.v1 import evidence_pb2 as _evidence_pb2
 from groundwire.v1 import query_pb2 as _query_pb2
 from grpc import aio as _aio
 import abc as _abc_1
@@ -74,6 +75,21 @@ class QueryServiceStub:
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
+    GatherEvidence: _grpc.UnaryUnaryMultiCallable[_evidence_pb2.GatherEvidenceRequest, _evidence_pb2.GatherEvidenceResponse]
+    """Answers a question with passages that fit a prompt: the lines of the nodes that match best, and of those that edges
+    join to them, within a token budget.
+
+    The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
+    they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
+    statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
+    generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
+    several nodes have is shown once.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it.
+    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
+      CANCELLED: as for Query.
+    """
 
 @_typing.type_check_only
 class QueryServiceAsyncStub(QueryServiceStub):
@@ -120,6 +136,21 @@ class QueryServiceAsyncStub(QueryServiceStub):
     - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+    """
+    GatherEvidence: _aio.UnaryUnaryMultiCallable[_evidence_pb2.GatherEvidenceRequest, _evidence_pb2.GatherEvidenceResponse]  # type: ignore[assignment]
+    """Answers a question with passages that fit a prompt: the lines of the nodes that match best, and of those that edges
+    join to them, within a token budget.
+
+    The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
+    they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
+    statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
+    generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
+    several nodes have is shown once.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it.
+    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
+      CANCELLED: as for Query.
     """
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -170,6 +201,27 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
         - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+        """
+
+    @_abc_1.abstractmethod
+    def GatherEvidence(
+        self,
+        request: _evidence_pb2.GatherEvidenceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_evidence_pb2.GatherEvidenceResponse, _abc.Awaitable[_evidence_pb2.GatherEvidenceResponse]]:
+        """Answers a question with passages that fit a prompt: the lines of the nodes that match best, and of those that edges
+        join to them, within a token budget.
+
+        The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
+        they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
+        statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
+        generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
+        several nodes have is shown once.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it.
+        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
+          CANCELLED: as for Query.
         """
 
 def add_QueryServiceServicer_to_server(servicer: QueryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

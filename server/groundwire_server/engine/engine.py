@@ -1,9 +1,10 @@
 """The engine: the actions and the query over indexes. Knows no transport."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.backends.interface import IndexSnapshot, PathSearch, Walk
+from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.graph.validation import check_expand, check_paths
@@ -15,8 +16,9 @@ from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.packing import Budget, pack, prioritize
 from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
 from groundwire_server.domain.texts.texts_validation import check_fetch
+from groundwire_server.engine.evidence import DeferredTokenCounter, gather_evidence
 from groundwire_server.engine.indexes import Indexes
-from groundwire_server.engine.query import QuerySettings, run_query
+from groundwire_server.engine.query import MatchRanking, QuerySettings
 from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.search import search_nodes
 from groundwire_server.execution.call import Call, Checkpoint
@@ -40,6 +42,7 @@ class RetrievalEngine:
     rerankers: Rerankers
     query_settings: QuerySettings
     max_top_k: int
+    token_counter: DeferredTokenCounter = field(default_factory=DeferredTokenCounter)
     walk_and_text_bytes: int = RESPONSE_BYTES
 
     async def search(self, request: SearchRequest, call: Call) -> SearchResult:
@@ -96,14 +99,16 @@ class RetrievalEngine:
 
     async def query(self, request: QueryRequest, call: Call) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
-        return await run_query(
-            request,
-            self.indexes,
-            self.query_vectors,
-            self.rerankers.codebert,
-            self.query_settings,
-            self.max_top_k,
-            call,
+        return await self._ranking.query(request, call)
+
+    async def gather_evidence(self, request: EvidenceRequest, call: Call) -> EvidenceResult:
+        """Returns the passages that answer a question, within a budget of tokens."""
+        return await gather_evidence(request, self._ranking, self.token_counter, call)
+
+    @property
+    def _ranking(self) -> MatchRanking:
+        return MatchRanking(
+            self.indexes, self.query_vectors, self.rerankers.codebert, self.query_settings, self.max_top_k
         )
 
 

@@ -1,10 +1,11 @@
 """Query: the whole flow in one call."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,11 @@ from groundwire_server.engine.stages import (
     rerank,
     spread_over_files,
 )
-from groundwire_server.execution.call import Call, Checkpoint
+from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
+
+Result = TypeVar("Result")
 
 _ADVICE = {
     Retriever.DENSE: "send no query_vector and ask other retrievers, such as BM25_CODE",
@@ -89,7 +92,7 @@ class QuerySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class QueryPlan:
     """How one query is run: everything that is settled before retrieval. `request` is as `rule` changed it.
 
     `ranks` is False where the order is that of the fusion: for names, paths and quotations, and for a fusion by ranks
@@ -108,7 +111,7 @@ class _Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
+class RankedMatches:
     """The result of the retrievers and of the stages until now; the call's own work took `milliseconds`.
 
     `deleted` is how many deleted nodes would be candidates were they active.
@@ -121,34 +124,43 @@ class _Outcome:
     milliseconds: float
 
 
-async def run_query(
-    request: QueryRequest,
-    indexes: Indexes,
-    query_vectors: QueryVectors,
-    reranker: Reranker | None,
-    settings: QuerySettings,
-    max_top_k: int,
-    call: Call,
-) -> QueryResult:
-    """Answers a query.
+@dataclass(frozen=True, slots=True)
+class MatchRanking:
+    """Ranks the nodes that match a question, for the calls that return texts of them."""
 
-    Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError, or
-    what the call's checkpoint raises.
-    """
-    plan = _plan(request, reranker, settings, max_top_k)
-    snapshot = await indexes.open_with_graph(plan.request, call)
-    retrievers = _asked(plan.request, snapshot)
-    check_held(snapshot, retrievers, _ADVICE)
-    vector = await vector_of(plan.request, snapshot, query_vectors, call) if Retriever.DENSE in retrievers else None
-    retrieve = partial(_retrieved, plan, _retrieval(plan, retrievers, vector), snapshot, call)
-    if plan.reranker is None:
-        return await call.compute(lambda: _result(plan, retrieve(), snapshot, call))
-    outcome = await call.compute(retrieve)
-    outcome = await call.ask_model(partial(_reranked, plan, outcome, snapshot, plan.reranker, call))
-    return await call.compute(partial(_result, plan, outcome, snapshot, call))
+    indexes: Indexes
+    query_vectors: QueryVectors
+    reranker: Reranker | None
+    settings: QuerySettings
+    max_top_k: int
+
+    async def answer(
+        self, request: QueryRequest, call: Call, finish: Callable[[QueryPlan, RankedMatches, Snapshot, Call], Result]
+    ) -> Result:
+        """What `finish` makes of the ranked matches, in the same step as the last stage of ranking.
+
+        Raises InvalidRequestError, PermissionDeniedError, NotFoundError, PreconditionError, RerankerUnavailableError,
+        or what the call's checkpoint raises.
+        """
+        plan = _plan(request, self.reranker, self.settings, self.max_top_k)
+        snapshot = await self.indexes.open_with_graph(plan.request, call)
+        retrievers = _asked(plan.request, snapshot)
+        check_held(snapshot, retrievers, _ADVICE)
+        uses_vectors = Retriever.DENSE in retrievers
+        vector = await vector_of(plan.request, snapshot, self.query_vectors, call) if uses_vectors else None
+        retrieve = partial(_retrieved, plan, _retrieval(plan, retrievers, vector), snapshot, call)
+        if plan.reranker is None:
+            return await call.compute(lambda: finish(plan, _ordered(plan, retrieve(), snapshot, call), snapshot, call))
+        matches = await call.compute(retrieve)
+        matches = await call.ask_model(partial(_reranked, plan, matches, snapshot, plan.reranker, call))
+        return await call.compute(lambda: finish(plan, _ordered(plan, matches, snapshot, call), snapshot, call))
+
+    async def query(self, request: QueryRequest, call: Call) -> QueryResult:
+        """Answers a query; raises as `answer` does."""
+        return await self.answer(request, call, _result)
 
 
-def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, max_top_k: int) -> _Plan:
+def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySettings, max_top_k: int) -> QueryPlan:
     if request.cap_top_k:
         request = with_capped_top_k(request, max_top_k)
     rule = rule_for(request, settings.routing)
@@ -156,7 +168,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
     check_query(request, fusion, max_top_k)
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
     request = routed(request, rule)
-    return _Plan(
+    return QueryPlan(
         request=request,
         rule=rule,
         fusion=fusion,
@@ -180,7 +192,7 @@ def _asked(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
     return tuple(retriever for retriever in Retriever if retriever in asked)
 
 
-def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[np.float64] | None) -> Retrieval:
+def _retrieval(plan: QueryPlan, retrievers: tuple[Retriever, ...], vector: NDArray[np.float64] | None) -> Retrieval:
     parameters = plan.parameters
     return Retrieval(
         query=plan.request.query,
@@ -196,7 +208,7 @@ def _retrieval(plan: _Plan, retrievers: tuple[Retriever, ...], vector: NDArray[n
     )
 
 
-def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -> _Outcome:
+def _retrieved(plan: QueryPlan, search: Retrieval, snapshot: Snapshot, call: Call) -> RankedMatches:
     parameters, time = plan.parameters, OwnTime()
     with time.stage("retrieve"):
         candidates = snapshot.retrieve(search, call.checkpoint)
@@ -211,19 +223,21 @@ def _retrieved(plan: _Plan, search: Retrieval, snapshot: Snapshot, call: Call) -
         with time.stage("ranking"):
             ranked = ranked_in_repository(ranked, plan.asked, snapshot)
         call.checkpoint()
-    return _Outcome(weights, fused_count, int(deleted), ranked, time.milliseconds)
+    return RankedMatches(weights, fused_count, int(deleted), ranked, time.milliseconds)
 
 
-def _reranked(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, reranker: Reranker, call: Call) -> _Outcome:
+def _reranked(
+    plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, reranker: Reranker, call: Call
+) -> RankedMatches:
     time = OwnTime(outcome.milliseconds)
     with time.stage("rerank"):
         ranked = rerank(plan.request.query, outcome.ranked, plan.parameters.top_k, snapshot, reranker, call.checkpoint)
     return replace(outcome, ranked=ranked, milliseconds=time.milliseconds)
 
 
-def _result(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, call: Call) -> QueryResult:
+def _result(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: Call) -> QueryResult:
+    del call  # it is asked between stages, and this is the last one
     time, request = OwnTime(outcome.milliseconds), plan.request
-    outcome = replace(outcome, ranked=_ordered(plan, outcome.ranked, snapshot, time, call.checkpoint))
     if request.not_found_when_empty and not len(outcome.ranked.order):
         names = {} if request.scopes else replace(request.scope, active_index=snapshot.index).names
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
@@ -233,9 +247,9 @@ def _result(plan: _Plan, outcome: _Outcome, snapshot: Snapshot, call: Call) -> Q
     return QueryResult(content.matches, content.service_context, meta, snapshot.index, scopes_of(snapshot))
 
 
-def _ordered(plan: _Plan, ranked: Ranked, snapshot: Snapshot, time: OwnTime, checkpoint: Checkpoint) -> Ranked:
+def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: Call) -> RankedMatches:
     """The matches as the stages after the reranker leave them."""
-    parameters = plan.parameters
+    parameters, ranked, time = plan.parameters, outcome.ranked, OwnTime(outcome.milliseconds)
     with time.stage("freshness"):
         ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
@@ -246,8 +260,8 @@ def _ordered(plan: _Plan, ranked: Ranked, snapshot: Snapshot, time: OwnTime, che
         ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
     if diversifies:
         with time.stage("diversify"):
-            ranked = diversified(ranked, parameters, snapshot, checkpoint)
-    return ranked
+            ranked = diversified(ranked, parameters, snapshot, call.checkpoint)
+    return replace(outcome, ranked=ranked, milliseconds=time.milliseconds)
 
 
 def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> bool:
@@ -255,7 +269,7 @@ def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> 
 
 
 def _meta(
-    plan: _Plan, outcome: _Outcome, content: QueryContent, space: VectorSpace | None, took_ms: float
+    plan: QueryPlan, outcome: RankedMatches, content: QueryContent, space: VectorSpace | None, took_ms: float
 ) -> RetrieveMeta:
     request, candidates = plan.request, outcome.ranked.candidates
     lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}

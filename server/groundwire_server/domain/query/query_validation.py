@@ -1,6 +1,6 @@
 """The rules of Query (see `groundwire.v1.QueryRequest`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
@@ -27,7 +27,7 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
         value: str = getattr(request, name)
         if len(value) > limits.MAX_ROUTING_LENGTH:
             violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
-    _check_retrievers(request, violations)
+    check_retrievers(request.retrievers, request.query_vector, violations)
     if fusion is FusionMode.RRF:
         violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
     _check_freshness(request, violations)
@@ -63,17 +63,18 @@ def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], v
         )
 
 
-def _check_retrievers(request: QueryRequest, violations: Violations) -> None:
-    for position, retriever in enumerate(request.retrievers):
-        if retriever in request.retrievers[:position]:
+def check_retrievers(retrievers: Sequence[Retriever], query_vector: Sequence[float], violations: Violations) -> None:
+    """Checks the retrievers that a request names, and its query vector."""
+    for position, retriever in enumerate(retrievers):
+        if retriever in retrievers[:position]:
             violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
-    if request.query_vector and request.retrievers and Retriever.DENSE not in request.retrievers:
+    if query_vector and retrievers and Retriever.DENSE not in retrievers:
         violations.add(
             "query_vector",
             Reason.FIELDS_CONFLICT,
             "has no use without the dense retriever; drop it or add DENSE to `retrievers`",
         )
-    violations.need_direction("query_vector", request.query_vector)
+    violations.need_direction("query_vector", query_vector)
 
 
 def _check_freshness(request: QueryRequest, violations: Violations) -> None:

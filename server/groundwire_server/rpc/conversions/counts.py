@@ -12,7 +12,7 @@ from google.protobuf import struct_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import evidence_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_server.domain import limits
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.validation import Violations
@@ -39,6 +39,13 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         "query_vector": limits.MAX_VECTOR_COMPONENTS,
         "retrievers": len(Retriever),
         "scopes": limits.MAX_SCOPES,
+    },
+    evidence_pb2.GatherEvidenceRequest: {
+        "phrasings": limits.MAX_PHRASINGS,
+        "query_vector": limits.MAX_VECTOR_COMPONENTS,
+        "retrievers": len(Retriever),
+        "scopes": limits.MAX_SCOPES,
+        "shown_ids": limits.MAX_SEEDS,
     },
 }
 LIMITS: Mapping[str, int] = {

@@ -34,14 +34,14 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        retrievers=_decode_retrievers(request.retrievers, violations),
+        retrievers=decode_retrievers(request.retrievers, violations),
         fusion=_decode_fusion(request.fusion, "fusion", violations),
     )
     violations.raise_any()
     return decoded
 
 
-def _decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:
+def decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:
     """The retrievers in the order given. Those beyond one of each kind are not read: the request is refused anyway."""
     violations.bound_count("retrievers", numbers, len(Retriever))
     retrievers: list[Retriever] = []

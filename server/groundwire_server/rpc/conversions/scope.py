@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from google.protobuf.descriptor import EnumDescriptor
 
-from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.scope import MAX_NAME_LENGTH, SEPARATOR, Scope, id_prefix
 from groundwire_server.domain import limits
@@ -16,7 +16,9 @@ from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
-SearchingRequest: TypeAlias = retrieval_pb2.SearchNodesRequest | query_pb2.QueryRequest
+SearchingRequest: TypeAlias = (
+    retrieval_pb2.SearchNodesRequest | query_pb2.QueryRequest | evidence_pb2.GatherEvidenceRequest
+)
 ReadingRequest: TypeAlias = (
     SearchingRequest
     | retrieval_pb2.ExpandDependencyTreeRequest

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, query_pb2
 from groundwire_index.scope import Scope
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
+from groundwire_server.domain.evidence.evidence import EvidenceRequest
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.execution.call import Call
 from groundwire_server.rpc.calls import running_call
+from groundwire_server.rpc.conversions.evidence import decode_evidence, encode_evidence
 from groundwire_server.rpc.conversions.expansion import decode_expand, decode_paths, encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_described, encode_index
 from groundwire_server.rpc.conversions.query import decode_query
@@ -82,6 +84,7 @@ def make_answers(engine: "RetrievalEngine", indexes: IndexDirectory, access: Acc
         "FindPaths": reading(decode_paths, engine.find_paths, encode_paths),
         "FetchNodeTexts": reading(decode_fetch, engine.fetch, encode_fetch),
         "Query": reading(_decode_query, engine.query, encode_query),
+        "GatherEvidence": reading(_decode_evidence, engine.gather_evidence, encode_evidence),
         "ListIndexes": list_indexes,
         "GetIndex": get_index,
         "ActivateIndex": administration(
@@ -100,6 +103,10 @@ def _decoded(
 def _decode_query(request: query_pb2.QueryRequest, granted: AccessContext) -> QueryRequest:
     """The server's clock is read here and nowhere below."""
     return decode_query(request, granted, datetime.now(UTC))
+
+
+def _decode_evidence(request: evidence_pb2.GatherEvidenceRequest, granted: AccessContext) -> EvidenceRequest:
+    return decode_evidence(request, granted, datetime.now(UTC))
 
 
 def _encode_listing(summaries: tuple[IndexSummary, ...]) -> index_pb2.ListIndexesResponse:

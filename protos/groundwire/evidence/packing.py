@@ -1,0 +1,368 @@
+"""Packs chosen nodes into a budget: how much of each is shown, and what is only named."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from groundwire.evidence import layout
+from groundwire.evidence.choosing import Candidate, Choice, shown_edges
+from groundwire.evidence.evidence_nodes import (
+    Evidence,
+    EvidenceEdge,
+    EvidenceNode,
+    Excerpt,
+    MatchReason,
+    NamedNode,
+    Passage,
+    PassageForm,
+)
+from groundwire.evidence.excerpts import answering_part, best_line, whole
+from groundwire.evidence.question_words import QuestionWords
+
+WHOLE_MATCHES = 3
+"""This many of the best matches are shown whole if they are not long."""
+WHOLE_LINES = 50
+_WHOLE_SHARES = (0.4, 0.3, 0.25)
+"""The most that each of them may take of the budget for matches."""
+_ASIDE_SHARE = 0.1
+"""What texts that questions seldom mean may take together."""
+_PART_SHARE = 8
+"""A further match may take one eighth of what is left."""
+_LEAST_PART = 60
+"""The fewest tokens that a part is given."""
+_PART_VALUE = 0.45
+"""A match of at least this value is shown with the lines that answer, one of less by its declaration."""
+_LEAST_VALUE = 0.25
+"""A match of less value is only named."""
+_OUTLINE_TOKENS = 90
+"""The most tokens of an outline whose members are shown."""
+_NAMED_SHARE = 60
+"""Nodes that are only named may take 1/60 of the budget."""
+_MOST_NAMED = 8
+_ROW_TOKENS = 12
+"""An estimate of the tokens of a row, with its container and edges."""
+_FILE_TOKENS = 4
+"""An estimate of the tokens of a line of a file, without the path."""
+_LONG_ROWS = 1.1
+"""Estimates may be too low by a tenth."""
+
+
+class Counter(Protocol):
+    """Counts tokens."""
+
+    def count(self, text: str) -> int:
+        """The tokens of a text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All that evidence can be made of.
+
+    Attributes:
+        choice: The nodes that may be shown.
+        edges: The edges between all nodes that are known.
+        words: The words of the question.
+        earlier: The numbers of nodes that earlier evidence has shown, by id.
+        earlier_nodes: Those of them that are known, by id.
+        graph_share: The share of the budget that is open to nodes which edges join to matches.
+        asks_aside: True if the question asks for tests, generated code or the like.
+        notes: Lines to print before everything else.
+        with_explanations: True to explain each passage.
+    """
+
+    choice: Choice
+    edges: Sequence[EvidenceEdge]
+    words: QuestionWords
+    earlier: Mapping[str, int] = field(default_factory=dict)
+    earlier_nodes: Mapping[str, EvidenceNode] = field(default_factory=dict)
+    graph_share: float = 0.25
+    asks_aside: bool = False
+    notes: Sequence[str] = ()
+    with_explanations: bool = False
+
+
+def pack(material: Material, budget: int, counter: Counter) -> Evidence:
+    """The evidence that fits a budget in tokens of its text.
+
+    Sizes are estimated first. If the exact text is longer than the budget, the last passages are left out.
+    """
+    packing = _Packing(material, budget, counter)
+    packing.fill()
+    return packing.evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A candidate with the lines that are shown of it, and an estimate of all the tokens that it takes."""
+
+    candidate: Candidate
+    excerpt: Excerpt
+    cost: int
+
+
+class _Packing:
+    """The passages chosen so far, and what is left of each budget."""
+
+    def __init__(self, material: Material, budget: int, counter: Counter) -> None:
+        self._material = material
+        self._counter = counter
+        self._budget = budget
+        self._shown: dict[str, _Shown] = {}
+        self._files: set[tuple[str, str]] = set()
+        self._notes = "".join(f"{line}\n" for line in material.notes)
+        self._for_names = budget // _NAMED_SHARE
+        self._left = budget - self._for_names - counter.count(self._notes) - _FILE_TOKENS
+        self._aside_left = round(budget * (1.0 if material.asks_aside else _ASIDE_SHARE))
+
+    def fill(self) -> None:
+        """Takes matches and linked nodes, each within its share; then both, within what is left."""
+        matches = [one for one in self._material.choice.matches if one.node.id not in self._material.earlier]
+        linked = [one for one in self._material.choice.linked if one.node.id not in self._material.earlier]
+        best, others = matches[:WHOLE_MATCHES], matches[WHOLE_MATCHES:]
+        reserve = round(self._left * self._material.graph_share) if linked else 0
+        self._left -= reserve
+        for rank, candidate in enumerate(best):
+            self._show_best(candidate, round(self._left_for_matches() * _WHOLE_SHARES[rank]))
+        before = self._left
+        self._left = before + reserve
+        self._show_linked(linked, before)
+        for candidate in others:
+            self._show_match(candidate)
+        self._show_linked(linked, 0)
+        self._lengthen()
+
+    def evidence(self) -> Evidence:
+        """The evidence, with exact tokens; the last passages are left out as long as it does not fit."""
+        order = list(self._shown.values())
+        while True:
+            made = self._laid_out(order)
+            overflow = made.tokens - self._budget
+            if overflow <= 0 or not order:
+                return made
+            tokens = {passage.node.id: passage.tokens for passage in made.passages}
+            while order and overflow > 0:
+                overflow -= tokens.get(order.pop(self._least(order)).candidate.node.id, 0)
+
+    def _left_for_matches(self) -> int:
+        return self._budget - self._for_names
+
+    def _show_best(self, candidate: Candidate, share: int) -> None:
+        complete = whole(candidate.node)
+        is_short = len(candidate.node.lines) <= WHOLE_LINES
+        most = min(share, self._left - self._overhead(candidate))
+        if candidate.node.is_outline:
+            self._show_part(candidate, _OUTLINE_TOKENS)
+        elif is_short and complete.tokens <= most:
+            self._take(candidate, complete)
+        else:
+            self._show_part(candidate, share)
+
+    def _show_match(self, candidate: Candidate) -> None:
+        if candidate.value < _LEAST_VALUE and not candidate.defines:
+            return
+        if candidate.node.is_outline:
+            self._show_part(candidate, _OUTLINE_TOKENS)
+        elif candidate.value >= _PART_VALUE:
+            self._show_part(candidate, max(self._left // _PART_SHARE, _LEAST_PART))
+        else:
+            self._take(candidate, best_line(candidate.node, self._material.words))
+
+    def _show_linked(self, linked: Sequence[Candidate], keep: int) -> None:
+        """Shows linked nodes that are not shown yet, as long as more than `keep` tokens are left."""
+        for candidate in linked:
+            room = self._left - keep
+            if room < _LEAST_PART:
+                return
+            if candidate.node.id not in self._shown:
+                self._show_part(candidate, max(min(room // 4, room - self._overhead(candidate)), _LEAST_PART))
+
+    def _show_part(self, candidate: Candidate, share: int) -> None:
+        most = min(share, self._left - self._overhead(candidate))
+        excerpt = answering_part(candidate.node, self._material.words, most) if most > 0 else None
+        if excerpt is not None:
+            self._take(candidate, excerpt)
+
+    def _take(self, candidate: Candidate, excerpt: Excerpt) -> None:
+        if candidate.node.id in self._shown or self._is_within(candidate.node):
+            return
+        cost = excerpt.tokens + self._overhead(candidate)
+        if cost > self._left or (candidate.node.is_aside and cost > self._aside_left):
+            return
+        self._left -= cost
+        if candidate.node.is_aside:
+            self._aside_left -= cost
+        self._files.add(candidate.node.file)
+        self._shown[candidate.node.id] = _Shown(candidate, excerpt, cost)
+
+    def _lengthen(self) -> None:
+        """Gives what is left to the best passages that are shown in part."""
+        for node_id, shown in list(self._shown.items()):
+            candidate = shown.candidate
+            if shown.excerpt.form is not PassageForm.PART or candidate.value < _PART_VALUE:
+                continue
+            if candidate.node.is_aside and not self._material.asks_aside:
+                continue
+            longer = answering_part(candidate.node, self._material.words, shown.excerpt.tokens + self._left)
+            growth = 0 if longer is None else longer.tokens - shown.excerpt.tokens
+            if longer is not None and 0 < growth <= self._left:
+                self._left -= growth
+                self._shown[node_id] = replace(shown, excerpt=longer, cost=shown.cost + growth)
+
+    def _overhead(self, candidate: Candidate) -> int:
+        """An estimate of the tokens of a passage's row and of its file's line."""
+        node = candidate.node
+        heading = 0 if node.file in self._files else _FILE_TOKENS + (len(node.scope) + len(node.path)) // 4
+        return heading + _ROW_TOKENS
+
+    def _is_within(self, node: EvidenceNode) -> bool:
+        """True if a passage of a surrounding node shows all lines of the node."""
+        return any(
+            other.candidate.node.first_line > 0
+            and other.candidate.node.contains(node)
+            and other.excerpt.shows(
+                node.start_line - other.candidate.node.first_line, node.end_line - other.candidate.node.first_line
+            )
+            for other in self._shown.values()
+        )
+
+    def _least(self, order: Sequence[_Shown]) -> int:
+        """The place of the passage that is worth least; the last one of several."""
+        return max(range(len(order)), key=lambda place: (-order[place].candidate.value, place))
+
+    def _laid_out(self, order: Sequence[_Shown]) -> Evidence:
+        """The evidence of some passages in their order, by file, with numbers in the order of the text."""
+        within = {one.candidate.node.id for one in order if self._is_within(one.candidate.node)}
+        kept = [one for one in order if one.candidate.node.id not in within]
+        places = layout.by_file([one.candidate.node for one in kept])
+        ordered = [kept[place] for place in places]
+        first = len(self._material.earlier) + 1
+        numbers = {
+            node_id: layout.Numbered(number, self._material.earlier_nodes[node_id])
+            for node_id, number in self._material.earlier.items()
+            if node_id in self._material.earlier_nodes
+        }
+        for number, one in enumerate(ordered, start=first):
+            numbers[one.candidate.node.id] = layout.Numbered(number, one.candidate.node)
+        edges = shown_edges(self._material.edges)
+        nodes = [one.candidate.node for one in ordered]
+        blocks = [
+            layout.passage_block(
+                numbers[one.candidate.node.id].number,
+                one.candidate.node,
+                one.excerpt,
+                _row_notes(one, ordered[place - 1] if place else None, edges, numbers),
+            )
+            for place, one in enumerate(ordered)
+        ]
+        named, further = self._named(numbers)
+        texts = layout.joined(nodes, blocks)
+        tokens = [self._counter.count(text) for text in texts]
+        passages = tuple(
+            Passage(
+                numbers[one.candidate.node.id].number,
+                one.candidate.node,
+                one.excerpt,
+                one.candidate.reason,
+                one.candidate.copies,
+                self._explanation(one) if self._material.with_explanations else "",
+                count,
+            )
+            for one, count in zip(ordered, tokens, strict=True)
+        )
+        left = self._budget - sum(tokens) - self._counter.count(self._notes)
+        names_text, shown_names, more = self._names_text(named, numbers, edges, left, further)
+        rendered = self._notes + "".join(texts) + names_text if texts or named or self._notes else ""
+        total = self._counter.count(self._notes) + sum(tokens) + self._counter.count(names_text)
+        joined = [edge for edge in edges if edge.from_id in numbers and edge.to_id in numbers]
+        joined.sort(
+            key=lambda edge: (numbers[edge.from_id].number, numbers[edge.to_id].number, edge.edge_type, edge.line)
+        )
+        return Evidence(passages, tuple(joined), tuple(shown_names), more, rendered, total if rendered else 0)
+
+    def _named(self, numbers: Mapping[str, layout.Numbered]) -> tuple[list[EvidenceNode], int]:
+        """Nodes to name, best first, and how many matches there are that no passage shows."""
+        choice = self._material.choice
+        shown = {node_id for node_id in numbers if node_id not in self._material.earlier}
+        hidden = [one.node for one in choice.matches if one.node.id not in shown and not self._is_within(one.node)]
+        earlier = [node for node in hidden if node.id in self._material.earlier]
+        others = [node for node in hidden if node.id not in self._material.earlier]
+        linked = [
+            one.node
+            for one in choice.linked
+            if one.node.id not in shown and one.node not in hidden and not self._is_within(one.node)
+        ]
+        return [*earlier, *others[:_MOST_NAMED], *linked[:_MOST_NAMED], *others[_MOST_NAMED:]], len(hidden)
+
+    def _names_text(
+        self,
+        nodes: Sequence[EvidenceNode],
+        numbers: Mapping[str, layout.Numbered],
+        edges: Sequence[EvidenceEdge],
+        left: int,
+        further: int,
+    ) -> tuple[str, list[NamedNode], int]:
+        """The rows of nodes that are only named, as many as fit, and how many matches are not named."""
+        if not nodes:
+            return "", [], 0
+        left = min(left, self._for_names)
+        heading = f"{layout.NAMED_HEADING}\n"
+        left -= self._counter.count(heading) + self._counter.count(layout.more_line(further))
+        rows: list[str] = []
+        named: list[NamedNode] = []
+        matching = {one.node.id for one in self._material.choice.matches}
+        for node in nodes[: 2 * _MOST_NAMED]:
+            links = layout.links_of(node.id, edges, numbers) or layout.links_from(node.id, edges, numbers)
+            number = self._material.earlier.get(node.id, 0)
+            row = layout.named_row(node, number, links)
+            tokens = self._counter.count(row)
+            if tokens > left:
+                break
+            left -= tokens
+            rows.append(row)
+            named.append(NamedNode(node, number))
+        more = further - sum(one.node.id in matching for one in named)
+        text = "".join(rows) + (layout.more_line(more) if more else "")
+        if not rows:
+            return (text if self._counter.count(text) <= left else ""), [], more
+        return heading + text, named, more
+
+    def _explanation(self, shown: _Shown) -> str:
+        reason = shown.candidate.reason
+        if isinstance(reason, MatchReason):
+            why = f"match {reason.rank}, with {reason.share:.2f} of the best match's score"
+        else:
+            edge = reason.edge
+            direction = "from" if edge.from_id == reason.source_id else "to"
+            why = f"{edge.edge_type} {direction} a better match, worth {shown.candidate.value:.2f} of the best match"
+        form = {
+            PassageForm.WHOLE: "shown whole",
+            PassageForm.PART: "shown in part, by the words of the question",
+            PassageForm.OUTLINE: "shown as an outline",
+        }[shown.excerpt.form]
+        return f"{why}; {form}"
+
+
+def _row_notes(
+    shown: _Shown, previous: _Shown | None, edges: Sequence[EvidenceEdge], numbers: Mapping[str, layout.Numbered]
+) -> layout.RowNotes:
+    node = shown.candidate.node
+    container = layout.container_name(node)
+    is_known = (
+        previous is not None
+        and previous.candidate.node.file == node.file
+        and layout.container_name(previous.candidate.node) == container
+    )
+    lines = "\n".join(line for part in shown.excerpt.parts for line in part.lines)
+    links = layout.links_of(node.id, edges, numbers, lines)
+    return layout.RowNotes("" if is_known else container, shown.candidate.copies, links)
+
+
+def earlier_numbers(ids: Iterable[str]) -> dict[str, int]:
+    """The numbers of nodes that earlier evidence has shown, by id."""
+    return {node_id: number for number, node_id in enumerate(ids, start=1)}
+
+
+def is_shown(node_id: str, passages: Collection[Passage]) -> bool:
+    """True if a passage shows the node."""
+    return any(passage.node.id == node_id for passage in passages)

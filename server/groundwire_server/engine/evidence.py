@@ -1,0 +1,225 @@
+"""GatherEvidence: ranks as Query does, adds what edges join to the best matches, and packs passages into a budget."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from groundwire.evidence.choosing import LINK_SOURCES, Match, best_linked, choose
+from groundwire.evidence.evidence_nodes import EvidenceEdge, EvidenceNode
+from groundwire.evidence.packing import Material, earlier_numbers, pack
+from groundwire.evidence.question_words import QuestionWords, identifiers
+from groundwire.tokens import TokenCounter
+from groundwire_index.limits import RESPONSE_BYTES
+from groundwire_index.nodes.node import Node
+from groundwire_index.scope import SEPARATOR, id_prefix
+from groundwire_server.backends.interface import IndexSnapshot, Snapshot, Walk
+from groundwire_server.domain.evidence.aside_texts import asks_for_aside, is_aside
+from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
+from groundwire_server.domain.evidence.evidence_validation import check_evidence
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.query.query import QueryRequest
+from groundwire_server.domain.search.candidates import as_positions
+from groundwire_server.domain.search.search import Retriever
+from groundwire_server.engine.evidence_weakness import weakness_of
+from groundwire_server.engine.query import MatchRanking, QueryPlan, RankedMatches
+from groundwire_server.engine.retrieval import scopes_of
+from groundwire_server.execution.call import Call
+from groundwire_server.execution.observation import stage
+
+MATCHES = 80
+"""The most matches that evidence is made of."""
+_OUTGOING_NODES, _INCOMING_NODES = 40, 20
+"""The most nodes that a walk from one of the best matches reaches in each direction."""
+_WEIGHING_TEXTS = 20
+"""The texts of this many matches say how rare a word of the question is."""
+
+
+class DeferredTokenCounter:
+    """The token counter, loaded when it is first used: its vocabulary takes a second and 100 MB."""
+
+    def __init__(self) -> None:
+        self._counter: TokenCounter | None = None
+
+    async def loaded(self, call: Call) -> TokenCounter:
+        """The counter."""
+        if self._counter is None:
+            self._counter = await call.wait_for(TokenCounter)
+        return self._counter
+
+
+async def gather_evidence(
+    request: EvidenceRequest, ranking: MatchRanking, counter: DeferredTokenCounter, call: Call
+) -> EvidenceResult:
+    """Answers a question with passages. Raises as `MatchRanking.answer` does."""
+    check_evidence(request)
+    query = QueryRequest(
+        scope=request.scope,
+        access=request.access,
+        query=request.text,
+        now=request.now,
+        scopes=request.scopes,
+        granted=request.granted,
+        filter=request.filter,
+        lifecycle=request.lifecycle,
+        top_k=MATCHES,
+        cap_top_k=True,
+        retrievers=request.retrievers,
+        rerank=request.rerank,
+        include_parents=False,
+        query_vector=request.query_vector,
+    )
+    return await ranking.answer(query, call, partial(_gathered, request, await counter.loaded(call)))
+
+
+def _gathered(
+    request: EvidenceRequest,
+    counter: TokenCounter,
+    plan: QueryPlan,
+    matches: RankedMatches,
+    snapshot: Snapshot,
+    call: Call,
+) -> EvidenceResult:
+    del plan
+    with stage("texts"):
+        nodes = snapshot.nodes(matches.ranked.rows)
+    scores = {node.id: made for node, made in zip(nodes, _scores(matches), strict=True)}
+    words = QuestionWords(request.text, [node.text for node in nodes[:_WEIGHING_TEXTS]])
+    call.checkpoint()
+    with stage("walk"):
+        graph = _Graph(snapshot, call)
+        edges = graph.edges_among([node.id for node in nodes])
+        sources = {node.id: scores[node.id].score / scores[nodes[0].id].score for node in nodes[:LINK_SOURCES]}
+        edges += graph.edges_around(list(sources))
+        linked = best_linked(sources, edges, graph.names_of(edges, scores), words)
+        rows = snapshot.rows([*linked, *(id_ for id_ in request.shown_ids if id_ not in scores)])
+        further = snapshot.nodes(as_positions(rows.values()))
+    call.checkpoint()
+    with stage("pack"):
+        with_scope = bool(request.scopes)
+        evidence_nodes = {node.id: _evidence_node(node, with_scope) for node in (*nodes, *further)}
+        material = _material(request, nodes, further, scores, edges, evidence_nodes, words)
+        evidence = pack(material, request.budget_tokens, counter)
+    return EvidenceResult(
+        evidence=evidence,
+        nodes={node.id: node for node in (*nodes, *further)},
+        scores=scores,
+        weakness=weakness_of(request, matches.ranked, nodes),
+        exact=matches.ranked.candidates.exact,
+        index=snapshot.index,
+        scopes=scopes_of(snapshot),
+    )
+
+
+def _material(
+    request: EvidenceRequest,
+    nodes: Sequence[Node],
+    further: Sequence[Node],
+    scores: Mapping[str, MatchScores],
+    edges: Sequence[EvidenceEdge],
+    evidence_nodes: Mapping[str, EvidenceNode],
+    words: QuestionWords,
+) -> Material:
+    names = set(identifiers(request.question))
+    matches = [
+        Match(evidence_nodes[node.id], scores[node.id].score, _last_name(node) if _last_name(node) in names else "")
+        for node in nodes
+    ]
+    earlier = earlier_numbers(request.shown_ids)
+    return Material(
+        choice=choose(matches, [evidence_nodes[node.id] for node in further], edges, words),
+        edges=edges,
+        words=words,
+        earlier=earlier,
+        earlier_nodes={node_id: evidence_nodes[node_id] for node_id in earlier if node_id in evidence_nodes},
+        graph_share=request.graph_share,
+        asks_aside=asks_for_aside(request.text),
+        with_explanations=request.explain,
+    )
+
+
+class _Graph:
+    """Walks from nodes, each within the index version that it is in, since no edge leads from one to another."""
+
+    def __init__(self, snapshot: Snapshot, call: Call) -> None:
+        self._snapshot = snapshot
+        self._call = call
+
+    def edges_among(self, ids: Sequence[str]) -> list[EvidenceEdge]:
+        """All edges between nodes."""
+        edges: list[EvidenceEdge] = []
+        for part, own_ids in self._by_part(ids):
+            edges += self._edges(part, own_ids, len(own_ids), Direction.OUTGOING)
+        return edges
+
+    def edges_around(self, ids: Sequence[str]) -> list[EvidenceEdge]:
+        """The edges of each node, by a walk of its own, so that one with many edges does not displace others'."""
+        edges: list[EvidenceEdge] = []
+        for part, own_ids in self._by_part(ids):
+            for node_id in own_ids:
+                edges += self._edges(part, [node_id], _OUTGOING_NODES, Direction.OUTGOING)
+                edges += self._edges(part, [node_id], _INCOMING_NODES, Direction.INCOMING)
+        return edges
+
+    def names_of(self, edges: Iterable[EvidenceEdge], known: Collection[str]) -> dict[str, str]:
+        """The symbols and paths of the nodes at the ends of edges that are not known, by id."""
+        ends = dict.fromkeys(end for edge in edges for end in (edge.from_id, edge.to_id) if end not in known)
+        labels = self._snapshot.labels(as_positions(self._snapshot.rows(list(ends)).values()))
+        return {label.id: f"{label.symbol} {label.location.path}" for label in labels}
+
+    def _by_part(self, ids: Sequence[str]) -> list[tuple[IndexSnapshot, list[str]]]:
+        parts = [(part, [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]) for part in self._snapshot.parts]
+        return [(part, own_ids) for part, own_ids in parts if own_ids]
+
+    def _edges(
+        self, part: IndexSnapshot, seed_ids: Sequence[str], max_nodes: int, direction: Direction
+    ) -> list[EvidenceEdge]:
+        walk = Walk(tuple(seed_ids), 1, max_nodes, None, direction, RESPONSE_BYTES)
+        return [
+            EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
+            for edge in part.expand(walk, self._call.checkpoint).edges
+        ]
+
+
+def _scores(matches: RankedMatches) -> list[MatchScores]:
+    """The scores of the matches, best first."""
+    ranked = matches.ranked
+    by_retriever = ranked.candidates.by_retriever
+    columns = {retriever: by_retriever[retriever].scores for retriever in by_retriever}
+    made = []
+    for rank, position in enumerate(ranked.order.tolist(), start=1):
+        values = {retriever: float(column[position]) for retriever, column in columns.items()}
+        found = {retriever: value for retriever, value in values.items() if not np.isnan(value)}
+        made.append(
+            MatchScores(
+                rank=rank,
+                score=max(float(ranked.final[position]), 0.0),
+                similarity=found.get(Retriever.DENSE),
+                bm25_code=found.get(Retriever.BM25_CODE),
+                bm25_prose=found.get(Retriever.BM25_PROSE),
+                trigram=found.get(Retriever.TRIGRAM),
+            )
+        )
+    return made
+
+
+def _evidence_node(node: Node, with_scope: bool) -> EvidenceNode:
+    repository, branch, _ = node.id.split(SEPARATOR, 2)
+    return EvidenceNode(
+        id=node.id,
+        text=node.text,
+        token_count=node.token_count,
+        symbol=node.symbol or node.section_path,
+        kind=node.kind,
+        path=node.location.path,
+        start_line=node.location.start_line,
+        end_line=node.location.end_line,
+        scope=f"{repository}{SEPARATOR}{branch}" if with_scope else "",
+        is_aside=is_aside(node),
+        is_test=node.is_test,
+        is_generated=node.is_generated,
+    )
+
+
+def _last_name(node: Node) -> str:
+    return node.symbol.partition("(")[0].rpartition(".")[2]
