@@ -41,12 +41,18 @@ class EmbeddedBackend:
         view = self._pool.open_view(scope, access)
         return None if view is None else _snapshot(view, lifecycle, filter_)
 
-    def scopes(self, repositories: Scopes) -> list[Scope]:
+    def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """See `Backend.scopes`."""
+
+        def is_wanted(repository: str) -> bool:
+            return meant.names_repository(repository) and granted.names_repository(repository)
+
         return [
             scope
-            for scope in self._store.scopes(repositories.names_repository)
-            if repositories.includes(scope.repository, scope.branch) and self._store.active(scope)
+            for scope in self._store.scopes(is_wanted)
+            if meant.includes(scope.repository, scope.branch)
+            and granted.includes(scope.repository, scope.branch)
+            and self._store.active(scope)
         ]
 
     def check_readable(self) -> None:
