@@ -117,8 +117,9 @@ def _of_server(
     connection: _ServerOptions, access: AccessOptions, http: _HttpOptions, local: _LocalOptions, scopes: list[str]
 ) -> Coroutine[Any, Any, None]:
     """Raises ValueError for options that do not fit together."""
+    from groundwire_client.http_server import log_to_stderr
     from groundwire_mcp.scopes import AllowedScope, AllowedScopes
-    from groundwire_mcp.serving import log_to_stderr, serve_scopes
+    from groundwire_mcp.serving import serve_scopes
 
     if local.cache or local.embedder:
         raise ValueError("--cache and --embedder: have no use without --local FOLDER")
@@ -141,7 +142,8 @@ def _of_folder(
     folder: Path, local: _LocalOptions, http: _HttpOptions, serve_folder: "ServeFolder"
 ) -> Coroutine[Any, Any, None]:
     """Raises ValueError for options that do not fit together."""
-    from groundwire_mcp.serving import log_to_stderr, serve_local
+    from groundwire_client.http_server import log_to_stderr
+    from groundwire_mcp.serving import serve_local
 
     options = http.parsed()
     log_to_stderr()
