@@ -99,8 +99,9 @@ def _reason(error: BaseException) -> str:
     """What went wrong at first, in one line: the library only says that all attempts failed."""
     while (cause := error.__cause__ or error.__context__) is not None:
         error = cause
-    if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and error.errno in errno.errorcode:
-        return os.strerror(error.errno)
+    number = error.errno if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
+    if number is not None and number in errno.errorcode:
+        return os.strerror(number)
     return " ".join(str(error).split()) or type(error).__name__
 
 
