@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from groundwire_client.cli import printable
+from groundwire.printable_text import printable
 
 MAX_CONNECTIONS = 256
 REQUEST_SECONDS = 10

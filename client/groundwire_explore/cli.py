@@ -78,6 +78,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_LOOPBACK, port))
+        listener.listen()  # before the address is printed
     except OSError as error:
         listener.close()
         raise typer.BadParameter(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from groundwire.printable_text import one_line
 from groundwire_client import GroundwireError
 from groundwire_client.cli import SERVER_VARIABLE, AccessOptions, ConnectionOptions, in_panel, with_options
 
@@ -151,5 +152,5 @@ def _of_folder(
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {one_line(message)}", err=True)
     raise typer.Exit(code)

@@ -15,7 +15,7 @@ from groundwire_client.cli._options import AccessOptions, ConnectionOptions, giv
 from groundwire_client.cli._parts import indexes, place
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._query_rendering import query_facts
-from groundwire_client.cli._text import json_or_text, one_line, printable
+from groundwire_client.cli._text import json_or_text
 
 __all__ = [
     "BUDGET_TOKENS",
@@ -31,10 +31,8 @@ __all__ = [
     "indexes",
     "is_loopback_host",
     "json_or_text",
-    "one_line",
     "place",
     "print_notes",
-    "printable",
     "query_facts",
     "register",
     "scope_name",
