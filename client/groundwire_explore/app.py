@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -14,27 +15,39 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from groundwire.printable_text import printable
 from groundwire_explore.describing import short_name
 from groundwire_explore.guard import Guard, holds_key
 from groundwire_explore.pages import FIELDS, Explorer, Page, Settings
 from groundwire_explore.problems import FAILURES, Problem, problem
 from groundwire_explore.results import Results
-from groundwire_explore.source_text import shown
 
 __all__ = ["Settings", "make_app"]
 
 _STATIC = Path(__file__).parent / "static"
 _PATHS = ("/", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
 
+
+def _visible(value: object) -> object:
+    """A value of a template: a text with its control and direction characters as visible signs, wherever it is put."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _exact(value: str) -> Markup:
+    """A text that a form sends back as it came, and that is not shown."""
+    return escape(value)
+
+
 _templates = Environment(
     loader=PackageLoader("groundwire_explore"),
     autoescape=True,
     undefined=StrictUndefined,
+    finalize=_visible,
     trim_blocks=True,
     lstrip_blocks=True,
 )
 _templates.tests["problem"] = lambda value: isinstance(value, Problem)
-cast("dict[str, object]", _templates.filters).update(short=short_name, shown=shown)
+cast("dict[str, object]", _templates.filters).update(short=short_name, exact=_exact)
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

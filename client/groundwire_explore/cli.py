@@ -46,8 +46,7 @@ def explore(
     and access given here, and changes nothing.
     """
     try:
-        import uvicorn
-
+        from groundwire_client.http_server import limited_server, log_to_stderr
         from groundwire_explore.app import Settings, make_app
         from groundwire_explore.guard import new_key
     except ModuleNotFoundError as error:
@@ -64,9 +63,9 @@ def explore(
         # Only what the terminal shows has the key: a browser started from here would show it to every user of the
         # machine, who can list the arguments of processes.
         typer.echo(f"open http://{host}/#key={key}\nstop with Ctrl+C")
-        config = uvicorn.Config(app, log_level="warning", loop="asyncio", ws="none", proxy_headers=False)
+        log_to_stderr()
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+            limited_server(app).run(sockets=[listener])
 
 
 async def _close(connect: Callable[[], AsyncGroundwireClient]) -> None:
@@ -79,6 +78,7 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((_LOOPBACK, port))
+        listener.listen()  # before the address is printed
     except OSError as error:
         listener.close()
         raise typer.BadParameter(

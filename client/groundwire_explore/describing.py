@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from groundwire.printable_text import printable
 from groundwire_client import (
     QueryMatch,
     QueryResponse,
@@ -15,7 +16,6 @@ from groundwire_client import (
     choice,
     cli,
 )
-from groundwire_explore.source_text import shown
 
 _REASONS: Mapping[SkipReason.ValueType, str] = {
     SkipReason.SKIP_REASON_OVER_BUDGET: "over the budget: it does not fit into what was left",
@@ -27,7 +27,7 @@ _SEPARATOR = re.compile(r"::|->|[.#/\\]")
 
 def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
     """The name of a node: its symbol, else the last part of its id, which is its name within its kind."""
-    return shown(symbol or node_id.split("::", 3)[-1] or location.path)
+    return printable(symbol or node_id.split("::", 3)[-1] or location.path)
 
 
 def short_name(name: str, path: str) -> str:
@@ -57,7 +57,7 @@ def match_badges(match: QueryMatch) -> tuple[str, ...]:
     neighbour = ("beside a match",) if match.meta.neighbor else ()
     deleted = ("deleted",) if match.meta.deleted else ()
     language = match.language or match.kind
-    told = (shown(language),) if language else ()
+    told = (printable(language),) if language else ()
     return (*told, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
 
 
@@ -73,7 +73,7 @@ def skip_reasons(skipped: Iterable[SkippedNode]) -> dict[str, str]:
 
 def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
     """How a query was answered."""
-    return tuple((name, shown(told)) for name, told in cli.query_facts(meta))
+    return tuple((name, printable(told)) for name, told in cli.query_facts(meta))
 
 
 def query_notices(answer: QueryResponse) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
         ("rrf_k", str(debug.rrf_k or "")),
         ("query tokens", " ".join(debug.query_tokens)),
     )
-    return tuple((name, shown(value)) for name, value in facts if value)
+    return tuple((name, printable(value)) for name, value in facts if value)
 
 
 def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from groundwire.printable_text import one_line
 from groundwire_client.cli import place
 from groundwire_explore.describing import short_name
 from groundwire_explore.folders import Part
 from groundwire_explore.neighbourhood import Edge, Placed
 from groundwire_explore.results import Match, Results
-from groundwire_explore.source_text import shown
 
 _MERMAID = str.maketrans({sign: f"#{ord(sign)};" for sign in '"#<>&`\\[](){}|'})
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#|!~])")
@@ -22,7 +22,7 @@ def markdown(question: str, scope: str, answer: Results, also: Sequence[str] = (
 
 
 def _match(match: Match) -> str:
-    title = f"## {match.rank or '·'}. {_plain(match.name)}\n\n{_code(shown(place(match.location, match.id)))}\n"
+    title = f"## {match.rank or '·'}. {_plain(match.name)}\n\n{_code(place(match.location, match.id))}\n"
     if match.text is None:
         return f"{title}\nText left out: {_plain(match.omission)}\n" if match.omission else title
     text = match.text.text
@@ -37,7 +37,7 @@ def mermaid_graph(nodes: Sequence[Placed], edges: Iterable[Edge]) -> str:
     links = {(numbers[edge.source.id], numbers[edge.target.id], edge.edge_type): None for edge in edges}
     return _flowchart(
         [short_name(node.name, node.location.path) for node in nodes],
-        (f'n{start} -->|"{edge_type.translate(_MERMAID)}"| n{end}' for start, end, edge_type in links),
+        (f'n{start} -->|"{_label(edge_type)}"| n{end}' for start, end, edge_type in links),
     )
 
 
@@ -46,22 +46,27 @@ def mermaid_map(parts: Sequence[Part], edges: Mapping[tuple[str, str], int]) -> 
     numbers = {part.path: number for number, part in enumerate(parts)}
     drawn = {pair: count for pair, count in edges.items() if {*pair} <= numbers.keys()}
     links = sorted((-count, numbers[start], numbers[end]) for (start, end), count in drawn.items())
-    names = [f"{shown(part.path)} {part.nodes:,}" for part in parts]
+    names = [f"{part.path} {part.nodes:,}" for part in parts]
     return _flowchart(names, (f'n{start} -->|"{-count:,}"| n{end}' for count, start, end in links))
 
 
 def _flowchart(names: Iterable[str], links: Iterable[str]) -> str:
-    boxes = (f'n{number}["{name.translate(_MERMAID)}"]' for number, name in enumerate(names))
+    boxes = (f'n{number}["{_label(name)}"]' for number, name in enumerate(names))
     return "\n  ".join(["flowchart LR", *boxes, *links]) + "\n"
+
+
+def _label(text: str) -> str:
+    """A text on one line as a label of Mermaid."""
+    return one_line(text).translate(_MERMAID)
 
 
 def _plain(text: str) -> str:
     """A text on one line in which no sign is markup."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(shown(text).split()))
+    return _MARKDOWN.sub(r"\\\1", one_line(text))
 
 
 def _code(text: str) -> str:
     """A text on one line as code."""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""
-    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
+    return f"{fence}{space}{one_line(text)}{space}{fence}"

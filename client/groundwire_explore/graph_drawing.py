@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from groundwire.printable_text import printable
 from groundwire_client.cli import place
 from groundwire_explore.describing import short_name
 from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut
 from groundwire_explore.layout import Layers, Link, Rectangle, ordered_layers
 from groundwire_explore.neighbourhood import Edge, Placed
-from groundwire_explore.source_text import shown
 
 _ROW, _BOX = 34.0, 26.0
 _MARGIN, _GUTTER = 36.0, 64.0
@@ -106,6 +106,6 @@ def _boxes(nodes: Sequence[Placed], places: Mapping[int, Rectangle]) -> tuple[Bo
 
 
 def _node(number: int, node: Placed, at: Rectangle) -> Box:
-    title = "\n".join(filter(None, (node.name, shown(place(node.location, "")))))
+    title = "\n".join(filter(None, (node.name, printable(place(node.location, "")))))
     name = cut(short_name(node.name, node.location.path), at.width - 16)
     return Box(number, at, name, "", title, "node" if node.column else "centre")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from groundwire.printable_text import printable
 from groundwire_client import (
     AsyncGroundwireClient,
     EdgeDirection,
@@ -18,7 +19,7 @@ from groundwire_client import (
 )
 from groundwire_explore import describing
 from groundwire_explore.parameters import Neighbourhood
-from groundwire_explore.source_text import SourceText, shown, source_text
+from groundwire_explore.source_text import SourceText, source_text
 
 _MOST_NODES = 25
 """Nodes that are drawn to each side: more would not be readable."""
@@ -150,7 +151,7 @@ def _edges(edges: Iterable[GraphEdge], placed: Mapping[str, Placed]) -> tuple[Ed
     """Each edge once, though walks of both sides may meet it."""
     made = {
         (edge.from_id, edge.to_id, edge.edge_type, edge.line): Edge(
-            placed[edge.from_id], placed[edge.to_id], shown(edge.edge_type), f"{edge.confidence:.2g}", edge.line
+            placed[edge.from_id], placed[edge.to_id], printable(edge.edge_type), f"{edge.confidence:.2g}", edge.line
         )
         for edge in edges
     }

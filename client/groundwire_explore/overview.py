@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from groundwire.printable_text import printable
 from groundwire_client import AsyncGroundwireClient, IndexScope, SearchHit
 from groundwire_explore.describing import short_name
 from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut
 from groundwire_explore.exports import mermaid_map
 from groundwire_explore.folders import Edges, Folder, Part, read_edges, read_folder
 from groundwire_explore.layout import Rectangle, treemap
-from groundwire_explore.source_text import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def example_questions(hits: Iterable[SearchHit]) -> tuple[str, ...]:
         *(f"What is said about “{title}”?" for title in documents[:2]),
         *(f"What uses {name}?" for name in types[2:3]),
     ]
-    return tuple(map(shown, made))
+    return tuple(map(printable, made))
 
 
 def _types(by_path: Mapping[str, Sequence[SearchHit]]) -> list[str]:
@@ -141,7 +141,7 @@ def _area(number: int, part: Part, place: Rectangle, inside: Sequence[Part]) -> 
     fits = cut(_own_name(part), place.width - 16) if place.height >= 22 else ""
     remark = counted if place.height >= 44 and cut(counted, place.width - 16) == counted else ""
     kind = "folder" if part.is_folder else "file"
-    title = f"{shown(part.path)}: {counted}"
+    title = f"{printable(part.path)}: {counted}"
     return Box(number, place, fits, remark, title, kind, _inner(place, inside) if place.height > 90 else ())
 
 
@@ -163,7 +163,7 @@ def _shrunk(place: Rectangle, by: float) -> Rectangle:
 
 
 def _own_name(part: Part) -> str:
-    return shown(part.path.rstrip("/").rpartition("/")[2]) + ("/" if part.is_folder else "")
+    return printable(part.path.rstrip("/").rpartition("/")[2]) + ("/" if part.is_folder else "")
 
 
 def _between(start: Box, end: Box, count: int, *, is_strong: bool) -> Curve:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from groundwire.printable_text import printable
 from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, IndexVersion, Retriever, choices
 from groundwire_client.cli import scope_name
 from groundwire_explore.describing import short_name
@@ -29,7 +30,6 @@ from groundwire_explore.problems import Problem, attempted, problem
 from groundwire_explore.results import Match, Results
 from groundwire_explore.run_steps import read_run
 from groundwire_explore.searching import search
-from groundwire_explore.source_text import shown
 from groundwire_explore.versions import difference, version_before
 from groundwire_pipelines.errors import PipelineError
 
@@ -114,7 +114,7 @@ class Explorer:
             return Page("ask.html", "Ask", "Ask a question.", values)
         answer = await self._answer([scope, *question.also], question, how)
         exported = markdown(question.q, scope, answer, question.also) if isinstance(answer, Results) else ""
-        title = f"{shown(question.q)[:60]} · Ask"
+        title = f"{printable(question.q)[:60]} · Ask"
         return Page("ask.html", title, _told(answer), {**values, "answer": answer, "exported": exported})
 
     async def map(self, pairs: Pairs) -> Page:
@@ -124,7 +124,9 @@ class Explorer:
         scope = str(values["scope"])
         seen = await attempted(overview(self.client, index_scope(scope), asked.folder)) if scope else _NO_INDEX
         told = seen.title if isinstance(seen, Problem) else f"{len(seen.folder.parts)} folders and files."
-        return Page("map.html", f"{shown(asked.folder) or 'Whole repository'} · Map", told, {**values, "seen": seen})
+        return Page(
+            "map.html", f"{printable(asked.folder) or 'Whole repository'} · Map", told, {**values, "seen": seen}
+        )
 
     async def versions(self, pairs: Pairs) -> Page:
         """Two versions of an index."""
@@ -155,7 +157,7 @@ class Explorer:
         told = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
         return Page(
             "compare.html",
-            f"{shown(question.q)[:60]} · Compare" if question.q else "Compare",
+            f"{printable(question.q)[:60]} · Compare" if question.q else "Compare",
             told or "Compare two searches.",
             {**values, "question": question, "sides": sides, "answers": answers, "moves": moves},
         )
@@ -193,7 +195,7 @@ class Explorer:
             failed = Problem("The trace cannot be shown", (str(error),))
             return Page("problem.html", "Run", failed.title, {**values, "problem": failed})
         told = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
-        return Page("run.html", "Run", told, {**values, "ran": ran, "file": shown(str(self.settings.trace))})
+        return Page("run.html", "Run", told, {**values, "ran": ran, "file": printable(str(self.settings.trace))})
 
     def failed(self, error: Exception) -> Page:
         """The page in place of one that cannot be made."""
@@ -214,14 +216,14 @@ class Explorer:
         active: dict[str, str] = {}
         pinned: dict[str, str] = {}
         for index in await self._listed():
-            name = f"{shown(index.repository)} · {shown(index.branch)}"
+            name = f"{printable(index.repository)} · {printable(index.branch)}"
             if index.active:
                 active[scope_name(index.repository, index.branch)] = name
             pinned[scope_name(index.repository, index.branch, index.version)] = f"{name} · version {index.version}"
         options = {**active, **pinned}
         chosen = place.scope or next(iter(options), "")
         if chosen:
-            options.setdefault(chosen, shown(chosen.replace("::", " · ")))
+            options.setdefault(chosen, printable(chosen.replace("::", " · ")))
         return {"options": tuple(options.items()), "scope": chosen}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from groundwire_explore.source_text import shown
+from groundwire.printable_text import printable
 from groundwire_pipelines.engine.trace import Facts, RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent
 from groundwire_pipelines.engine.trace_file import read_trace
 
@@ -74,10 +74,10 @@ def read_run(path: Path) -> Run | None:
     ended = next((event for event in events if isinstance(event, RunEnded)), None)
     total = (events[-1].time - begun.time).total_seconds()
     return Run(
-        pipeline=shown(begun.pipeline),
+        pipeline=printable(begun.pipeline),
         ending=ended.ending if ended else "running",
         seconds=f"{ended.duration_seconds if ended else total:.2f} s",
-        index=shown(ended.index if ended else ""),
+        index=printable(ended.index if ended else ""),
         inputs=_pairs(begun.inputs),
         steps=_steps(events, begun, total or 1.0),
     )
@@ -98,15 +98,15 @@ def _step(start: StepStarted, end: StepEnded | None, begin: float, total: float)
     tokens = f"{end.prompt_tokens} + {end.completion_tokens}" if end else ""
     return Step(
         number=start.number,
-        id=shown(start.step_id),
-        action=shown(start.action),
+        id=printable(start.step_id),
+        action=printable(start.action),
         ending=end.ending if end else "running",
-        transition=shown(end.transition) if end else "",
+        transition=printable(end.transition) if end else "",
         seconds=f"{end.duration_seconds:.3f} s" if end else "",
         start=begin,
         length=length,
         tokens="" if tokens == "0 + 0" else tokens,
-        rule=shown(": ".join(filter(None, (end.rule, end.error)))) if end else "",
+        rule=printable(": ".join(filter(None, (end.rule, end.error)))) if end else "",
         detail=_pairs(end.detail) if end else (),
         outputs=_pairs(end.outputs) if end else (),
         settings=_pairs(start.settings),
@@ -114,7 +114,9 @@ def _step(start: StepStarted, end: StepEnded | None, begin: float, total: float)
 
 
 def _pairs(facts: Facts) -> Pairs:
-    return tuple((shown(name), shown(_text(value))) for name, value in facts.items() if value not in (None, "", [], {}))
+    return tuple(
+        (printable(name), printable(_text(value))) for name, value in facts.items() if value not in (None, "", [], {})
+    )
 
 
 def _text(value: JsonValue) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from groundwire.printable_text import printable
 from groundwire_client import (
     AsyncGroundwireClient,
     EdgeDirection,
@@ -34,7 +35,7 @@ from groundwire_explore.parameters import QUERY_MODE, Search
 from groundwire_explore.problems import Problem, attempted
 from groundwire_explore.results import Budget, Container, Link, Match, Packed, Results
 from groundwire_explore.scores import hit_bars, query_bars
-from groundwire_explore.source_text import shown, source_text
+from groundwire_explore.source_text import source_text
 
 
 def packed_matches(answer: QueryResponse, total: int) -> Budget:
@@ -194,7 +195,7 @@ async def _matched_tokens(
     found = await client.search(
         scope, query, search_type=SearchType.SEARCH_TYPE_BM25, top_k=_MOST_EXPLAINED, filter=narrowed, explain=True
     )
-    return {hit.id: tuple(map(shown, hit.matched_tokens)) for hit in found.hits}
+    return {hit.id: tuple(map(printable, hit.matched_tokens)) for hit in found.hits}
 
 
 async def _edges_between(
@@ -221,7 +222,7 @@ def _links(
     if isinstance(walk, Problem):
         return ()
     return tuple(
-        Link(shown(edge.edge_type), edge.from_id == node, *names[other], edge.line, f"{edge.confidence:.2g}")
+        Link(printable(edge.edge_type), edge.from_id == node, *names[other], edge.line, f"{edge.confidence:.2g}")
         for edge in walk.edges
         if node in (edge.from_id, edge.to_id) and edge.from_id != edge.to_id
         for other in (edge.to_id if edge.from_id == node else edge.from_id,)
@@ -272,7 +273,7 @@ def _match_of_search(
         badges=describing.badges(is_test=hit.is_test, is_generated=hit.is_generated),
         tokens=text.token_count if text else 0,
         bars=hit_bars(hit, hits),
-        matched=tuple(map(shown, hit.matched_tokens)),
+        matched=tuple(map(printable, hit.matched_tokens)),
         links=links,
         text=source,
         best=source.best_line({*hit.matched_tokens, *words}) if source else 0,

@@ -12,8 +12,8 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Text, _TokenType  # pyright: ignore[reportPrivateUsage] - its type has no other name
 
+from groundwire.printable_text import printable
 from groundwire_client import SourceLocation
-from groundwire_client.cli import printable
 
 _MOST_HIGHLIGHTED = 6_000
 """Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
@@ -26,11 +26,6 @@ _LEXERS = frozenset(
     TerraformLexer TransactSqlLexer TsxLexer TypeScriptLexer VbNetLexer VueLexer XmlLexer YamlLexer""".split()
 )
 """The lexers that may run. The indexed tree chooses names of files, and other lexers take seconds for one token."""
-
-_REPLACED = dict.fromkeys(
-    (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)), "\N{REPLACEMENT CHARACTER}"
-)
-"""Characters that reverse the direction of writing, and halves of surrogate pairs, which UTF-8 has none of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +55,9 @@ class SourceText:
         return next((place for place, line in enumerate(lines) if line.strip()), 0)
 
 
-def shown(text: str) -> str:
-    """A text in which control characters, and those that reverse the direction of writing, are visible signs.
-
-    So are halves of surrogate pairs, which a trace may have and no page can.
-    """
-    return printable(text).translate(_REPLACED)
-
-
 def source_text(text: str, location: SourceLocation) -> SourceText:
     """A text with the highlighting of its file's language and, where it is a whole range of lines, their numbers."""
-    visible = shown(text).removesuffix("\n")
+    visible = printable(text).removesuffix("\n")
     numbered = location.start_line > 0 and location.end_line - location.start_line == visible.count("\n")
     return SourceText(tuple(_lines(visible, location.path)), location.start_line if numbered else 0, visible)
 

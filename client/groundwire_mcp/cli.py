@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from groundwire.printable_text import one_line
 from groundwire_client import GroundwireError
 from groundwire_client.cli import SERVER_VARIABLE, AccessOptions, ConnectionOptions, in_panel, with_options
 
@@ -117,8 +118,9 @@ def _of_server(
     connection: _ServerOptions, access: AccessOptions, http: _HttpOptions, local: _LocalOptions, scopes: list[str]
 ) -> Coroutine[Any, Any, None]:
     """Raises ValueError for options that do not fit together."""
+    from groundwire_client.http_server import log_to_stderr
     from groundwire_mcp.scopes import AllowedScope, AllowedScopes
-    from groundwire_mcp.serving import log_to_stderr, serve_scopes
+    from groundwire_mcp.serving import serve_scopes
 
     if local.cache or local.embedder:
         raise ValueError("--cache and --embedder: have no use without --local FOLDER")
@@ -141,7 +143,8 @@ def _of_folder(
     folder: Path, local: _LocalOptions, http: _HttpOptions, serve_folder: "ServeFolder"
 ) -> Coroutine[Any, Any, None]:
     """Raises ValueError for options that do not fit together."""
-    from groundwire_mcp.serving import log_to_stderr, serve_local
+    from groundwire_client.http_server import log_to_stderr
+    from groundwire_mcp.serving import serve_local
 
     options = http.parsed()
     log_to_stderr()
@@ -149,5 +152,5 @@ def _of_folder(
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {message}", err=True)
+    typer.echo(f"error: {one_line(message)}", err=True)
     raise typer.Exit(code)

@@ -3,29 +3,24 @@
 Every request is complete by itself: there are no sessions, so one caller's data never reaches another.
 """
 
-import asyncio
 import re
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import uvicorn
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire_client.cli import is_loopback_host
+from groundwire_client.http_server import limited_server
 from groundwire_mcp.server import bearer_of
 
 PATH = "/mcp"
 _MAX_REQUEST_BYTES = 1 << 20
-_MAX_CONNECTIONS = 256
-_REQUEST_SECONDS = 10
-"""How long a request may take to arrive, and a connection may be idle."""
 _NO_TOKEN = "send one header Authorization: Bearer TOKEN\n"
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{1,16384}=*")
 
@@ -71,35 +66,35 @@ async def serve_http(server: Server[Any], options: HttpOptions, announce: Callab
             max_request_body_size=_MAX_REQUEST_BYTES,
             transport_security=_allowed(options, port),
         )
-        if options.caller_tokens:
-            app = _RequiresToken(app)
-        # Its own log has addresses and paths of every request.
-        config = uvicorn.Config(
-            app,
-            http=TimedH11Protocol,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_MAX_CONNECTIONS,
-            timeout_keep_alive=_REQUEST_SECONDS,
-        )
         announce(f"http://{_in_url(options.host)}:{port}{PATH}")
-        await uvicorn.Server(config).serve(sockets=[listener])
+        await limited_server(_Entrance(app, options.caller_tokens)).serve(sockets=[listener])
 
 
-class _RequiresToken:
-    """Refuses requests without a bearer token. The Groundwire server checks the token."""
+class _Entrance:
+    """Refuses requests that the protocol has no use for, and those without a token where callers need one.
 
-    def __init__(self, app: ASGIApp) -> None:
+    There are no sessions, so there is no stream to open with GET, which would hold a connection for as long as its
+    client wants. The Groundwire server checks the token.
+    """
+
+    def __init__(self, app: ASGIApp, needs_token: bool) -> None:
         self._app = app
+        self._needs_token = needs_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._app
-        if scope["type"] == "http":
-            given = Headers(scope=scope).getlist("authorization")
-            if len(given) != 1 or not _TOKEN.fullmatch(bearer_of(given[0])):
-                app = PlainTextResponse(_NO_TOKEN, 401, {"WWW-Authenticate": 'Bearer realm="groundwire"'})
-        await app(scope, receive, send)
+        refusal = self._refusal(scope) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        given = headers.getlist("authorization")
+        if self._needs_token and (len(given) != 1 or not _TOKEN.fullmatch(bearer_of(given[0]))):
+            return PlainTextResponse(_NO_TOKEN, 401, {"WWW-Authenticate": 'Bearer realm="groundwire"'})
+        if scope["method"] != "POST":
+            return PlainTextResponse("send POST: this server has no streams and no sessions\n", 405, {"Allow": "POST"})
+        if len(headers.getlist("origin")) > 1:  # the SDK checks the first one only
+            return PlainTextResponse("send one header Origin, or none\n", 403)
+        return None
 
 
 def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
@@ -115,41 +110,3 @@ def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
 
 def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-class TimedH11Protocol(H11Protocol):
-    """uvicorn's HTTP/1.1, with a deadline for the arrival of each request, its body included.
-
-    uvicorn closes connections that are idle after a response (`timeout_keep_alive`), but waits without end for a first
-    request, and for the rest of one, so that silent connections would fill `limit_concurrency`. Here the same seconds
-    count from the connection, and from the first byte of each later request; single bytes now and then do not help.
-    """
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Counts from here on."""
-        super().connection_made(transport)
-        self._count()
-
-    def data_received(self, data: bytes) -> None:
-        """Counts as long as a request is incomplete."""
-        super().data_received(data)
-        if not self.cycle or self.cycle.more_body or self.cycle.response_complete:
-            self._count()
-        else:
-            self._stop_counting()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Counts no more."""
-        self._stop_counting()
-        super().connection_lost(exc)
-
-    def _count(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(self.timeout_keep_alive, self.transport.close)
-
-    def _stop_counting(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None

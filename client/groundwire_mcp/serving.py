@@ -1,10 +1,8 @@
 """From options to a server that runs: the connection, the tools over it, and the transport."""
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, TypeAlias
 
 import typer
@@ -17,8 +15,6 @@ from groundwire_mcp.errors import ToolError
 from groundwire_mcp.http import HttpOptions, serve_http
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.server import make_server, request_token
-
-_ExceptionInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 class ServedFolder(Protocol):
@@ -110,23 +106,3 @@ async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None
         f"--caller-tokens: {connection.server} answers callers without a token, so it would not check theirs: set its "
         "access_mode to jwt"
     )
-
-
-def log_to_stderr() -> None:
-    """Warnings and errors of this process and its libraries, one line each: never an argument, a text or a token."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_WithoutMessages("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
-
-
-class _WithoutMessages(logging.Formatter):
-    """Of an exception its type and where it was raised; its message may quote what a caller sent."""
-
-    def formatException(self, ei: _ExceptionInfo) -> str:  # noqa: N802 - the name of the base class
-        kind, _, trace = ei
-        frames: list[str] = []
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            frames.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_name}")
-            trace = trace.tb_next
-        return "\n".join([f"{kind.__name__ if kind else 'exception'}, raised at", *frames])

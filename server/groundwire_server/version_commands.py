@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from groundwire.printable_text import printable
 from groundwire.v1.index_pb2 import IndexVersion
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client.cli import AccessOptions, ConnectionOptions, printable, with_options
+from groundwire_client.cli import AccessOptions, ConnectionOptions, with_options
 from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
 from groundwire_index.commands.storage import STORAGE_OPTIONS, Place, with_storage
 from groundwire_index.scope import Scope

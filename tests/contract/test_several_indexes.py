@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import (
     LIFECYCLE_ALL,
+    LIFECYCLE_DELETED,
     LIFECYCLE_UNSPECIFIED,
     AccessContext,
     IndexScope,
@@ -24,7 +25,7 @@ from support.jsonl import edge, node
 from support.platform import NOW, timeless, timestamp
 from support.program import Server, write_jsonl
 from support.properties import costly
-from support.refusals import FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
+from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 from support.storage import NewStorage
 
 PARTS = ("team-a", "team-b", "team-c")
@@ -283,6 +284,22 @@ REFUSED = [
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.rule)
 def test_what_is_refused(queries: query_pb2_grpc.QueryServiceStub, row: Row) -> None:
     check_refused(row, queries.Query)
+
+
+@pytest.mark.parametrize("lifecycle", [LIFECYCLE_ALL, LIFECYCLE_DELETED], ids=Lifecycle.Name)
+@pytest.mark.parametrize("name", ["team-a", "absent", "team-*", "team-v*", "absent*"])
+def test_a_lifecycle_that_is_not_granted_tells_of_no_index(
+    queries: query_pb2_grpc.QueryServiceStub,
+    searches: retrieval_pb2_grpc.RetrievalServiceStub,
+    name: str,
+    lifecycle: Lifecycle.ValueType,
+) -> None:
+    """Whether the pattern matches visible scopes, only hidden ones, or none."""
+    search = retrieval_pb2.SearchNodesRequest(
+        scopes=[scope(name)], query="a", search_type=retrieval_pb2.SEARCH_TYPE_BM25, top_k=9, lifecycle=lifecycle
+    )
+    for asked, method in ((asking(scope(name), lifecycle=lifecycle), queries.Query), (search, searches.SearchNodes)):
+        check_refused(Row(name, asked, DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"), method)
 
 
 def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.QueryServiceStub) -> None:

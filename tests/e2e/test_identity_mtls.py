@@ -66,6 +66,8 @@ class Certificates:
     stranger: Certificate
     nameless: Certificate
     two_uris: Certificate
+    cut_uri: Certificate
+    cut_dns: Certificate
     expired: Certificate
     rogue: Certificate
     authority: Path
@@ -86,6 +88,8 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
         stranger=mesh.issue("stranger", uris=[STRANGER], dns=["batch.legacy.example.evil"]),
         nameless=mesh.issue(CHECKOUT.rpartition("/")[2] + "-by-common-name"),
         two_uris=mesh.issue("two-uris", uris=[STRANGER, CHECKOUT]),
+        cut_uri=mesh.issue("cut-uri", uris=[f"{CHECKOUT}\0.evil"]),
+        cut_dns=mesh.issue("cut-dns", dns=["batch.legacy.example\0.evil"]),
         expired=mesh.issue("expired", uris=[CHECKOUT], valid_from=timedelta(days=-2), valid_until=timedelta(days=-1)),
         rogue=rogue.issue("rogue", uris=[CHECKOUT]),
         authority=folder / "mesh" / "authority.crt",
@@ -166,6 +170,8 @@ REFUSED: Mapping[str, tuple[str, Metadata, tuple[grpc.StatusCode, str, str]]] = 
         ("a name that is not listed", "stranger", (), "IDENTITY_REFUSED", "certificate"),
         ("no name but the common one", "nameless", (), "IDENTITY_REFUSED", "certificate"),
         ("two URIs, one of them listed", "two_uris", (), "IDENTITY_REFUSED", "certificate"),
+        ("a URI with a NUL", "cut_uri", (), "IDENTITY_REFUSED", "certificate"),
+        ("a DNS name with a NUL", "cut_dns", (), "IDENTITY_REFUSED", "certificate"),
         ("forwarded by a caller", "reports", ((XFCC, f"URI={CHECKOUT}"),), "IDENTITY_REFUSED", "proxy"),
         ("forwarded by a gateway", "gateway", ((XFCC, f"URI={CHECKOUT}"),), "IDENTITY_REFUSED", "proxy"),
         ("forwarded by a stranger", "stranger", ((XFCC, f"URI={CHECKOUT}"),), "IDENTITY_REFUSED", "proxy"),

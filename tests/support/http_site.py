@@ -9,13 +9,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class HttpSite:
-    """What the server answers to every request; while it drips, one byte at a time before the body."""
+    """What the server answers to every request; while it drips, one byte at a time before the body.
+
+    `drips_before` is what it sends again and again before its answer begins.
+    """
 
     url: str = ""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes = b"{}"
     drips: bool = False
+    drips_before: bytes = b""
     over: threading.Event = field(default_factory=threading.Event)
 
 
@@ -26,6 +30,11 @@ def http_site() -> Iterator[HttpSite]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            try:
+                while site.drips_before and not site.over.wait(0.02):
+                    self.wfile.write(site.drips_before)
+            except (BrokenPipeError, ConnectionResetError):
+                return
             self.send_response(site.status)
             for name, value in site.headers.items():
                 self.send_header(name, value)

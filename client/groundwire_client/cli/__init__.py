@@ -15,7 +15,7 @@ from groundwire_client.cli._options import AccessOptions, ConnectionOptions, giv
 from groundwire_client.cli._parts import indexes, place
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._query_rendering import query_facts
-from groundwire_client.cli._text import json_or_text, printable
+from groundwire_client.cli._text import json_or_text
 
 __all__ = [
     "BUDGET_TOKENS",
@@ -33,7 +33,6 @@ __all__ = [
     "json_or_text",
     "place",
     "print_notes",
-    "printable",
     "query_facts",
     "register",
     "scope_name",

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
+from groundwire.printable_text import printable
 from groundwire.v1.scope_pb2 import IndexScope, NodeFilter
 from groundwire_client._client import GroundwireClient
 from groundwire_client._errors import GroundwireError
 from groundwire_client._known_values import has_values, unread_note, value_notes
-from groundwire_client.cli._text import printable
 
 
 def unknown_names(

@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn, TypeVar
 
 import typer
 
+from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     ExpandDependencyTreeResponse,
@@ -29,7 +30,6 @@ from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._rendering import print_ids, print_json
-from groundwire_client.cli._text import printable
 
 _Result = TypeVar("_Result")
 _Response = TypeVar(

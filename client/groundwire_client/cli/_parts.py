@@ -8,11 +8,11 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.text import Text
 
+from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import SearchNodesResponse, SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import scope_name, symbol_beside
-from groundwire_client.cli._text import printable
 
 _PIPE_WIDTH = 10_000
 _TAB_WIDTH = 4

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import (
     FusionMode,
     QueryClass,
@@ -22,7 +23,6 @@ from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
 from groundwire_client._helpers import choice, ids, symbol_beside
 from groundwire_client.cli._parts import footer, heading, indexes, origin, place, scope_label, show, text_panel
-from groundwire_client.cli._text import printable
 
 _STAGES = {
     "dense": "dense",

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     DependencyPath,
@@ -34,7 +35,6 @@ from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice, ids, symbol_beside, telling_paths
 from groundwire_client._resolution import Resolution
 from groundwire_client.cli._parts import footer, heading, indexes, node_id, origin, place, scope_label, show, text_panel
-from groundwire_client.cli._text import printable
 
 _BAR_WIDTH = 10
 _NO_PATH = {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from groundwire_client.cli import printable
+from groundwire.printable_text import printable
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.options import reported, user_or_own
 from groundwire_pipelines.errors import PipelineError

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from groundwire_client.cli import printable
+from groundwire.printable_text import printable
 from groundwire_pipelines.errors import DefinitionError, PipelineError, StepError
 
 _CONVERSATION: Final = "Conversation"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import JsonValue
 
-from groundwire_client.cli import printable
+from groundwire.printable_text import printable
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.registry import actions
 from groundwire_pipelines.cli.options import AsJson, Folders, PipelineName, reported

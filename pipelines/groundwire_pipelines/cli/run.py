@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from rich.console import Console
 from rich.text import Text
 
+from groundwire.printable_text import printable
 from groundwire_client import GraphEdge, IndexScope
 from groundwire_client.cli import (
     AccessOptions,
@@ -24,7 +25,6 @@ from groundwire_client.cli import (
     given_scopes,
     json_or_text,
     print_notes,
-    printable,
     unknown_names,
     with_options,
 )

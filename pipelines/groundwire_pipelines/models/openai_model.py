@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
 import httpx2
 import openai
@@ -118,7 +119,7 @@ class OpenAIModel:
                 before its end.
         """
         body = _body(request, request.model or self._endpoint.name)
-        place = f"the model {body['model']} at {self._endpoint.url}"
+        place = f"the model {body['model']} at {_without_login(self._endpoint.url)}"
         seconds = self._endpoint.timeout_seconds
         try:
             async with self._client() as client, asyncio.timeout(seconds) as limit:
@@ -133,7 +134,7 @@ class OpenAIModel:
                 may_pass=True,
             ) from error
         except openai.OpenAIError as error:
-            raise _failure(error, place) from error
+            raise _failure(error, place, self._endpoint.key) from error
         except _RefusedReplyError as error:
             raise _refused(error, place) from error
         except (json.JSONDecodeError, RecursionError) as error:
@@ -159,7 +160,8 @@ class OpenAIModel:
             max_retries=self._endpoint.retries,
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(
-                event_hooks={"response": [partial(_bound, self._max_reply_bytes)]}
+                event_hooks={"response": [partial(_bound, self._max_reply_bytes)]},
+                follow_redirects=False,  # prompts have source texts, which are for this endpoint alone
             ),
         )
 
@@ -208,12 +210,31 @@ def _refused(error: _RefusedReplyError, place: str) -> StepError:
     return StepError("model-malformed", f"{place} {error}: check the base URL")
 
 
-def _failure(error: openai.OpenAIError, place: str) -> StepError:
+def _failure(error: openai.OpenAIError, place: str, key: str) -> StepError:
     if isinstance(error.__cause__, _RefusedReplyError):
         return _refused(error.__cause__, place)
+    if isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
+        advice = f"which is not followed: put where it leads into {URL_VARIABLE}, if you trust it"
+        return StepError("model-request-refused", f"{place} answered with a redirect ({error.status_code}), {advice}")
     rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
-    message = f"{place}: {str(error)[:_QUOTED_CHARACTERS]}"
+    message = f"{place}: {_masked(str(error), key)[:_QUOTED_CHARACTERS]}"
     return StepError(rule, message, may_pass=_may_pass(error))
+
+
+def _masked(text: str, key: str) -> str:
+    """What an endpoint says without the key that it was sent, in any of the forms in which it may send it back."""
+    forms = {key, quote(key), quote(key, safe=""), json.dumps(key)[1:-1], repr(key)[1:-1]}
+    for form in sorted(forms - {""}, key=len, reverse=True):
+        text = text.replace(form, "(the key)")
+    return text
+
+
+def _without_login(url: str) -> str:
+    """A URL without a user and password, which may be in it."""
+    try:
+        return str(httpx2.URL(url).copy_with(username=None, password=None))
+    except httpx2.InvalidURL:
+        return url
 
 
 def _may_pass(error: openai.OpenAIError) -> bool:

@@ -140,8 +140,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     scores that break the rules of its interface. Ask again, or without a rerank.
     """
     ERROR_REASON_BACKEND_UNAVAILABLE: _ErrorReason.ValueType  # 30
-    """UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
-    Try again. ActivateIndex and DeleteIndex may have made their change.
+    """UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request,
+    as a folder does that is read-only. Try again. ActivateIndex and DeleteIndex may have made their change.
     """
     ERROR_REASON_EMBEDDER_UNAVAILABLE: _ErrorReason.ValueType  # 31
     """UNAVAILABLE. The service that embeds queries for this index cannot be reached, takes too long, refuses the request,
@@ -286,8 +286,8 @@ ERROR_REASON_RERANKER_UNAVAILABLE: ErrorReason.ValueType  # 29
 scores that break the rules of its interface. Ask again, or without a rerank.
 """
 ERROR_REASON_BACKEND_UNAVAILABLE: ErrorReason.ValueType  # 30
-"""UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request.
-Try again. ActivateIndex and DeleteIndex may have made their change.
+"""UNAVAILABLE. The storage of the indexes, such as Milvus, cannot be reached, takes too long, or refuses the request,
+as a folder does that is read-only. Try again. ActivateIndex and DeleteIndex may have made their change.
 """
 ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 31
 """UNAVAILABLE. The service that embeds queries for this index cannot be reached, takes too long, refuses the request,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from groundwire.printable_text import one_line
 from groundwire_index.commands.options import EXIT_USAGE, Branch, Repository, checked_scope, fail, reporting_failures
 from groundwire_index.commands.storage import Place, with_storage
 from groundwire_index.commands.versions import pinned_scope
@@ -74,7 +76,8 @@ def _print_json(difference: "Difference") -> None:
 def _print_text(difference: "Difference") -> None:
     console = Console(markup=False, highlight=False, soft_wrap=True)
     old, new = difference.old.scope, difference.new.scope
-    console.print(f"{old.repository}: from {old.branch} {old.active_index} to {new.branch} {new.active_index}")
+    heading = f"{old.repository}: from {old.branch} {old.active_index} to {new.branch} {new.active_index}"
+    console.print(one_line(heading))
     nodes, edges = difference.node_counts(), difference.edge_counts()
     _print_counts(console, "nodes by kind", nodes.by_kind)
     _print_counts(console, "nodes by path", nodes.by_path)
@@ -84,7 +87,7 @@ def _print_text(difference: "Difference") -> None:
         console.print(f"changed nodes differ in: {fields}")
     for change in islice(difference.node_changes(), _NODES_SHOWN):
         differs = f" ({', '.join(change.fields)})" if change.fields else ""
-        console.print(f"{_SIGNS[change.change]} {change.id}{differs}")
+        console.print(one_line(f"{_SIGNS[change.change]} {change.id}{differs}"))
     count = sum(counts.total() for counts in nodes.by_kind.values())
     if count > _NODES_SHOWN:
         console.print(f"... and {count - _NODES_SHOWN:,} more nodes; --json lists all, and the edges")
@@ -98,7 +101,7 @@ def _print_counts(console: Console, heading: str, counts: Mapping["ChangeName", 
         column.justify = "right"
     names = sorted(sums, key=lambda name: (-sums[name], name))
     for name in names[:_PATHS_SHOWN]:
-        table.add_row(name or "(none)", *(f"{each[name]:,}" for each in counts.values()))
+        table.add_row(Text(one_line(name) or "(none)"), *(f"{each[name]:,}" for each in counts.values()))
     if len(names) > _PATHS_SHOWN:
         table.add_row(f"... {len(names) - _PATHS_SHOWN:,} more")
     table.add_row("all", *(f"{each.total():,}" for each in counts.values()))

@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from groundwire.printable_text import one_line, printable
 from groundwire_index.errors import OperatorError
 from groundwire_index.scope import Scope, name_problem, version_problem
 
@@ -34,7 +35,7 @@ def checked_scope(repository: str, branch: str, version: str = "") -> Scope:
 
 def fail(message: str, code: int = EXIT_FAILED) -> NoReturn:
     """Says on stderr why the command ends, and ends it."""
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {printable(message)}", file=sys.stderr)
     raise typer.Exit(code)
 
 
@@ -55,5 +56,5 @@ def reporting_failures(extra: str = "server") -> Iterator[None]:
 def message_of(error: OperatorError | OSError) -> str:
     """The error in one line."""
     if isinstance(error, OSError):
-        return f"{error.filename or 'the file system'}: {error.strerror or error}"
-    return str(error)
+        return one_line(f"{error.filename or 'the file system'}: {error.strerror or error}")
+    return one_line(str(error))

@@ -7,8 +7,11 @@ policy classes). So its name is never given to another content, and a pin of it 
 existed.
 """
 
+import errno
+import logging
 import os
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -20,7 +23,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from groundwire_index.nodes.policies import POLICIES_FILE
-from groundwire_index.scope import Scope, escaped
+from groundwire_index.scope import Scope, escaped, name_problem, version_problem
 from groundwire_index.store.errors import (
     BuildRefusedError,
     IndexDamagedError,
@@ -36,7 +39,11 @@ if TYPE_CHECKING:
     from groundwire_index.progress import Progress
     from groundwire_index.store.loaded import LoadedIndex
 
+_LOG = logging.getLogger(__name__)
 MOST_BRANCHES = 4_096
+_MOST_POINTER_BYTES = 1_024
+_PASSING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE))
+"""Failures of this process or of the volume, which another try may not have."""
 _SETTLED_NANOSECONDS = 1_000_000_000
 _ACTIVE = ".active"
 _TOMBSTONES = ".deleted"
@@ -66,7 +73,10 @@ class IndexStore:
         os.scandir(self.data).close()
 
     def scopes(self, is_wanted: Callable[[str], bool] = lambda repository: True) -> Iterator[Scope]:
-        """Every branch of the repositories that are wanted, sorted; no other repository is looked into."""
+        """Every branch of the repositories that are wanted, sorted; no other repository is looked into.
+
+        A folder that cannot be read has none, and the log says so.
+        """
         for repository, directory in _by_name(self.data):
             if is_wanted(repository):
                 for branch, _ in _by_name(directory):
@@ -74,7 +84,8 @@ class IndexStore:
 
     def versions(self, scope: Scope) -> list[str]:
         """The versions of a scope, sorted."""
-        return sorted(directory.name for directory in _visible_directories(self._branch(scope)))
+        names = (directory.name for directory in _visible_directories(self._branch(scope)))
+        return sorted(name for name in names if not version_problem(name))
 
     def listed(self) -> list[VersionEntry]:
         """See `Storage.listed`."""
@@ -89,19 +100,41 @@ class IndexStore:
         ]
 
     def active(self, scope: Scope) -> str:
-        """The active version of a scope, "" when there is none."""
+        """The active version of a scope, "" when there is none, or its pointer cannot be used; the log says why then.
+
+        A scope with such a pointer must not break the listings of all others.
+        """
         pointer = f"{self._branch(scope)}/{_ACTIVE}"
         try:
             state = os.stat(pointer)  # noqa: PTH116 - every call asks, and making a path takes longer than that
             written = (state.st_ino, state.st_mtime_ns)
             known, version = self._active.get(pointer, (None, ""))
             if known != written:
-                version = Path(pointer).read_text()
+                version = self._pointed_at(pointer)
                 # One that is swapped in the same tick of the clock could look the same, so a young one is read again.
                 if time.time_ns() - state.st_mtime_ns > _SETTLED_NANOSECONDS:
                     self._active[pointer] = (written, version)
         except (FileNotFoundError, NotADirectoryError):
             self._active.pop(pointer, None)
+            return ""
+        except OSError as error:
+            if error.errno in _PASSING:
+                raise
+            _LOG.error("%s cannot be read: %s", pointer, error.strerror)
+            return ""
+        return version
+
+    def _pointed_at(self, pointer: str) -> str:
+        """The version that a pointer names, "" where it names none. Raises OSError."""
+        # Opening a named pipe would wait for a writer.
+        descriptor = os.open(pointer, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            version = os.read(descriptor, _MOST_POINTER_BYTES).decode("ascii", "replace") if is_file else ""
+        finally:
+            os.close(descriptor)
+        if version_problem(version):
+            _LOG.error("%s names no version: activate one", pointer)
             return ""
         return version
 
@@ -278,11 +311,29 @@ def _remove_leftovers(branch: Path) -> None:
 
 
 def _by_name(parent: Path) -> list[tuple[str, Path]]:
-    """The directories of repositories or branches below a directory, sorted by their names."""
-    return sorted((unquote(path.name), path) for path in _visible_directories(parent))
+    """The directories of repositories or branches below a directory, sorted by their names.
+
+    Those that the store did not make are none: no scope leads to them.
+    """
+    named = ((unquote(path.name), path) for path in _visible_directories(parent))
+    return sorted((name, path) for name, path in named if not name_problem(name) and escaped(name) == path.name)
 
 
 def _visible_directories(parent: Path) -> list[Path]:
-    if not parent.is_dir():
+    try:
+        with os.scandir(parent) as entries:
+            return [parent / entry.name for entry in entries if not entry.name.startswith(".") and _is_directory(entry)]
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    except OSError as error:
+        if error.errno in _PASSING:
+            raise
+        _LOG.error("%s cannot be read: %s", parent, error.strerror)
+        return []
+
+
+def _is_directory(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle, or to where this process may not look
+        return False

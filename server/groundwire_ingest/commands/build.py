@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from groundwire.printable_text import one_line
 from groundwire_index.commands.options import (
     EXIT_USAGE,
     Branch,
@@ -123,7 +124,7 @@ def _listed(file: Path, *, says_more: bool) -> "tuple[IndexedRepository, ...]":
         return read_repositories(file)
     except YamlFileError as error:
         for problem in error.problems[:-1]:
-            print(f"error: {file}: {problem}", file=sys.stderr)
+            print(f"error: {one_line(f'{file}: {problem}')}", file=sys.stderr)
         fail(f"{file}: {error.problems[-1]}", EXIT_USAGE)
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from groundwire.printable_text import one_line
 from groundwire_index.storage import Storage
 from groundwire_ingest.repositories.indexing import Unchanged
 
@@ -27,23 +28,23 @@ def print_outcome(outcome: "BuildReport | Unchanged", storage: Storage) -> None:
 def unchanged_line(outcome: Unchanged) -> str:
     """That a version stays active."""
     scope = outcome.scope
-    return f"{scope.repository} {scope.branch}: unchanged, {scope.active_index} stays active"
+    return one_line(f"{scope.repository} {scope.branch}: unchanged, {scope.active_index} stays active")
 
 
 def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     console = Console(markup=False)  # names of a source are no markup
     scope = report.scope
     state = "active" if report.activated else "published, not active"
-    names = f"{scope.repository} {scope.branch} {scope.active_index}"
-    console.print(Text.assemble((names, "bold"), f" ({state}) from {report.source}"))
+    names = one_line(f"{scope.repository} {scope.branch} {scope.active_index}")
+    console.print(Text.assemble((names, "bold"), f" ({state}) from {one_line(str(report.source))}"))
     table = Table("what", "count", show_header=True)
     table.columns[1].justify = "right"
     table.add_row("nodes", f"{report.node_count:,}")
     for kind, count in report.kinds:
-        table.add_row(f"  {kind}", f"{count:,}")
+        table.add_row(f"  {one_line(kind)}", f"{count:,}")
     table.add_row("edges", f"{sum(count for _, count in report.edge_types):,}")
     for edge_type, count in report.edge_types:
-        table.add_row(f"  {edge_type}", f"{count:,}")
+        table.add_row(f"  {one_line(edge_type)}", f"{count:,}")
     if report.dropped_edges:
         table.add_row("dangling edges dropped", f"{report.dropped_edges:,}")
     table.add_row("texts embedded", f"{report.embedded:,}")
@@ -51,7 +52,7 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     table.add_row("files skipped, in whole or part", f"{len(report.skipped):,}")
     console.print(table)
     for pattern in report.unused_patterns:
-        console.print(f"--exclude {pattern}: no path matches this pattern", highlight=False, soft_wrap=True)
+        _print_line(console, f"--exclude {pattern}: no path matches this pattern")
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
         by_reason.setdefault(skipped.why, []).append(skipped.path)
@@ -59,6 +60,10 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
         # Where there is no such file, this is the only list.
         shown = len(paths) if skipped_file is None else _PATHS_SHOWN
         named = ", ".join(paths[:shown]) + (", ..." if len(paths) > shown else "")
-        console.print(f"skipped {len(paths):,}: {why}: {named}", highlight=False, soft_wrap=True)
+        _print_line(console, f"skipped {len(paths):,}: {why}: {named}")
     if report.skipped and skipped_file is not None:
-        console.print(f"all of them, by name: {skipped_file}", highlight=False, soft_wrap=True)
+        _print_line(console, f"all of them, by name: {skipped_file}")
+
+
+def _print_line(console: Console, line: str) -> None:
+    console.print(one_line(line), highlight=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from watchfiles import Change, watch
 
+from groundwire.printable_text import one_line
 from groundwire_index.commands.options import message_of
 from groundwire_index.errors import OperatorError
 from groundwire_index.storage import Storage
@@ -44,7 +45,8 @@ def watch_repositories(repositories: Sequence[Repository], indexer: Indexer, sto
     try:
         for each in repositories:
             watching.index(each)
-        print(f"watching {', '.join(str(each.path) for each in repositories)}; Ctrl-C ends it", flush=True)
+        paths_watched = one_line(", ".join(str(each.path) for each in repositories))
+        print(f"watching {paths_watched}; Ctrl-C ends it", flush=True)
         for paths in changes(set(roots.values()), data.resolve()):
             for each, root in roots.items():
                 if paths is None or any(path.is_relative_to(root) for path in paths):

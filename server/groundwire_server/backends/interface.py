@@ -197,8 +197,11 @@ class IndexSnapshot(Snapshot, Protocol):
 class Backend(Protocol):
     """Search, texts and the graph."""
 
-    def scopes(self, repositories: Scopes) -> list[Scope]:
-        """The repositories and branches of a set that may have an active version, whoever may see a node of it."""
+    def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
+        """The repositories and branches of both sets that may have an active version, whoever may see a node of it.
+
+        What is not granted is not read.
+        """
         ...
 
     def open(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter) -> IndexSnapshot:

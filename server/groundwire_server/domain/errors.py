@@ -116,13 +116,16 @@ class EmbeddingServiceUnavailableError(GroundwireError):
 
 
 class BackendUnavailableError(GroundwireError):
-    """The storage of the indexes does not answer; another try makes sense.
+    """The storage of the indexes does not answer, or refuses the request; another try makes sense.
 
     `cause` is for the log only, and has no part of the request.
     """
 
     def __init__(self, cause: str) -> None:
-        super().__init__(Reason.BACKEND_UNAVAILABLE, "the storage of the indexes does not answer; try again later")
+        super().__init__(
+            Reason.BACKEND_UNAVAILABLE,
+            "the storage of the indexes does not answer, or refuses the request; try again later",
+        )
         self.cause = cause
 
 

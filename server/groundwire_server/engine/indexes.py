@@ -35,6 +35,8 @@ class Indexes:
 
         Raises InvalidRequestError, PermissionDeniedError, NotFoundError and PreconditionError.
         """
+        # Before any scope is looked at: else the refusal would tell whether a pattern matches a hidden scope.
+        self._check_lifecycle(request)
         if not request.scopes:
             return await self._open(request, request.scope, call)
         parts = {own: await self._open(request, own, call) for own in request.scopes if not is_pattern(own)}
@@ -42,8 +44,9 @@ class Indexes:
         patterns = {own: Scopes.of(own) for own in request.scopes if is_pattern(own)}
         # Listed once, and each index opened once, by however many patterns it is meant.
         meant = Scopes(patterns=tuple(pair for own in patterns.values() for pair in own.patterns))
-        for scope in await call.wait_for(partial(self.backend.scopes, meant)) if patterns else ():
-            if scope not in known and request.granted.includes(scope.repository, scope.branch):
+        listed = partial(self.backend.scopes, meant, request.granted)
+        for scope in await call.wait_for(listed) if patterns else ():
+            if scope not in known:
                 with suppress(NotFoundError):  # the caller sees no node of it
                     parts[scope] = await self._open(request, scope, call)
                 _check_count(parts)
@@ -54,7 +57,7 @@ class Indexes:
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
         return UnionSnapshot([parts[own] for own in sorted(parts, key=id_prefix)])
 
-    async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
+    def _check_lifecycle(self, request: NodesRequest) -> None:
         tags = self.lifecycle_override_acl_tags
         allowed = ANY_CALLER in tags or not tags.isdisjoint(request.access.acl_tags_any)
         if request.lifecycle is not Lifecycle.ACTIVE and not allowed:
@@ -64,6 +67,7 @@ class Indexes:
                 {"field": "lifecycle"},
             )
 
+    async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
         asked = scope, request.access, request.lifecycle, request.filter
 
         def opened_at_once() -> IndexSnapshot | None:

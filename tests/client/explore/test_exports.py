@@ -45,6 +45,16 @@ def test_a_graph_is_a_flowchart() -> None:
     )
 
 
+def test_a_label_is_one_line_without_signs_that_steer() -> None:
+    """A line break would begin a statement of its own."""
+    name, kind = "a\n  click n0 call x\u2028b\u202e", "Calls\r\n  n0 --> n1\x1b"
+    nodes = [Placed(number, name, PLACE, 0, ()) for number in ("1", "2")]
+    told = mermaid_graph(nodes, [Edge(nodes[0], nodes[1], kind, "1", 3)])
+    told += mermaid_map([Part(f"{name}.py", 1), Part("b", 2)], {(f"{name}.py", "b"): 1})
+    assert len(told.splitlines()) == 2 * 4
+    assert not [sign for sign in "\u202e\x1b" if sign in told]
+
+
 def test_a_map_is_a_flowchart_with_the_most_frequent_edges_first() -> None:
     parts = [Part("src/", 1_000), Part("docs/", 2), Part("a.py", 1)]
     edges = {("docs/", "src/"): 2, ("a.py", "src/"): 30}

@@ -92,6 +92,44 @@ def test_a_request_that_is_too_large_is_refused(front: Front) -> None:
     assert post(front, {**CALL, "padding": "x" * (1 << 20)}).status_code == 413
 
 
+def test_there_is_no_stream_to_hold(front: Front) -> None:
+    """A GET of the protocol opens a stream that its client may keep for ever."""
+    token = {"Authorization": f"Bearer {front.site.token('shop')}", "Accept": "text/event-stream"}
+    for method in ("GET", "DELETE", "HEAD", "PUT"):
+        answer = httpx2.request(method, front.url, verify=False, headers=token)
+        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def test_two_origins_are_refused(front: Front) -> None:
+    own = front.url.removesuffix("/mcp")
+    token = f"Bearer {front.site.token('shop')}"
+    for origins in ((own, "http://evil.example"), (own, own)):
+        headers = [*ACCEPT.items(), ("Authorization", token), *(("Origin", origin) for origin in origins)]
+        answer = httpx2.post(front.url, verify=False, content=json.dumps(CALL), headers=headers)
+        assert answer.status_code == 403
+
+
+def test_connections_that_send_nothing_more_hold_no_place(front: Front) -> None:
+    """Silent ones, and those with a part of a head or of a body: the oldest goes for each that comes."""
+    address = httpx2.URL(front.url)
+    head = f"POST /mcp HTTP/1.1\r\nHost: {address.host}:{address.port}\r\n"
+    token = f"Authorization: Bearer {front.site.token('shop')}\r\n"
+    body = f"{head}{token}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{{"
+    with ExitStack() as opened:
+        for number in range(CONNECTIONS):
+            attacker = opened.enter_context(socket.create_connection((address.host, address.port), timeout=30))
+            attacker.sendall(("", head, body)[number % 3].encode())
+        assert post(front).status_code == 200
+
+
+def test_refused_requests_are_not_a_line_each(front: Front) -> None:
+    before = len(front.log)
+    for number in range(50):
+        assert post(front, Host=f"evil-{number}.example").status_code == 421
+    assert post(front).status_code == 200
+    assert len([line for line in front.log[before:] if "evil-" in line]) <= 1
+
+
 def is_open(connection: socket.socket) -> bool:
     try:
         return connection.recv(65_536) != b""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from groundwire.printable_text import printable
 from groundwire.tokens import TokenCounter
 from groundwire.v1 import query_pb2, scope_pb2
-from groundwire_client.cli import printable
 from support.retrieval_server import WorldServer
 from support.run_command import SCOPE, run
 
@@ -267,6 +267,7 @@ def test_a_server_must_be_named() -> None:
 
 
 def test_a_terminal_is_not_steered_by_sources() -> None:
+    assert printable("\u202ea") == "\ufffda"
     assert printable("a\tb\r\n\x1b]0;title\x07\x9b1m\x7f") == "a\tb\n␛]0;title␇\ufffd1m␡"
 
 

@@ -1,8 +1,10 @@
 import asyncio
+import json
 import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 from pydantic import JsonValue
@@ -71,6 +73,38 @@ def test_a_failure_names_the_model_that_was_asked() -> None:
     with scripted_server([Reply(status=404, body="{}")]) as server, pytest.raises(StepError) as caught:
         ask(server, request=request)
     assert caught.value.message.startswith(f"the model large at {server.url}")
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_prompt_is_sent_to_no_other_place(status: int, on_text: Callable[[str], None] | None) -> None:
+    """Prompts have source texts, and the endpoint is the only one that is trusted with them."""
+    with scripted_server(["stolen"]) as other:
+        redirect = Reply(status=status, body="{}", headers={"Location": f"{other.url}/chat/completions"})
+        with scripted_server([redirect]) as server, pytest.raises(StepError) as caught:
+            ask(server, on_text)
+    assert other.requests == []
+    assert caught.value.rule == "model-request-refused"
+    assert f"redirect ({status})" in caught.value.message
+
+
+@pytest.mark.parametrize("on_text", [None, [].append])
+@pytest.mark.parametrize("key", ["sk-secret", 'sk/"secret\\"+='])
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
+def test_an_error_quotes_no_key_that_comes_back(status: int, key: str, on_text: Callable[[str], None] | None) -> None:
+    told = f"no such key: Bearer {key}; {quote(key)}; " + "x" * 250 + key
+    body = json.dumps({"error": {"message": told, "key": key, "code": None}})
+    with scripted_server([Reply(status=status, body=body)]) as server, pytest.raises(StepError) as caught:
+        ask(server, on_text, key=key)
+    assert "secret" not in caught.value.message
+    assert "no such key: Bearer (the key); (the key)" in caught.value.message
+
+
+def test_an_error_names_no_login_of_the_address() -> None:
+    endpoint = ModelEndpoint("http://user:secret@127.0.0.1:1/v1", "small")
+    with pytest.raises(StepError, match=r"at http://127\.0\.0\.1:1/v1") as caught:
+        asyncio.run(OpenAIModel(endpoint, WordCounter()).complete(QUESTION))
+    assert "secret" not in caught.value.message
 
 
 @pytest.mark.parametrize("on_text", [None, [].append])

@@ -1,8 +1,11 @@
 """Which version answers whom: pins, activation, deletion, and names that nobody may learn."""
 
+import os
+import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +22,13 @@ from groundwire_server.backends.embedded.pool import IndexPool
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.access.names import Names
-from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import (
+    BackendUnavailableError,
+    GroundwireError,
+    NotFoundError,
+    PreconditionError,
+    Reason,
+)
 from groundwire_server.domain.indexes import MAX_NAMES, IndexNames, IndexSummary
 from groundwire_server.domain.texts.texts import StoredText, TextSize
 from support.calls import never_stop
@@ -31,6 +40,7 @@ PUBLIC = AccessContext()
 FINANCE = AccessContext(acl_tags_any=frozenset({"finance"}))
 OPEN = NodeAccess()
 HIDDEN = NodeAccess(acl_tags=("finance",))
+NOBODY = 65_534
 
 Put = Callable[..., None]
 
@@ -108,6 +118,49 @@ def test_a_deleted_version_is_gone_for_those_who_could_see_it(backend: EmbeddedB
     never = refusal(lambda: backend.open(V3, PUBLIC))
     assert renamed(refusal(lambda: backend.open(V1, PUBLIC)), V1, V3) == never
     assert never[:2] == (NotFoundError, Reason.INDEX_NOT_FOUND)
+
+
+@contextmanager
+def as_nobody(data: Path) -> Iterator[None]:
+    """Runs as a user whom the rights of files bind, who owns the data folder; root is bound by none."""
+    user = os.geteuid()
+    if user == 0:
+        for path in (data, *data.rglob("*")):
+            os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        for parent in data.parents:
+            parent.chmod(parent.stat().st_mode | stat.S_IXGRP | stat.S_IXOTH)
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def test_folders_without_rights_break_nothing_else(backend: EmbeddedBackend, put: Put, tmp_path: Path) -> None:
+    put(V1)
+    put(V2, activate=True)
+    for repository in ("closed", "closed-pointer", "closed-version"):
+        put(Scope(repository, "main", "v1"), activate=True)
+    locked = [tmp_path / "closed", tmp_path / "closed-pointer/main/.active", tmp_path / "closed-version/main/v1"]
+    modes = {path: path.stat().st_mode for path in (*locked, tmp_path / "shop/main")}
+    with as_nobody(tmp_path):
+        try:
+            for path in locked:
+                path.chmod(0)
+            listed = listing(backend, "", "", PUBLIC)
+            assert [(one.repository, one.active) for one in listed] == [
+                ("closed-pointer", False), ("shop", False), ("shop", True)]  # fmt: skip
+            assert Scope("closed", "main") not in backend.scopes(UNLIMITED.scopes, UNLIMITED.scopes)
+            for repository in ("closed", "closed-pointer", "closed-version"):
+                asked = partial(backend.open, Scope(repository, "main"), PUBLIC)
+                assert refusal(asked)[:2] == (NotFoundError, Reason.SCOPE_NOT_FOUND)
+            (tmp_path / "shop/main").chmod(0o500)
+            for change in (backend.activate, backend.delete):
+                assert refusal(partial(change, V1))[:2] == (BackendUnavailableError, Reason.BACKEND_UNAVAILABLE)
+            assert backend.open(V1, PUBLIC).index == "v1"
+        finally:
+            for path, mode in modes.items():
+                path.chmod(mode)
 
 
 def test_a_change_that_the_store_refuses_names_its_reason_and_version(backend: EmbeddedBackend, put: Put) -> None:

@@ -86,8 +86,17 @@ def test_what_is_not_granted_is_not_even_looked_into(data: Path, monkeypatch: py
         read.append(parent.relative_to(data))
         return [path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")]
 
+    def noted_active(_: IndexStore, scope: Scope) -> str:
+        read.append(Path(scope.repository, scope.branch))
+        return "v1"
+
     monkeypatch.setattr(directories, noted)
-    assert listed(EmbeddedBackend(data), PUBLIC, Scopes.parse(["shop::main"])) == ["main"]
+    granted = Scopes.parse(["shop::main"])
+    assert listed(EmbeddedBackend(data), PUBLIC, granted) == ["main"]
+    assert read == [Path(), Path("shop"), Path("shop/main")]
+    read.clear()
+    monkeypatch.setattr(IndexStore, "active", noted_active)
+    assert EmbeddedBackend(data).scopes(UNLIMITED.scopes, granted) == [Scope("shop", "main")]
     assert read == [Path(), Path("shop"), Path("shop/main")]
 
 

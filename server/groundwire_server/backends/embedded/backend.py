@@ -10,7 +10,7 @@ from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.pool import IndexPool, View
 from groundwire_server.backends.embedded.snapshot import EmbeddedSnapshot
 from groundwire_server.backends.embedded.visibility.row_selection import RowFilter, RowSelection
-from groundwire_server.backends.shared.refusals import refusals_of
+from groundwire_server.backends.shared.refusals import refusals_of, storage_told
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -32,22 +32,31 @@ class EmbeddedBackend:
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle = Lifecycle.ACTIVE, filter_: Filter = NO_FILTER
     ) -> EmbeddedSnapshot:
         """See `Backend.open`."""
-        return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
+        with storage_told():
+            return _snapshot(self._pool.view(scope, access), lifecycle, filter_)
 
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> EmbeddedSnapshot | None:
         """See `Backend.open_at_once`."""
-        view = self._pool.open_view(scope, access)
-        return None if view is None else _snapshot(view, lifecycle, filter_)
+        with storage_told():
+            view = self._pool.open_view(scope, access)
+            return None if view is None else _snapshot(view, lifecycle, filter_)
 
-    def scopes(self, repositories: Scopes) -> list[Scope]:
+    def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """See `Backend.scopes`."""
-        return [
-            scope
-            for scope in self._store.scopes(repositories.names_repository)
-            if repositories.includes(scope.repository, scope.branch) and self._store.active(scope)
-        ]
+
+        def is_wanted(repository: str) -> bool:
+            return meant.names_repository(repository) and granted.names_repository(repository)
+
+        with storage_told():
+            return [
+                scope
+                for scope in self._store.scopes(is_wanted)
+                if meant.includes(scope.repository, scope.branch)
+                and granted.includes(scope.repository, scope.branch)
+                and self._store.active(scope)
+            ]
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""
@@ -57,6 +66,12 @@ class EmbeddedBackend:
         self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
     ) -> tuple[IndexSummary, ...]:
         """See `IndexDirectory.list_indexes`. A damaged version is left out; the log names it."""
+        with storage_told():
+            return self._listed(repository, branch, access, scopes, checkpoint)
+
+    def _listed(
+        self, repository: str, branch: str, access: AccessContext, scopes: Scopes, checkpoint: Checkpoint
+    ) -> tuple[IndexSummary, ...]:
         summaries: list[IndexSummary] = []
         for scope in self._store.scopes(scopes.names_repository):
             checkpoint()
@@ -75,7 +90,8 @@ class EmbeddedBackend:
 
     def get_index(self, scope: Scope, access: AccessContext) -> tuple[IndexSummary, IndexNames]:
         """See `IndexDirectory.get_index`."""
-        view = self._pool.view(scope, access)
+        with storage_told():
+            view = self._pool.view(scope, access)
         return self._summary(view), view.caller.of(Lifecycle.ACTIVE).names
 
     def _summary(self, view: View) -> IndexSummary:
@@ -89,12 +105,12 @@ class EmbeddedBackend:
 
     def activate(self, scope: Scope) -> str:
         """See `IndexDirectory.activate`."""
-        with refusals_of(scope):
+        with storage_told(), refusals_of(scope):
             return self._store.activate(scope)
 
     def delete(self, scope: Scope) -> None:
         """See `IndexDirectory.delete`."""
-        with refusals_of(scope):
+        with storage_told(), refusals_of(scope):
             self._store.delete(scope)
 
 

@@ -190,11 +190,15 @@ class MilvusBackend:
         view = self._pool.open_view(scope, access)
         return None if view is None else _snapshot(view, lifecycle, filter_)
 
-    def scopes(self, repositories: Scopes) -> list[Scope]:
+    def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """See `Backend.scopes`. Which versions are active is asked when they are opened."""
         with outages_told():
             found = self._catalogue.scopes()
-        return [scope for scope in found if repositories.includes(scope.repository, scope.branch)]
+        return [
+            scope
+            for scope in found
+            if meant.includes(scope.repository, scope.branch) and granted.includes(scope.repository, scope.branch)
+        ]
 
     def check_readable(self) -> None:
         """See `IndexDirectory.check_readable`."""

@@ -10,7 +10,13 @@ from groundwire_index.store.errors import (
     VersionDeletedError,
     VersionNotFoundError,
 )
-from groundwire_server.domain.errors import GroundwireError, NotFoundError, PreconditionError, Reason
+from groundwire_server.domain.errors import (
+    BackendUnavailableError,
+    GroundwireError,
+    NotFoundError,
+    PreconditionError,
+    Reason,
+)
 
 
 def absence(asked: Scope, *, sees_active: bool, saw_it: bool) -> GroundwireError:
@@ -54,3 +60,12 @@ def refusals_of(scope: Scope) -> Iterator[None]:
     except IndexDamagedError as error:
         message = f"index {scope.active_index!r} is damaged and stays inactive: {error}"
         raise PreconditionError(Reason.INDEX_DAMAGED, message, scope.names) from error
+
+
+@contextmanager
+def storage_told() -> Iterator[None]:
+    """Turns what the file system refuses, such as a change of a read-only folder, into BackendUnavailableError."""
+    try:
+        yield
+    except OSError as error:
+        raise BackendUnavailableError(str(error)) from error

@@ -1,27 +1,19 @@
 """The operator's mapping file of the access mode `mtls`: it maps client certificates to grants."""
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
-from groundwire_server.domain.access.grants import Grant, Scopes
+from groundwire_server.domain.access.grants import Caller, Grant, Scopes
 from groundwire_server.domain.access.names import ANY, Names
+from groundwire_server.rpc.identity.certificate_names import CertificateNames
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://[^/*]+(?:/[^*]*\*?)?")
 _DNS = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class CertificateNames:
-    """The alternative names that a certificate was signed for; DNS names in lower case."""
-
-    uris: tuple[str, ...] = ()
-    dns_names: tuple[str, ...] = ()
 
 
 def _check_uri(uri: str) -> str:
@@ -51,12 +43,12 @@ class CertificatePattern(StrictModel):
             raise ValueError("must have either `uri` or `dns`")
         return self
 
-    def matches(self, names: CertificateNames) -> bool:
-        """True if one of the names matches."""
+    def match(self, names: CertificateNames) -> str | None:
+        """The first of the names that matches; None when none does."""
         if self.uri is not None:
             uris = Names.parse([self.uri])
-            return any(uri in uris for uri in names.uris)
-        return any(name == self.dns or self._covers(name) for name in names.dns_names)
+            return next((uri for uri in names.uris if uri in uris), None)
+        return next((name for name in names.dns_names if name == self.dns or self._covers(name)), None)
 
     def _covers(self, name: str) -> bool:
         first, dot, parent = name.partition(".")
@@ -103,10 +95,14 @@ class CertificateMapping(StrictModel):
     callers: Annotated[list[_Caller], Field(min_length=1)]
     trusted_proxies: list[CertificatePattern] = Field(default_factory=list)
 
-    def grant(self, names: CertificateNames) -> Grant | None:
-        """The grant of the first caller that matches; None when none does."""
-        return next((caller.grant for caller in self.callers if caller.certificate.matches(names)), None)
+    def caller(self, names: CertificateNames) -> Caller | None:
+        """The first caller that matches, known by the name that matches; None when none does."""
+        for caller in self.callers:
+            name = caller.certificate.match(names)
+            if name is not None:
+                return Caller(name, caller.grant)
+        return None
 
     def is_proxy(self, names: CertificateNames) -> bool:
         """True if the certificate belongs to a trusted proxy."""
-        return any(pattern.matches(names) for pattern in self.trusted_proxies)
+        return any(pattern.match(names) is not None for pattern in self.trusted_proxies)

@@ -1,28 +1,20 @@
 """Where a JSON Web Key Set comes from. Reading blocks for a bounded time: run it in a thread."""
 
+import asyncio
+import errno
+import os
 import ssl
-import time
-from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
-from urllib.error import HTTPError
-from urllib.request import (
-    HTTPDefaultErrorHandler,
-    HTTPErrorProcessor,
-    HTTPHandler,
-    HTTPSHandler,
-    OpenerDirector,
-    ProxyHandler,
-    Request,
-    getproxies,
-)
+
+import httpx2
 
 from groundwire_server.rpc.identity.json_web_keys import KeySetError
 
 MAX_SET_BYTES = 1_048_576
 READ_SECONDS = 5.0
 URL_PAUSE_SECONDS = 10.0
-_CHUNK_BYTES = 65_536
+_HEADERS = {"Accept": "application/jwk-set+json, application/json", "Accept-Encoding": "identity"}
 
 
 class KeySource(Protocol):
@@ -57,7 +49,10 @@ class KeyFile:
 
 
 class KeyUrl:
-    """An HTTP resource. Redirects are not followed. A withdrawn key is accepted until the next reading."""
+    """An HTTP resource. Redirects are not followed. A withdrawn key is accepted until the next reading.
+
+    The proxies that the environment names for https are used for https alone.
+    """
 
     period_seconds = 300.0
 
@@ -68,44 +63,46 @@ class KeyUrl:
         read_seconds: float = READ_SECONDS,
         pause_seconds: float = URL_PAUSE_SECONDS,
     ) -> None:
-        """`read_seconds` limits each read of the socket, and also the whole response."""
+        """`read_seconds` limits the whole exchange, from connecting to the last byte."""
         self.pause_seconds = pause_seconds
         self._max_bytes = max_bytes
         self._read_seconds = read_seconds
         self._url = url
-        self._opener = _opener()
+        self._authorities = ssl.create_default_context()
 
     def read(self) -> bytes:
         """The resource's content. Raises KeySetError."""
-        end = time.monotonic() + self._read_seconds
-        request = Request(self._url, headers={"Accept": "application/jwk-set+json, application/json"})
+        # A loop can give up at any moment, also while the server sends headers without end; a blocking read cannot.
+        return asyncio.run(self._read())
+
+    async def _read(self) -> bytes:
+        client = httpx2.AsyncClient(
+            verify=self._authorities, headers=_HEADERS, timeout=None, trust_env=self._url.startswith("https:")
+        )
         content = bytearray()
         try:
-            with self._opener.open(request, timeout=self._read_seconds) as response:
-                while len(content) <= self._max_bytes and (chunk := response.read1(_CHUNK_BYTES)):
+            async with asyncio.timeout(self._read_seconds), client, client.stream("GET", self._url) as reply:
+                if not reply.is_success:
+                    raise KeySetError(f"answers with HTTP status {reply.status_code}")
+                async for chunk in reply.aiter_raw():
                     content += chunk
-                    if time.monotonic() > end:
-                        raise KeySetError(f"takes longer than {self._read_seconds:g} s to answer")
-        except HTTPError as error:
-            raise KeySetError(f"answers with HTTP status {error.code}") from None
-        except (OSError, HTTPException) as error:
-            raise KeySetError(f"cannot be read: {' '.join(str(error).split())}") from None
+                    if len(content) > self._max_bytes:
+                        break
+        except TimeoutError:
+            raise KeySetError(f"takes longer than {self._read_seconds:g} s to answer") from None
+        except (OSError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise KeySetError(f"cannot be read: {_reason(error)}") from None
         return _bounded(bytes(content), self._max_bytes)
 
 
-def _opener() -> OpenerDirector:
-    """Follows no redirect, which might lead to plain HTTP, and uses no proxy for localhost."""
-    opener = OpenerDirector()
-    https_proxies = {scheme: proxy for scheme, proxy in getproxies().items() if scheme == "https"}
-    for handler in (
-        ProxyHandler(https_proxies),
-        HTTPHandler(),
-        HTTPSHandler(context=ssl.create_default_context()),
-        HTTPDefaultErrorHandler(),
-        HTTPErrorProcessor(),
-    ):
-        opener.add_handler(handler)
-    return opener
+def _reason(error: BaseException) -> str:
+    """What went wrong at first, in one line: the library only says that all attempts failed."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    number = error.errno if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else None
+    if number is not None and number in errno.errorcode:
+        return os.strerror(number)
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _bounded(content: bytes, max_bytes: int) -> bytes:

@@ -1,7 +1,6 @@
 """Mode `mtls`: callers are known by their certificates, which the TLS handshake has verified."""
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
@@ -10,7 +9,8 @@ from groundwire_server.domain.access.grants import Caller
 from groundwire_server.domain.errors import Reason, UnauthenticatedError
 from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.identity.authenticator import Authenticator, refused
-from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames
+from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping
+from groundwire_server.rpc.identity.certificate_names import CertificateNames, checked_names, names_of
 from groundwire_server.rpc.identity.peer_certificates import PeerCertificates
 
 FORWARDED_KEY = "x-forwarded-client-cert"
@@ -61,7 +61,7 @@ def _unquoted(value: str) -> str:
 
 
 _REMEMBERED = 4_096
-"""For how many certificates the grant is remembered."""
+"""For how many certificates their names, and their callers, are remembered."""
 
 
 class CertifiedCallers(Authenticator):
@@ -75,42 +75,36 @@ class CertifiedCallers(Authenticator):
     def __init__(self, mapping: CertificateMapping, certificates: PeerCertificates) -> None:
         """`certificates` checks forwarded certificates; that of the peer itself was checked before."""
         self._certificates = certificates
-        self._grant = lru_cache(_REMEMBERED)(mapping.grant)
+        self._names_of = lru_cache(_REMEMBERED)(names_of)
+        self._known = lru_cache(_REMEMBERED)(mapping.caller)
         self._is_proxy = lru_cache(_REMEMBERED)(mapping.is_proxy)
 
     async def authenticate(self, context: CallContext) -> Caller:
-        """The name in the caller's certificate and what it grants.
+        """The name in the caller's certificate that the mapping lists, and what it grants.
 
         Raises UnauthenticatedError, IdentityUnavailableError.
         """
-        names = self._caller(context)
-        grant = self._grant(names)
-        if grant is None:
+        caller = self._known(self._names(context))
+        if caller is None:
             raise refused("certificate", "no caller is known by the names in this certificate")
-        return Caller((*names.uris, *names.dns_names)[0], grant)
+        return caller
 
-    def _caller(self, context: CallContext) -> CertificateNames:
-        peer = _peer(context.auth_context())
+    def _names(self, context: CallContext) -> CertificateNames:
+        peer = self._names_of(b"".join(context.auth_context().get("x509_pem_cert", ())))
         forwarded = [value for key, value in context.invocation_metadata() or () if key == FORWARDED_KEY]
         if not self._is_proxy(peer):
             if forwarded:
                 raise refused("proxy", f"this peer is no trusted proxy; call without {FORWARDED_KEY}")
-            return _checked(peer)
+            return peer
         if not forwarded:
             raise UnauthenticatedError(
                 Reason.IDENTITY_REQUIRED, f"the proxy forwards no certificate of its caller in {FORWARDED_KEY}"
             )
         certificate = _forwarded(forwarded)
-        if certificate.pem is not None:
-            self._certificates.check_pem(certificate.pem)
-        return _checked(certificate.names)
-
-
-def _peer(properties: Mapping[str, Iterable[bytes]]) -> CertificateNames:
-    return CertificateNames(
-        uris=tuple(value.decode("utf-8", "replace") for value in properties.get("peer_uri", ())),
-        dns_names=tuple(value.decode("utf-8", "replace").lower() for value in properties.get("peer_dns", ())),
-    )
+        if certificate.pem is None:
+            return checked_names(certificate.names)
+        self._certificates.check_pem(certificate.pem)
+        return self._names_of(certificate.pem)
 
 
 def _forwarded(headers: list[str | bytes]) -> ForwardedCertificate:
@@ -121,10 +115,3 @@ def _forwarded(headers: list[str | bytes]) -> ForwardedCertificate:
         return forwarded_certificate(header)
     except ValueError:
         raise refused("proxy", f"{FORWARDED_KEY} is not one element of the form that Envoy documents") from None
-
-
-def _checked(names: CertificateNames) -> CertificateNames:
-    """The names; at most one may be a URI, as SPIFFE requires (X.509-SVID §2)."""
-    if len(names.uris) > 1:
-        raise refused("certificate", "the certificate has more than one URI as its name; SPIFFE allows one")
-    return names

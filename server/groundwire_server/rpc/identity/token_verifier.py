@@ -19,6 +19,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 LEEWAY_SECONDS = 30
 """How far the clocks of issuer and server may differ."""
 _NEEDED = ("iss", "aud", "exp")
+_TIMES = ("exp", "nbf", "iat")
 _TYPES = ("jwt", "at+jwt", "application/at+jwt")
 """Tokens of other types serve other purposes, such as logout, and may be signed with the same key (RFC 8725 §3.11).
 Most access tokens still have the type JWT, so not only the type of RFC 9068 is accepted."""
@@ -44,7 +45,7 @@ class TokenRules:
 
 def expires(claims: Claims) -> int:
     """When a verified token expires, in seconds since 1970, as the library has read it."""
-    return int(cast("float | str", claims["exp"]))
+    return int(cast("float", claims["exp"]))
 
 
 class TokenVerifier:
@@ -78,6 +79,9 @@ class TokenVerifier:
             )
         except (broken.PyJWTError, ValueError, OverflowError, RecursionError) as error:
             raise refused(*_RULES.get(type(error), _MALFORMED)) from None
+        # The library also takes the texts of numbers, which RFC 7519 §2 does not.
+        if not all(_is_number(claims[name]) for name in _TIMES if name in claims):
+            raise refused("claims", f"the token's claims {', '.join(_TIMES)} must be numbers of seconds")
         # An endless token could be revoked only by withdrawing the key that signed it.
         longest = self._rules.max_lifetime_seconds
         if expires(claims) > time.time() + longest + LEEWAY_SECONDS:
@@ -102,3 +106,7 @@ class TokenVerifier:
         if "crit" in header or "b64" in header:
             raise refused("malformed", "the token's header asks for extensions that this server does not know")
         return key_id, str(algorithm)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

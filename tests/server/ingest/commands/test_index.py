@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.program import run, run_ok
+from support.jsonl import edge, node
+from support.program import run, run_ok, write_jsonl
 
 ONE = ("--repository", "shop", "--branch", "main", "--embedder", "none")
 
@@ -49,6 +50,21 @@ def test_a_service_that_cannot_be_meant_is_no_model(tmp_path: Path, shop: Path, 
     done = run("index", shop, *ONE[:-1], embedder, "--data", tmp_path / "data")
     assert done.returncode
     assert f"error: {problem}" in done.stderr
+
+
+def test_a_report_shows_signs_in_place_of_those_that_steer_the_terminal(tmp_path: Path) -> None:
+    signs = "\u202e\x1b[31m\x9b"
+    nodes = [node(name, f"def {name}(): pass", None) for name in ("a", "b")]
+    source = write_jsonl(tmp_path / "no\u202des.jsonl", [*nodes, edge("cs::a", "cs::b", f"Calls{signs}")])
+    command = ("index", source, "-r", "sh\u202eop", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
+    built, unchanged = run_ok(*command, "--version", "v1"), run_ok(*command)
+    more = write_jsonl(tmp_path / "more.jsonl", [*nodes, node(f"c{signs}", "c", None, path=f"c{signs}.cs")])
+    run_ok("index", more, *command[2:], "--version", "v2")
+    compared = run_ok("diff", "v1", "v2", "-r", "sh\u202eop", "-b", "main", "--data", tmp_path / "data")
+    failed = run("index", tmp_path / f"absent{signs}", *command[2:]).stderr
+    for told in (built, unchanged, compared, failed):
+        assert not [sign for sign in "\u202e\u202d\x1b\x9b" if sign in told]
+        assert "\N{REPLACEMENT CHARACTER}" in told
 
 
 def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:

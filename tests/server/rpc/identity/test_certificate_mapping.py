@@ -7,10 +7,11 @@ from pydantic import ValidationError
 
 from groundwire_server.config import SettingsError
 from groundwire_server.domain.access.access import Bounds
-from groundwire_server.domain.access.grants import Scopes
+from groundwire_server.domain.access.grants import Grant, Scopes
 from groundwire_server.domain.access.names import Names
 from groundwire_server.rpc.identity.access_modes import read_mapping
-from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificateNames, CertificatePattern
+from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificatePattern
+from groundwire_server.rpc.identity.certificate_names import CertificateNames
 
 FILE = """
 callers:
@@ -40,8 +41,13 @@ def mapping(tmp_path: Path) -> CertificateMapping:
     return read_mapping(path, CertificateMapping)
 
 
+def granted(mapping: CertificateMapping, names: CertificateNames) -> Grant | None:
+    caller = mapping.caller(names)
+    return caller.grant if caller else None
+
+
 def test_the_first_caller_that_matches_counts(mapping: CertificateMapping) -> None:
-    checkout = mapping.grant(CertificateNames(("spiffe://mesh/ns/shop/sa/checkout",)))
+    checkout = granted(mapping, CertificateNames(("spiffe://mesh/ns/shop/sa/checkout",)))
     assert checkout is not None
     assert (checkout.tenants, checkout.clearance_level) == (Names(frozenset({"acme"})), 2)
     assert checkout.acl_tags == Names(frozenset({"finance"}), ("slack:",))
@@ -49,10 +55,10 @@ def test_the_first_caller_that_matches_counts(mapping: CertificateMapping) -> No
     assert checkout.bounds == Bounds(
         collections=Names.parse(["handbook", "manual-*"]), workflows=Names(), document_versions=Names.parse(["v*"])
     )
-    other = mapping.grant(CertificateNames(("spiffe://mesh/ns/shop/sa/other",)))
+    other = granted(mapping, CertificateNames(("spiffe://mesh/ns/shop/sa/other",)))
     assert other is not None
     assert (other.tenants, other.administration, other.bounds) == (Names(), Scopes(), Bounds())
-    assert mapping.grant(CertificateNames(dns_names=("reports.example",))) == other
+    assert granted(mapping, CertificateNames(dns_names=("reports.example",))) == other
 
 
 @pytest.mark.parametrize(
@@ -68,7 +74,15 @@ def test_the_first_caller_that_matches_counts(mapping: CertificateMapping) -> No
     ids=str,
 )
 def test_any_other_certificate_is_nobodys(mapping: CertificateMapping, names: CertificateNames) -> None:
-    assert mapping.grant(names) is None
+    assert granted(mapping, names) is None
+
+
+def test_a_caller_is_known_by_the_name_that_matches(mapping: CertificateMapping) -> None:
+    """The names before it are not the mapping's: an operator would look for them in vain."""
+    names = CertificateNames(("spiffe://elsewhere/a",), ("other.example", "reports.example"))
+    caller = mapping.caller(names)
+    assert caller is not None
+    assert caller.subject == "reports.example"
 
 
 def test_a_proxy_is_who_is_listed_as_one(mapping: CertificateMapping) -> None:
@@ -92,7 +106,7 @@ def test_a_proxy_is_who_is_listed_as_one(mapping: CertificateMapping) -> None:
 )
 def test_what_a_pattern_means(pattern: dict[str, str], name: str, meant: bool) -> None:
     names = CertificateNames((name,)) if "uri" in pattern else CertificateNames(dns_names=(name,))
-    assert CertificatePattern.model_validate(pattern).matches(names) is meant
+    assert CertificatePattern.model_validate(pattern).match(names) == (name if meant else None)
 
 
 @pytest.mark.parametrize(

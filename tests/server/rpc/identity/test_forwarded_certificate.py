@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.rpc.identity.certificate_mapping import CertificateNames
+from groundwire_server.rpc.identity.certificate_names import CertificateNames
 from groundwire_server.rpc.identity.mtls_callers import forwarded_certificate
 
 HASH = "Hash=468ed33be74eee6556d90c0149c1309e9ba61d6425303443c0748a02dd8de688"

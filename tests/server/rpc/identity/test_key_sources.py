@@ -53,6 +53,18 @@ def test_an_answer_that_never_ends_is_given_up(site: HttpSite) -> None:
         KeyUrl(site.url, read_seconds=0.2).read()
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [b"HTTP/1.1 200 OK\r\nX: ".ljust(20), b"HTTP/1.1 100 Continue\r\n\r\n", b""],
+    ids=["headers", "continue", "nothing"],
+)
+def test_an_answer_that_never_begins_is_given_up(site: HttpSite, sent: bytes) -> None:
+    """Each byte comes in time, and the whole never does."""
+    site.drips_before, site.drips = sent, not sent
+    with pytest.raises(KeySetError, match=r"takes longer than 0\.5 s to answer"):
+        KeyUrl(site.url, read_seconds=0.5).read()
+
+
 @pytest.mark.parametrize("kind", ["file", "url"])
 def test_a_set_that_is_too_long_is_told(site: HttpSite, tmp_path: Path, kind: str) -> None:
     site.body = b" " * 101
