@@ -83,7 +83,7 @@ class TreeSource:
         map_ = reading.resolved()
         map_.edges.add(services.edges())
         yield from map_.late_facts(self._access.may_name)
-        yield from compiled.join(map_.edges.sorted(), map_.facts)
+        yield from compiled.join(map_.edges.sorted(), map_.facts, workers)
 
     def _stated(self, nodes: Iterable[SourceNode], services: "_Services", reading: TreeReading) -> Iterator[SourceNode]:
         """The nodes of a file with what its path decides."""

@@ -133,6 +133,7 @@ def test_what_is_replaced_while_folders_are_listed_is_not_followed(
 ) -> None:
     root = make_tree({"a/.gitignore": "x.py\n", "a/b/c.py": "x = 1\n", "a/x.py": "x = 1\n", "d.py": "x = 1\n"})
     (tmp_path / "secret").write_text("c.py\n")
+
     @contextmanager
     def swapped(*place: Any) -> Iterator[Sequence[os.DirEntry[str]]]:
         with scan_below(*place) as entries:
