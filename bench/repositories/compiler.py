@@ -13,7 +13,7 @@ import typer
 from bench.shared.results import Grid, explained, write_results
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
-from groundwire_ingest.scip.documents import Document, documents
+from groundwire_ingest.scip.documents import outline
 from groundwire_ingest.scip.indexes import base_folder
 from groundwire_ingest.scip.links import REPLACED
 from groundwire_ingest.tree.source import TreeSource
@@ -148,8 +148,10 @@ def _covered(root: Path, tree: Tree) -> frozenset[str]:
     paths = {node.path for node in tree.nodes.values()}
     covered: set[str] = set()
     for index in sorted(root.rglob(f"*{COMPILER_INDEX_SUFFIX}")):
-        base = base_folder(root, index.relative_to(root).as_posix(), paths)
-        covered |= {base + one.path for one in documents(index) if isinstance(one, Document)} & paths
+        path = index.relative_to(root).as_posix()
+        held = outline(root, path)
+        base = base_folder(held, path, paths)
+        covered |= {base + place.path for place in held.documents} & paths
     return frozenset(covered - tree.skipped)
 
 

@@ -5,6 +5,9 @@ from groundwire_index.scope import MAX_ID_LENGTH
 MAX_ACCESS_VALUE_LENGTH = 256
 """Characters of a tenant, an ACL tag, a classification label or an edge type."""
 
+MAX_EDGE_TYPES = 1_000
+"""How many types the edges of an index may have: `GetIndex` lists them."""
+
 RESPONSE_BYTES = 4 * 1024 * 1024
 """The size that a gRPC client accepts by default; no response is larger, and every text of an index fits one."""
 _BYTES_BESIDE_A_TEXT = 2_256 + 3 * MAX_ID_LENGTH

@@ -7,13 +7,14 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from groundwire_ingest.errors import IngestError
+from groundwire_ingest.files_below import read_below, regular_files_below, scan_below, size_below
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """How large the files of a zipped source may be together, unpacked."""
@@ -87,15 +88,14 @@ def open_archive(path: Path, layout: ArchiveLayout) -> ArchiveFiles | None:
 class _FolderFiles:
     def __init__(self, root: Path, layout: ArchiveLayout) -> None:
         self._root = root
-        own = (entry for entry in root.iterdir() if layout.belongs(entry.name))
-        self.names = frozenset(_name_below(root, file) for entry in own for file in _files_below(entry))
+        self.names = frozenset(_utf8_name(root, name) for name in _belonging(root, layout))
 
     def place(self, name: str) -> str:
         return str(self._root / name)
 
     def read(self, name: str) -> bytes:
         try:
-            return (self._root / name).read_bytes()
+            return read_below(self._root, name, size_below(self._root, name))
         except OSError as error:
             raise IngestError(f"{self.place(name)}: cannot be read ({error.strerror})") from error
 
@@ -177,19 +177,17 @@ def _check_size(place: str, unpacked: int, packed: int, most: int, free: int) ->
         )
 
 
-def _files_below(entry: Path) -> Iterable[Path]:
-    """The regular files at or below `entry`, links aside."""
-    if entry.is_symlink():
-        return
-    if entry.is_dir():
-        for child in entry.iterdir():
-            yield from _files_below(child)
-    elif entry.is_file():
-        yield entry
+def _belonging(root: Path, layout: ArchiveLayout) -> Iterator[str]:
+    """The regular files of a source, links aside, by their paths below its top."""
+    with scan_below(root, "") as entries:
+        own = [entry for entry in entries if layout.belongs(entry.name)]
+        folders = [entry.name for entry in own if entry.is_dir(follow_symlinks=False)]
+        yield from (entry.name for entry in own if entry.is_file(follow_symlinks=False))
+    for folder in folders:
+        yield from regular_files_below(root, folder)
 
 
-def _name_below(root: Path, file: Path) -> str:
-    name = file.relative_to(root).as_posix()
+def _utf8_name(root: Path, name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError as error:
@@ -198,14 +196,30 @@ def _name_below(root: Path, file: Path) -> str:
 
 
 def _folder_top(path: Path, layout: ArchiveLayout) -> Path | None:
-    """The folder that holds the markers: this one, or the only one in it."""
-    tops = [path]
-    visible = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
-    if len(visible) == 1 and visible[0].is_dir():
-        tops.append(visible[0])
+    """The folder that holds the markers: this one, or the only one in it, links aside."""
+    tops = [""]
+    with scan_below(path, "") as entries:
+        visible = [entry for entry in entries if not entry.name.startswith(".")]
+        if len(visible) == 1 and visible[0].is_dir(follow_symlinks=False):
+            tops.append(visible[0].name)
     return next(
-        (top for top in tops if any(all((top / name).is_file() for name in marker) for marker in layout.markers)), None
+        (
+            path / top
+            for top in tops
+            if any(all(_is_file(path, f"{top}/{name}".lstrip("/")) for name in marker) for marker in layout.markers)
+        ),
+        None,
     )
+
+
+def _is_file(root: Path, name: str) -> bool:
+    try:
+        size_below(root, name)
+    except PermissionError:
+        raise
+    except OSError:
+        return False
+    return True
 
 
 def _opened(path: Path) -> zipfile.ZipFile:

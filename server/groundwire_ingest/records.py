@@ -131,7 +131,15 @@ class UnusedPattern:
     text: str
 
 
-SourceRecord: TypeAlias = SourceNode | SourceEdge | LateFacts | SkippedFile | UnusedPattern
+@dataclass(frozen=True, slots=True)
+class DerivedNames:
+    """Says that the names of later nodes follow from paths and symbols of files, so the source cannot shorten one.
+
+    A node whose id is too long is then skipped with its edges, and the build goes on.
+    """
+
+
+SourceRecord: TypeAlias = SourceNode | SourceEdge | LateFacts | SkippedFile | UnusedPattern | DerivedNames
 
 
 class Source(Protocol):

@@ -1,7 +1,7 @@
-"""Processes that read untrusted text: each task has a limit of memory and of processor time.
+"""Processes that read untrusted text: each task has a limit of memory, of processor time and of time at all.
 
 Parsers are C code, and some texts make them take gigabytes or minutes, or end their process. Here only a worker ends:
-its task is given up, and the next one gets a fresh worker.
+its task is given up, and the next one gets a fresh worker. When the process that started them ends, so do they.
 """
 
 import gc
@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
 from multiprocessing.reduction import ForkingPickler
-from threading import Lock
+from threading import Lock, Thread
 from typing import TypeVar
 
 from groundwire_ingest.processes import MOST_PROCESSES, no_imports_from_the_working_folder, processor_count
@@ -31,6 +31,9 @@ MOST_MEMORY = 1 << 30
 """Bytes of a worker's data, its libraries included."""
 SECONDS, SECONDS_A_MEGABYTE = 10, 50
 """Of processor time for one task. Real texts take less than a quarter."""
+WAIT_SECONDS, WAITS_A_SECOND = 60, 20
+"""How long a task is waited for: so long, and so many times its processor time, since other programs may be busy. Only
+a task that waits itself, such as for a file system that does not answer, takes longer."""
 
 _RESULTS_AHEAD = 32
 """How many results at most wait for an earlier one."""
@@ -116,12 +119,12 @@ class Workers:
         reply = worker.ask(function, task, seconds)
         if reply is None:
             exit_code = self._end(worker)
-            if exit_code == -signal.SIGPROF:
-                return GivenUp(_why(exit_code, seconds))
+            if exit_code == -signal.SIGPROF or worker.is_overdue:
+                return GivenUp(_why(exit_code, seconds, is_overdue=worker.is_overdue))
             worker = self._start()
             reply = worker.ask(function, task, seconds)
         if reply is None:
-            return GivenUp(_why(self._end(worker), seconds))
+            return GivenUp(_why(self._end(worker), seconds, is_overdue=worker.is_overdue))
         self._idle.append(worker)
         result, error = reply
         if error is not None:
@@ -148,14 +151,19 @@ class _Worker:
         self._connection, other = _CONTEXT.Pipe()
         self.process = _CONTEXT.Process(target=_work, args=(other,), daemon=True)
         self.process.start()
+        self.is_overdue = False
         other.close()
 
     def ask(
         self, function: Callable[[Task], Result], task: Task, seconds: int
     ) -> tuple[Result, Exception | None] | None:
-        """The result or what was raised; None when the process has ended."""
+        """The result or what was raised; None when the process has ended, or was ended because it is overdue."""
         try:
             self._connection.send((function, task, seconds))
+            if not self._connection.poll(_wait_seconds(seconds)):
+                self.is_overdue = True
+                self.process.kill()
+                return None
             reply: tuple[Result, Exception | None] = self._connection.recv()
         except (EOFError, OSError):
             return None
@@ -170,7 +178,13 @@ class _Worker:
         return exit_code
 
 
-def _why(exit_code: int | None, seconds: int) -> str:
+def _wait_seconds(seconds: int) -> int:
+    return WAIT_SECONDS + WAITS_A_SECOND * seconds
+
+
+def _why(exit_code: int | None, seconds: int, *, is_overdue: bool) -> str:
+    if is_overdue:
+        return f"is not read within {_wait_seconds(seconds)} s"
     if exit_code == -signal.SIGPROF:
         return f"takes more than {seconds} s of processor time to read"
     return f"ends the process that reads it, usually because it takes more than {MOST_MEMORY >> 20} MB of memory"
@@ -182,6 +196,7 @@ def _work(connection: Connection) -> None:
     _limit(resource.RLIMIT_DATA, MOST_MEMORY)
     _limit(resource.RLIMIT_CORE, 0)  # what it reads may be confidential
     gc.freeze()
+    Thread(target=_end_with_starter, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
             function, task, seconds = connection.recv()
@@ -192,6 +207,14 @@ def _work(connection: Connection) -> None:
                 os._exit(1)
             signal.setitimer(signal.ITIMER_PROF, 0)  # not after the reply: the next task would pay for this one
             connection.send_bytes(reply)
+
+
+def _end_with_starter() -> None:
+    """A worker at work does not see that the other end of its connection is closed."""
+    starter = parent_process()
+    if starter is not None:
+        starter.join()
+    os._exit(1)
 
 
 def _limit(what: int, most: int) -> None:

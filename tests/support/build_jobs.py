@@ -6,6 +6,7 @@ import re
 import signal
 import time
 from pathlib import Path
+from threading import Event
 
 from groundwire_ingest.processes import Advance
 
@@ -32,7 +33,7 @@ def hold(path: Path, advance: Advance) -> None:
 
 
 def do(task: str) -> str:
-    """The task in capitals; some tasks raise, take memory or run for ever."""
+    """The task in capitals; some tasks raise, take memory, run or wait for ever."""
     match task:
         case "raise":
             raise ValueError("torn")
@@ -40,7 +41,14 @@ def do(task: str) -> str:
             return str(len(bytearray(2 << 30)))
         case "search for ever":
             re.match("(a|a)*b", "a" * 64)
+        case "wait for ever":
+            Event().wait()
     return task.upper()
+
+
+def hold_locked(path: Path) -> None:
+    """Locks a file for as long as the process lives, as a task."""
+    hold(path, lambda _: None)
 
 
 def die_once(marker: Path) -> str:

@@ -54,6 +54,15 @@ def document(path: str, entry: Entry, *, holds_text: bool = False) -> scip_pb2.D
     return made
 
 
+def encoded_varint(value: int) -> bytes:
+    """A number as protobuf writes it."""
+    varint = b""
+    while value > 0x7F:
+        varint += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return varint + bytes([value])
+
+
 def index(documents: Iterable[scip_pb2.Document], project_root: str = "file:///build") -> bytes:
     """A whole index."""
     metadata = scip_pb2.Metadata(project_root=project_root, tool_info=scip_pb2.ToolInfo(name="test"))

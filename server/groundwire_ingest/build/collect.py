@@ -1,7 +1,8 @@
 """From a source's records to the nodes and edges of one index, with every rule that all sources share.
 
 A text that no response could hold is cut. Refused: a node named twice, an id that is malformed or too long, access data
-stated on some nodes only, an edge to a node that is not there. Nothing has been written when a rule is broken.
+stated on some nodes only, an edge to a node that is not there, too many types of edges. Nothing has been written when
+a rule is broken.
 """
 
 import pickle
@@ -16,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import EdgeTable
+from groundwire_index.limits import MAX_EDGE_TYPES
 from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import (
+    DerivedNames,
     LateFacts,
     SkippedFile,
     SourceEdge,
@@ -55,6 +58,11 @@ class EdgeColumns:
         self._from.append(from_number)
         self._to.append(to_number)
         self._type.append(self._types.setdefault(edge.edge_type, len(self._types)))
+        if len(self._types) > MAX_EDGE_TYPES:
+            raise IngestError(
+                f"{edge.origin}: edge type {edge.edge_type[:80]!r} is one more than the {MAX_EDGE_TYPES} that an index "
+                "may have; a type is a kind of dependency, such as Calls, and not its ends"
+            )
         self._confidences.append(edge.confidence)
         self._lines.append(edge.line)
         pickle.dump(edge.origin, self._origins)
@@ -145,6 +153,8 @@ class _Reading:
 
     def __init__(self, scope: Scope, spool: NodeSpool, edges: EdgeColumns) -> None:
         self._scope, self._spool, self._edges = scope, spool, edges
+        self._skips_long_ids = False
+        self._left_out: dict[str, str] = {}
         self._keys: dict[str, int] = {}
         self._places = array("q")
         self._parts: dict[str, list[str]] = {}
@@ -157,11 +167,13 @@ class _Reading:
     def add(self, record: SourceRecord) -> None:
         """Takes the next record."""
         if isinstance(record, SourceEdge):
-            self._edges.add(record, self._number(record.from_key), self._number(record.to_key))
+            self._add_edge(record)
         elif isinstance(record, SkippedFile):
             self._skipped.append(record)
         elif isinstance(record, UnusedPattern):
             self._unused_patterns.append(record.text)
+        elif isinstance(record, DerivedNames):
+            self._skips_long_ids = True
         elif isinstance(record, LateFacts):
             self._add_facts(record)
         else:
@@ -191,7 +203,22 @@ class _Reading:
         skipped, unused = tuple(self._skipped), tuple(self._unused_patterns)
         return Collected(nodes, edges, skipped, unused, dropped, self._dimension)
 
+    def _add_edge(self, edge: SourceEdge) -> None:
+        if self._left_out and not self._left_out.keys().isdisjoint((edge.from_key, edge.to_key)):
+            return
+        self._edges.add(edge, self._number(edge.from_key), self._number(edge.to_key))
+
+    def _leave_out(self, node: SourceNode) -> None:
+        """Names the file of a node whose id is too long, each file once."""
+        if node.path not in self._left_out.values():
+            why = f"the id of a node has more than {MAX_ID_LENGTH} bytes; shorten the file's path or the symbol"
+            self._skipped.append(SkippedFile(node.path, why))
+        self._left_out[node.key] = node.path
+
     def _add_node(self, node: SourceNode) -> None:
+        if self._skips_long_ids and _is_long(node, self._scope):
+            self._leave_out(node)
+            return
         key = node.key
         number = self._number(key)
         if self._places[number] != _NOWHERE:
@@ -249,7 +276,11 @@ def _id_problem(node: SourceNode, scope: Scope) -> str:
         return f"{node.origin}: kind {node.kind!r} {problem}"
     if not node.local_id:
         return f"{node.origin}: local_id is empty; name the node"
-    id_ = canonical_id(scope, node.kind, node.local_id)
-    if len(id_.encode()) > MAX_ID_LENGTH:
+    if _is_long(node, scope):
+        id_ = canonical_id(scope, node.kind, node.local_id)
         return f"{node.origin}: id {id_[:80]!r}... has more than {MAX_ID_LENGTH} UTF-8 bytes; shorten local_id"
     return ""
+
+
+def _is_long(node: SourceNode, scope: Scope) -> bool:
+    return len(canonical_id(scope, node.kind, node.local_id).encode()) > MAX_ID_LENGTH

@@ -1,5 +1,6 @@
 """The report of `groundwire index` on a build."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from groundwire_ingest.build.build import BuildReport
 
 _PATHS_SHOWN = 3
+_ROWS_SHOWN = 50
+"""Of kinds, of types of edges, and of reasons: the most frequent ones."""
 
 
 def print_outcome(outcome: "BuildReport | Unchanged", storage: Storage) -> None:
@@ -40,11 +43,9 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     table = Table("what", "count", show_header=True)
     table.columns[1].justify = "right"
     table.add_row("nodes", f"{report.node_count:,}")
-    for kind, count in report.kinds:
-        table.add_row(f"  {one_line(kind)}", f"{count:,}")
+    _add_rows(table, report.kinds)
     table.add_row("edges", f"{sum(count for _, count in report.edge_types):,}")
-    for edge_type, count in report.edge_types:
-        table.add_row(f"  {one_line(edge_type)}", f"{count:,}")
+    _add_rows(table, report.edge_types)
     if report.dropped_edges:
         table.add_row("dangling edges dropped", f"{report.dropped_edges:,}")
     table.add_row("texts embedded", f"{report.embedded:,}")
@@ -56,13 +57,29 @@ def _print_report(report: "BuildReport", skipped_file: Path | None) -> None:
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
         by_reason.setdefault(skipped.why, []).append(skipped.path)
-    for why, paths in sorted(by_reason.items()):
+    frequent = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
+    for why, paths in sorted(frequent[:_ROWS_SHOWN]):
         # Where there is no such file, this is the only list.
         shown = len(paths) if skipped_file is None else _PATHS_SHOWN
         named = ", ".join(paths[:shown]) + (", ..." if len(paths) > shown else "")
         _print_line(console, f"skipped {len(paths):,}: {why}: {named}")
+    if len(frequent) > _ROWS_SHOWN:
+        other = sum(len(paths) for _, paths in frequent[_ROWS_SHOWN:])
+        console.print(f"skipped for {len(frequent) - _ROWS_SHOWN:,} other reasons: {other:,}", highlight=False)
     if report.skipped and skipped_file is not None:
         _print_line(console, f"all of them, by name: {skipped_file}")
+
+
+def _add_rows(table: Table, counts: Sequence[tuple[str, int]]) -> None:
+    """The counts in their order; of many the largest."""
+    largest = sorted(counts, key=lambda item: (-item[1], item[0]))[:_ROWS_SHOWN]
+    shown = {name for name, _ in largest}
+    for name, count in counts:
+        if name in shown:
+            table.add_row(f"  {one_line(name)}", f"{count:,}")
+    if len(counts) > len(shown):
+        rest = sum(count for name, count in counts if name not in shown)
+        table.add_row(f"  {len(counts) - len(shown):,} others", f"{rest:,}")
 
 
 def _print_line(console: Console, line: str) -> None:

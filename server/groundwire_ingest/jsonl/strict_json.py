@@ -3,12 +3,15 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.errors import IngestError
+
+MAX_NESTING = 64
+"""How many lists and objects may be within each other: each of them takes a place on the stack of all later readers."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _ESCAPE = "\\u"
@@ -19,10 +22,12 @@ def parse_json(text: str, place: str) -> JsonValue:
     """The value of a JSON text. `place` is the file, or file and line, that errors name.
 
     Raises IngestError for malformed JSON, NaN and Infinity, numbers beyond a double, and a key given twice in one
-    object. It also raises it for nesting too deep to read, and for lone surrogates, which no UTF-8 text can hold.
+    object. It also raises it for nesting deeper than MAX_NESTING, and for lone surrogates, which no UTF-8 text can
+    hold.
     """
     with _refusing(place):
         value: JsonValue = _DECODER.decode(text)
+        _check_nesting(value)
         if _ESCAPE in text:
             _check_pairs(value)
         return value
@@ -43,6 +48,7 @@ def json_items(text: str, place: str) -> Iterator[JsonValue]:
     while not ended:
         with _refusing(place):
             value, at = _DECODER.raw_decode(text, at)
+            _check_nesting(value)
             if has_escapes:
                 _check_pairs(value)
         yield value
@@ -85,13 +91,30 @@ def _refusing(place: str) -> Iterator[None]:
     except UnicodeEncodeError as error:
         raise IngestError(f"{place}: holds half of a surrogate pair (\\ud800 to \\udfff alone); escape both") from error
     except RecursionError as error:
-        raise IngestError(f"{place}: is nested too deeply to read; flatten it") from error
+        raise IngestError(
+            f"{place}: is nested too deeply to read; at most {MAX_NESTING} lists and objects may be within each other, "
+            "so flatten it"
+        ) from error
     except ValueError as error:
         raise _malformed(place, error) from error
 
 
 def _malformed(place: str, error: ValueError) -> IngestError:
     return IngestError(f"{place}: is not valid JSON ({error})")
+
+
+def _check_nesting(value: JsonValue) -> None:
+    """Raises RecursionError for a value that is nested more deeply than MAX_NESTING, as the parser does at its end."""
+    level: list[JsonValue] = [value]
+    for _ in range(MAX_NESTING):
+        level = [inner for outer in level if isinstance(outer, list | dict) for inner in _inside(outer)]
+        if not level:
+            return
+    raise RecursionError
+
+
+def _inside(outer: list[JsonValue] | dict[str, JsonValue]) -> Iterable[JsonValue]:
+    return (inner for inner in (outer.values() if isinstance(outer, dict) else outer) if isinstance(inner, list | dict))
 
 
 def _check_pairs(value: JsonValue) -> None:

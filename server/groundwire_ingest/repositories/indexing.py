@@ -15,6 +15,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
 from groundwire_index.store.errors import IndexDamagedError, VersionActiveError
 from groundwire_index.store.files import sha256
+from groundwire_ingest.files_below import regular_files_below, sha256_below, size_below
 from groundwire_ingest.recognise import is_tree, recognise
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.repositories.repositories_file import Repository
@@ -170,20 +171,18 @@ def _tree(repository: Repository) -> Iterator[tuple[str, str]]:
         if isinstance(item, SkippedFile):
             yield item.path, item.why
             continue
-        file = repository.path / item.path
         try:
-            size = file.stat().st_size
+            size = size_below(repository.path, item.path)
             is_read = size <= MAX_FILE_BYTES or item.path.endswith(COMPILER_INDEX_SUFFIX)
-            yield item.path, sha256(file) if is_read else str(size)
+            yield item.path, sha256_below(repository.path, item.path) if is_read else str(size)
         except OSError as error:
             yield item.path, str(error.strerror)
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """A file, or every file below a folder."""
+    """A file, or every regular file below a folder, links aside."""
     if not path.is_dir():
         yield "", sha256(path)
         return
-    for file in sorted(path.rglob("*")):
-        if file.is_file():
-            yield str(file.relative_to(path)), sha256(file)
+    for name in sorted(regular_files_below(path)):
+        yield name, sha256_below(path, name)

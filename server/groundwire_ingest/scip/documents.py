@@ -2,10 +2,16 @@
 
 The format is https://github.com/sourcegraph/scip (scip.proto). An index may be far larger than memory, so its top-level
 fields are found by hand, as the protocol asks readers to do, and only one document is parsed at a time.
+
+Workers call these functions, because an index may be as hostile as any file. `root` and `path` name it as in
+`files_below`.
 """
 
+import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import SEEK_CUR
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
@@ -13,17 +19,20 @@ from urllib.parse import unquote, urlsplit
 from google.protobuf.message import DecodeError
 
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.files_below import open_below
 from groundwire_ingest.scip import scip_pb2
 from groundwire_ingest.scip.positions import Occurrence
 
-MAX_DOCUMENT_BYTES = 128 << 20
-"""The largest document that is parsed; it takes a few times as much memory."""
+MAX_DOCUMENTS = 200_000
+MAX_DOCUMENT_BYTES = 32 << 20
+"""The largest document that is parsed; it takes several times as much memory."""
+MAX_OCCURRENCES = 500_000
+"""How many places of symbols, and how many symbols, a document may have."""
 
 MAX_RELATIONS = 100
 """How many relationships of one symbol count."""
 
-_METADATA, _DOCUMENT = 1, 2
+_METADATA_TAG, _DOCUMENT = b"\x0a", 2
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 _UNITS = {
@@ -53,14 +62,36 @@ class Document:
     """The content of an index about one file, without symbols that are local to it.
 
     `path` is relative to the folder that was indexed, with forward slashes. `unit` is the codec whose code units the
-    columns count. `text` is the file's text where the index holds it, else empty.
+    columns count.
     """
 
     path: str
     unit: str
-    text: str
     occurrences: Sequence[Occurrence]
     relations: Mapping[str, Sequence[Relation]]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPlace:
+    """Where an index holds a document: its first byte and length, its path, and whether the file's text is with it."""
+
+    start: int
+    length: int
+    path: str
+    has_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What an index holds.
+
+    `folders` lead down to the one that was indexed, as its machine called them. `documents` are in the order of the
+    index. `skipped` says how many others cannot be used, and why.
+    """
+
+    folders: tuple[str, ...]
+    documents: tuple[DocumentPlace, ...]
+    skipped: tuple[str, ...]
 
 
 def is_scip(path: Path) -> bool:
@@ -73,35 +104,54 @@ def is_scip(path: Path) -> bool:
     return bool(metadata.project_root or metadata.tool_info.name)
 
 
-def project_folders(path: Path) -> tuple[str, ...]:
-    """The folders down to the one that was indexed, as its machine called them. Raises IngestError, OSError."""
-    with path.open("rb") as stream:
-        root = urlsplit(_metadata(stream, path).project_root)
-    return tuple(part for part in unquote(root.path).split("/") if part)
-
-
-def documents(path: Path) -> Iterator[Document | SkippedFile]:
-    """The documents in the order of the index.
-
-    A document that is too large, or whose path leads out of the indexed folder, is a SkippedFile.
-    Raises IngestError where the file is no index or breaks off, and OSError.
-    """
-    with path.open("rb") as stream:
-        size = path.stat().st_size
-        for place, field, length in _fields(stream, size, path):
-            if field != _DOCUMENT:
-                stream.seek(length, 1)
-            elif length > MAX_DOCUMENT_BYTES:
-                stream.seek(length, 1)
-                why = f"a document of {length} bytes at byte {place}; more than {MAX_DOCUMENT_BYTES} are not read"
-                yield SkippedFile(path.name, why)
+def outline(root: Path, path: str) -> Outline:
+    """What an index holds. Raises IngestError where the file is no index, breaks off or holds too much, and OSError."""
+    file = root / path
+    listed: list[DocumentPlace] = []
+    skipped: Counter[str] = Counter()
+    with open_below(root, path) as stream:
+        folders = unquote(urlsplit(_metadata(stream, file).project_root).path).split("/")
+        for place, field, length in _fields(stream, file):
+            if field != _DOCUMENT or length > MAX_DOCUMENT_BYTES:
+                skipped[f"of more than {MAX_DOCUMENT_BYTES} bytes"] += field == _DOCUMENT
+                stream.seek(length, SEEK_CUR)
+                continue
+            start = stream.tell()
+            message = _parsed(stream.read(length), file, place)
+            if not _is_inside(message.relative_path):
+                skipped["with a path that is not relative, or has '.' or '..'"] += 1
+            elif max(len(message.occurrences), len(message.symbols)) > MAX_OCCURRENCES:
+                skipped[f"with more than {MAX_OCCURRENCES} occurrences or symbols"] += 1
+            elif len(listed) == MAX_DOCUMENTS:
+                raise IngestError(f"{file}: holds more than {MAX_DOCUMENTS} documents; index parts of the tree")
             else:
-                yield _document(_parsed(stream.read(length), path, place), path)
+                listed.append(DocumentPlace(start, length, message.relative_path, bool(message.text)))
+    reasons = (f"{count:,} documents {why}" for why, count in sorted(skipped.items()) if count)
+    return Outline(tuple(filter(None, folders)), tuple(listed), tuple(reasons))
+
+
+def document_at(root: Path, path: str, place: DocumentPlace) -> Document:
+    """A document of an index. Raises IngestError where it cannot be used, and OSError."""
+    return _document(_message(root, path, place), root / path)
+
+
+def text_at(root: Path, path: str, place: DocumentPlace) -> str:
+    """The text in a document of an index. Raises IngestError where it cannot be parsed, and OSError."""
+    return _message(root, path, place).text
+
+
+def _message(root: Path, path: str, place: DocumentPlace) -> scip_pb2.Document:
+    with open_below(root, path) as stream:
+        stream.seek(place.start)
+        return _parsed(stream.read(place.length), root / path, place.start)
 
 
 def _metadata(stream: BinaryIO, path: Path) -> scip_pb2.Metadata:
-    place, field, length = next(_fields(stream, path.stat().st_size, path), (0, 0, 0))
-    if field != _METADATA or length > _MAX_METADATA_BYTES:
+    """The first field, which must be the metadata."""
+    starts_well = stream.read(1) == _METADATA_TAG
+    stream.seek(0)
+    place, _, length = next(_fields(stream, path)) if starts_well else (0, 0, 0)
+    if not starts_well or length > _MAX_METADATA_BYTES:
         raise IngestError(f"{path}: is no SCIP index, for it does not start with metadata; {_ADVICE}")
     try:
         return scip_pb2.Metadata.FromString(stream.read(length))
@@ -109,8 +159,9 @@ def _metadata(stream: BinaryIO, path: Path) -> scip_pb2.Metadata:
         raise _broken(path, place, "metadata that cannot be parsed") from error
 
 
-def _fields(stream: BinaryIO, size: int, path: Path) -> Iterator[tuple[int, int, int]]:
+def _fields(stream: BinaryIO, path: Path) -> Iterator[tuple[int, int, int]]:
     """Where each field of bytes starts, its number and its length; the caller reads it, or seeks past it."""
+    size = os.fstat(stream.fileno()).st_size
     while (place := stream.tell()) < size:
         tag = _varint(stream, path, place)
         kind = tag & 7
@@ -122,7 +173,7 @@ def _fields(stream: BinaryIO, size: int, path: Path) -> Iterator[tuple[int, int,
         elif kind == _VARINT:
             _varint(stream, path, place)
         elif kind in _FIXED_SIZES:
-            stream.seek(_FIXED_SIZES[kind], 1)
+            stream.seek(_FIXED_SIZES[kind], SEEK_CUR)
         else:
             raise _broken(path, place, f"a field of type {kind}, which protobuf does not have")
 
@@ -146,14 +197,10 @@ def _parsed(content: bytes, path: Path, place: int) -> scip_pb2.Document:
         raise _broken(path, place, "a document that cannot be parsed") from error
 
 
-def _document(message: scip_pb2.Document, path: Path) -> Document | SkippedFile:
-    if not _is_inside(message.relative_path):
-        why = f"a document at {message.relative_path[:200]!r}; a path must be relative, without '.' and '..'"
-        return SkippedFile(path.name, why)
+def _document(message: scip_pb2.Document, path: Path) -> Document:
     return Document(
         path=message.relative_path,
         unit=_UNITS.get(message.position_encoding, "utf-16-le"),
-        text=message.text,
         occurrences=tuple(_occurrences(message, path)),
         relations={information.symbol: tuple(_relations(information)) for information in message.symbols},
     )
@@ -165,8 +212,9 @@ def _is_inside(path: str) -> bool:
 
 
 def _occurrences(message: scip_pb2.Document, path: Path) -> Iterator[Occurrence]:
+    symbols: dict[str, str] = {}
     for item in message.occurrences:
-        symbol = item.symbol
+        symbol = symbols.setdefault(item.symbol, item.symbol)
         if not symbol or symbol.startswith(_LOCAL):
             continue
         row, start, end_row, end = _range(item.range, message, path)

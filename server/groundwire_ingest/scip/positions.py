@@ -7,6 +7,8 @@ from groundwire_ingest.tree.chunking import lines_of
 
 _UNIT_SIZES = {"utf-8": 1, "utf-16-le": 2, "utf-32-le": 4}
 _MAX_BLANKS = 8
+_MAX_UNITS = 4_000
+"""The longest name that is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class SourceText:
         return self._cut(item.row, item.end, item.end + _MAX_BLANKS).lstrip().startswith(sign)
 
     def _cut(self, row: int, start: int, end: int) -> str:
-        if not (0 <= row < len(self._lines) and 0 <= start <= end):
+        if not (0 <= row < len(self._lines) and 0 <= start <= end <= start + _MAX_UNITS):
             return ""
         line = self._lines[row]
         if line.isascii():

@@ -5,6 +5,7 @@ import io
 import tokenize
 from pathlib import Path
 
+from groundwire_ingest.files_below import read_below, size_below
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.files.languages import MINIFIED_WHEN_LONG
 from groundwire_ingest.tree.model import SourceFile
@@ -25,12 +26,11 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
     hold NUL characters. JavaScript, TypeScript and most files other than code are also skipped for a line of more than
     MAX_LINE_CHARACTERS, which only programs such as minifiers write.
     """
-    file = root / listed.path
     try:
-        size = file.stat().st_size
+        size = size_below(root, listed.path)
         if size > MAX_FILE_BYTES:
             return SkippedFile(listed.path, f"{size} bytes; files of more than {MAX_FILE_BYTES} are not read")
-        data = file.read_bytes()
+        data = read_below(root, listed.path, MAX_FILE_BYTES)
     except OSError as error:
         return SkippedFile(listed.path, f"cannot be read: {error.strerror}")
     encoding = "utf-8"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from groundwire_index.store.files import sha256
+from groundwire_ingest.files_below import sha256_below, size_below
 from groundwire_ingest.tree.decoding import MAX_FILE_BYTES
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Pickler, Workers
@@ -31,7 +31,7 @@ class ReadBefore:
 
         def size(item: ListedFile) -> int:
             try:
-                return (root / item.path).stat().st_size
+                return size_below(root, item.path)
             except OSError:
                 return 0  # gone since it was listed; who reads it will say so
 
@@ -70,8 +70,8 @@ def _read(read: Callable[[Path, ListedFile], Report], root: Path, item: ListedFi
 
 def _key(read: Callable[[Path, ListedFile], object], root: Path, item: ListedFile) -> _Key | None:
     """The parameters of a result; None for a file that is gone, or so large that it is not read either."""
-    file = root / item.path
     try:
-        return None if file.stat().st_size > MAX_FILE_BYTES else (read.__name__, item, sha256(file))
+        is_read = size_below(root, item.path) <= MAX_FILE_BYTES
+        return (read.__name__, item, sha256_below(root, item.path)) if is_read else None
     except OSError:
         return None

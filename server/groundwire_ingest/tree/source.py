@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
+from groundwire_ingest.records import DerivedNames, SkippedFile, SourceEdge, SourceNode, SourceRecord, UnusedPattern
 from groundwire_ingest.scip.indexes import CompilerIndexes
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
@@ -63,6 +63,7 @@ class TreeSource:
     def _read(self, workers: Workers) -> Iterator[SourceRecord]:
         listed = list_tree(self._root, self._exclusions)
         self._access.decide(item.path for item in listed)
+        yield DerivedNames()
         yield from (item for item in listed if isinstance(item, SkippedFile))
         yield from (UnusedPattern(text) for text in self._exclusions.unused)
         files = [item for item in listed if isinstance(item, ListedFile)]
@@ -83,7 +84,7 @@ class TreeSource:
         map_ = reading.resolved()
         map_.edges.add(services.edges())
         yield from map_.late_facts(self._access.may_name)
-        yield from compiled.join(map_.edges.sorted(), map_.facts)
+        yield from compiled.join(map_.edges.sorted(), map_.facts, workers)
 
     def _stated(self, nodes: Iterable[SourceNode], services: "_Services", reading: TreeReading) -> Iterator[SourceNode]:
         """The nodes of a file with what its path decides."""

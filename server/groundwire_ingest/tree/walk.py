@@ -3,12 +3,13 @@
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from groundwire_ingest.errors import IngestError
+from groundwire_ingest.files_below import read_below, scan_below
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.files.languages import file_language, refusal
@@ -101,19 +102,25 @@ def language_of(path: str, in_chart_templates: bool = False) -> str:
 def _list_folder(root: Path, folder: _Folder, exclusions: Exclusions) -> Iterator[Listing | _Folder]:
     """The files of one folder, and the folders in it to list next."""
     try:
-        with os.scandir(root / folder.path) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-        rules, notes = folder.rules, tuple[SkippedFile, ...]()
-        for entry in entries:
-            if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
-                rules, notes = read_rules(folder.path, _ignore_file(Path(entry.path)), folder.rules)
+        with scan_below(root, folder.path) as entries:
+            rules, notes = folder.rules, tuple[SkippedFile, ...]()
+            for entry in entries:
+                if entry.name == ".gitignore" and entry.is_file(follow_symlinks=False):
+                    rules, notes = read_rules(folder.path, _ignore_file(root, folder.path), folder.rules)
+            kept = [entry for entry in entries if _is_kept(folder.path, entry, rules, exclusions)]
+            listed = list(_listed_entries(folder, kept, rules))
     except OSError as error:
         yield SkippedFile(_printable(folder.path), f"the folder cannot be read: {error.strerror}")
         return
     yield from (replace(note, path=_printable(note.path)) for note in notes)
-    kept = [entry for entry in entries if _is_kept(folder.path, entry, rules, exclusions)]
-    is_chart = any(entry.name == CHART_FILE for entry in kept)
-    for entry in kept:
+    yield from listed
+
+
+def _listed_entries(
+    folder: _Folder, entries: Sequence[os.DirEntry[str]], rules: IgnoreRules | None
+) -> Iterator[Listing | _Folder]:
+    is_chart = any(entry.name == CHART_FILE for entry in entries)
+    for entry in entries:
         path = folder.path + entry.name
         if entry.is_dir(follow_symlinks=False):
             yield _Folder(path + "/", rules, folder.in_chart or (is_chart and entry.name == "templates"))
@@ -131,13 +138,16 @@ def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, ex
     return is_compiler_index or not (rules and rules.ignores(path))
 
 
-def _ignore_file(file: Path) -> bytes:
-    """Its content. Raises OSError also for a larger file: reading a part of it could index files that it excludes."""
-    with file.open("rb") as stream:
-        content = stream.read(MAX_IGNORE_FILE_BYTES + 1)
-    if len(content) > MAX_IGNORE_FILE_BYTES:
-        raise OSError(errno.EFBIG, f"its .gitignore has more than {MAX_IGNORE_FILE_BYTES} bytes; shorten it")
-    return content
+def _ignore_file(root: Path, folder: str) -> bytes:
+    """The .gitignore of a folder. Raises OSError also where it is too large, as a part of it is not what it says."""
+    try:
+        return read_below(root, f"{folder}.gitignore", MAX_IGNORE_FILE_BYTES)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise OSError(
+                errno.EFBIG, f"its .gitignore has more than {MAX_IGNORE_FILE_BYTES} bytes; shorten it"
+            ) from error
+        raise OSError(error.errno, f"its .gitignore: {error.strerror}") from error
 
 
 def _listing_of(path: str, entry: os.DirEntry[str], in_chart: bool) -> Listing:

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Job, runner
-from support import hold_in_processes
+from support import hold_in_processes, hold_in_workers
 from support.build_jobs import die, double, fail
 
 
@@ -53,10 +54,13 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path: Path, monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl-C"])
-def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, ending: signal.Signals) -> None:
+@pytest.mark.parametrize("holding", [hold_in_processes, hold_in_workers], ids=["processes", "workers"])
+def test_no_process_outlives_the_one_that_started_it(
+    tmp_path: Path, ending: signal.Signals, holding: ModuleType
+) -> None:
     paths = [tmp_path / "a", tmp_path / "b"]
     program = subprocess.Popen(
-        [sys.executable, hold_in_processes.__file__, *paths],
+        [sys.executable, str(holding.__file__), *paths],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.DEVNULL,
         start_new_session=True,

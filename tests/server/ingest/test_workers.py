@@ -45,6 +45,15 @@ def test_a_task_that_takes_too_long_is_given_up_wherever_it_is(monkeypatch: pyte
     assert given_up == GivenUp("takes more than 2 s of processor time to read")
 
 
+def test_a_task_that_waits_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WAITS_A_SECOND", 0)
+    monkeypatch.setattr(limits, "WAIT_SECONDS", 1)
+    with Workers("groundwire_ingest.tree.single_file") as workers:
+        assert list(workers.map(do, ["wait for ever"], len)) == [GivenUp("is not read within 1 s")]
+        monkeypatch.undo()
+        assert list(workers.map(do, ["upper a"], len)) == ["UPPER A"]
+
+
 def test_the_time_for_a_task_grows_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SECONDS", 0)
     (given_up,) = run(["search for ever"], lambda _: 20_001)

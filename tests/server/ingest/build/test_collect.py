@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.limits import MAX_TEXT_BYTES
+from groundwire_index.limits import MAX_EDGE_TYPES, MAX_TEXT_BYTES
 from groundwire_index.nodes.node import Edge, NodeAccess
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.collect import ACCESS_FIELDS, collect, node_access
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, SourceNode, SourceRecord, StatedAccess
+from groundwire_ingest.records import (
+    DerivedNames,
+    LateFacts,
+    SkippedFile,
+    SourceEdge,
+    SourceNode,
+    SourceRecord,
+    StatedAccess,
+)
 
 SCOPE = Scope("shop", "main", "v1")
 
@@ -120,6 +128,23 @@ def test_an_id_is_bounded_in_utf_8_bytes(letter: str) -> None:
     message = refusal(node(longest + "x"))
     assert message.startswith(f"file:{longest}x: id 'shop::main::cs::")
     assert message.endswith("has more than 2048 UTF-8 bytes; shorten local_id")
+
+
+def test_a_node_with_too_long_a_name_that_its_source_did_not_choose_is_skipped_with_its_edges() -> None:
+    long = replace(node("x" * 2_040), path="x.py")
+    part = replace(node("x" * 2_041), path="x.py")
+    edges = [edge("a", "b"), edge("a", long.local_id), edge(part.local_id, "b")]
+    found = collected([DerivedNames(), node("a"), long, part, node("b"), LateFacts(long.key, "context"), *edges])
+    assert found.ids == ("shop::main::cs::a", "shop::main::cs::b")
+    assert len(found.edges) == 1
+    why = "the id of a node has more than 2048 bytes; shorten the file's path or the symbol"
+    assert (found.skipped, found.dropped_edges) == ((SkippedFile("x.py", why),), 0)
+
+
+def test_types_of_edges_are_bounded() -> None:
+    edges = [edge("a", "a", f"T{number}") for number in range(MAX_EDGE_TYPES + 1)]
+    assert len(collected([node("a"), *edges[1:]]).edges) == MAX_EDGE_TYPES
+    assert refusal(node("a"), *edges).startswith("edge:a>a: edge type 'T1000' is one more than the 1000 that an index")
 
 
 STATED: dict[str, object] = {

@@ -10,6 +10,7 @@ import pytest
 from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_ingest.errors import IngestError
+from support.swaps import SWAPS, Swap, deep_folders
 
 BundleMaker = Callable[..., Path]
 
@@ -83,6 +84,36 @@ def test_links_are_not_followed(tmp_path: Path, make_bundle: BundleMaker) -> Non
         assert files is not None
         assert body not in files.names
         assert "secret" not in str(list(BundleSource(path).read()))
+
+
+def test_a_folder_whose_only_entry_is_a_link_holds_no_bundle(tmp_path: Path, make_bundle: BundleMaker) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "top").symlink_to(make_bundle({CHUNKS: "[]"}))
+    assert open_bundle_files(folder) is None
+
+
+@pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.__name__)
+def test_a_file_that_is_replaced_once_it_is_listed_is_not_followed(
+    tmp_path: Path, make_bundle: BundleMaker, swap: Swap
+) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text('[{"id": 1, "text": "secret"}]')
+    folder = make_bundle({CHUNKS: "[]"})
+    source = BundleSource(folder)
+    swap(folder / CHUNKS, secret)
+    with pytest.raises(IngestError, match=r"chunks.json: cannot be read"):
+        list(source.read())
+
+
+@pytest.mark.parametrize("levels", [300, 1_900, 2_100])
+def test_a_bundle_that_is_too_deep_is_refused(make_bundle: BundleMaker, levels: int) -> None:
+    folder = make_bundle({CHUNKS: "[]"})
+    with (
+        deep_folders(folder / "regular_code_bundle", levels),
+        pytest.raises(IngestError, match="lies 257 folders deep; at most 256 are read"),
+    ):
+        open_bundle_files(folder)
 
 
 def test_backslashes_and_a_macs_extras_in_a_zip(tmp_path: Path) -> None:

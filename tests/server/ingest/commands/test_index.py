@@ -78,6 +78,37 @@ def test_an_unchanged_tree_is_left_alone(tmp_path: Path, shop: Path) -> None:
     assert exported(tmp_path / "data").keys() == {"shop.py"}
 
 
+def test_a_file_whose_path_makes_too_long_an_id_is_named_and_the_others_are_indexed(tmp_path: Path, shop: Path) -> None:
+    deep = "/".join("d" * 200 for _ in range(11))
+    write(shop, {f"{deep}/shop.py": "import payroll.pay\n\n\ndef other():\n    payroll.pay.pay()\n"})
+    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data", "--version", "v1")
+    assert "skipped 1: the id of a node has more than 2048 bytes; shorten the file's path or the symbol: ddd" in told
+    assert exported(tmp_path / "data").keys() == {"shop.py", "payroll/pay.py"}
+
+
+def test_metadata_at_the_deepest_nesting_are_indexed_and_deeper_ones_refused(tmp_path: Path) -> None:
+    node, file = {"type": "node", "kind": "cs", "local_id": "a", "text": "a"}, tmp_path / "a.jsonl"
+    for levels, code in ((61, 0), (63, 1), (500, 1)):
+        nested = json.dumps(node)[:-1] + ', "metadata": {"a": ' + "[" * levels + "]" * levels + "}}"
+        file.write_text(nested + "\n")
+        done = run("index", file, *ONE, "--data", tmp_path / "data")
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        assert ("is nested too deeply to read" in done.stderr) == bool(code)
+
+
+def test_of_many_types_and_reasons_only_the_most_frequent_are_printed(tmp_path: Path, shop: Path) -> None:
+    edges = [{"type": "edge", "from": "cs::a", "to": "cs::a", "edge_type": f"T{number:03}"} for number in range(900)]
+    records = [{"type": "node", "kind": "cs", "local_id": "a", "text": "a"}, *edges]
+    write(tmp_path, {"many.jsonl": "".join(json.dumps(record) + "\n" for record in records)})
+    told = run_ok("index", tmp_path / "many.jsonl", *ONE, "--data", tmp_path / "data")
+    assert re.search(r"  850 others\W+850\b", told)
+    assert len(told.splitlines()) < 80
+    write(shop, {".gitignore": "!\n" * 200})
+    told = run_ok("index", shop, *ONE, "--data", tmp_path / "data")
+    assert "skipped for 151 other reasons: 151" in told
+
+
 def test_names_of_a_source_are_printed_as_they_are(tmp_path: Path) -> None:
     """Square brackets are markup to rich: an end without a beginning would be an error after the build."""
     file = write(

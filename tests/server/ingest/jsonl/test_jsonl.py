@@ -229,6 +229,7 @@ BAD_EDGES: list[tuple[dict[str, object], str]] = [
         ('{"text": "\\ud800"}', "holds half of a surrogate pair"),
         ('{"metadata": {"\\udfff": 1}}', "holds half of a surrogate pair"),
         ('{"metadata": ' + "[" * 100_000, "is nested too deeply"),
+        ('{"metadata": {"a": ' + "[" * 500 + "]" * 500 + "}}", "is nested too deeply"),
         ("1" * 5000, "is not valid JSON"),
     ],
 )

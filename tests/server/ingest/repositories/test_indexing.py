@@ -14,8 +14,10 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.access_rules import AccessRule
+from groundwire_ingest.tree.walk import list_tree
 from support.builds import Stages
 from support.program import write_jsonl
+from support.swaps import SWAPS, Swap
 
 MAIN = Scope("shop", "main")
 FINANCE = AccessRule("shop.py", NodeAccess(acl_tags=("finance",)))
@@ -48,6 +50,36 @@ def test_what_is_unchanged_is_not_built(shop: Repository, store: IndexStore, ind
     assert indexer.index(shop, "v2") == Unchanged(replace(MAIN, active_index="v1"))
     assert isinstance(indexer.index(shop, "v2", always=True), BuildReport)
     assert store.versions(MAIN) == ["v1", "v2"]
+
+
+@pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.__name__)
+def test_what_is_replaced_while_it_is_hashed_is_not_followed(
+    shop: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Swap
+) -> None:
+    secret, file = tmp_path / "secret.py", shop.path / "a" / "b.py"
+    secret.write_text("secret = 1\n")
+    file.parent.mkdir()
+    file.write_text("b = 1\n")
+    listed = list_tree(shop.path)
+    monkeypatch.setattr("groundwire_ingest.repositories.indexing.list_tree", lambda *_: listed)
+    swap(file, secret)
+    before = inputs_of(shop, "none")
+    for outside in (secret, tmp_path / "outside" / "b.py"):
+        if outside.exists():
+            outside.write_text("secret = 2\n")
+    assert before == inputs_of(shop, "none") != ""
+
+
+def test_files_outside_of_a_bundle_do_not_count(tmp_path: Path) -> None:
+    bundle, secret = tmp_path / "bundle", tmp_path / "secret"
+    (bundle / "regular_code_bundle").mkdir(parents=True)
+    (bundle / "regular_code_bundle" / "chunks.json").write_text("[]")
+    (bundle / "link").symlink_to(secret)
+    found = set[str]()
+    for text in ("1", "2"):
+        secret.write_text(text)
+        found.add(inputs_of(Repository(bundle, MAIN, "none"), "none"))
+    assert len(found) == 1
 
 
 def grow(repository: Repository) -> Repository:

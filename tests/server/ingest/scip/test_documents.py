@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from groundwire_ingest.errors import IngestError
-from groundwire_ingest.records import SkippedFile
+from groundwire_ingest.scip import documents as scip_documents
 from groundwire_ingest.scip import scip_pb2
-from groundwire_ingest.scip.documents import MAX_DOCUMENT_BYTES, Document, documents, is_scip, project_folders
-from support.scip_index import index
+from groundwire_ingest.scip.documents import MAX_DOCUMENT_BYTES, Document, document_at, is_scip, outline
+from support.scip_index import encoded_varint, index
 
 
 @pytest.fixture
@@ -17,23 +17,24 @@ def write(tmp_path: Path) -> Path:
     return tmp_path / "index.scip"
 
 
-def read(path: Path, content: bytes) -> list[Document | SkippedFile]:
+def read(path: Path, content: bytes) -> list[Document]:
     path.write_bytes(content)
-    return list(documents(path))
+    return [document_at(path.parent, path.name, place) for place in outline(path.parent, path.name).documents]
 
 
 def test_documents_come_one_by_one_and_fields_that_are_not_known_are_passed_over(write: Path) -> None:
     first, second = (index([scip_pb2.Document(relative_path=path)]) for path in ("a.py", "b/c.py"))
     unknown = b"\xa8\x06\x01" + b"\xa1\x06" + bytes(8) + b"\xa5\x06" + bytes(4) + b"\xa2\x06\x02hi"
     found = read(write, first + unknown + second.removeprefix(index([])))
-    assert [document.path for document in found if isinstance(document, Document)] == ["a.py", "b/c.py"]
+    assert [document.path for document in found] == ["a.py", "b/c.py"]
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../a.py", "a/../../b.py", "./a.py", "a//b.py", "a\0b", ".", "a/"])
 def test_paths_that_lead_out_of_the_folder_or_are_written_twice_are_left_out(write: Path, path: str) -> None:
-    (found,) = read(write, index([scip_pb2.Document(relative_path=path)]))
-    assert isinstance(found, SkippedFile)
-    assert "a path must be relative" in found.why
+    assert read(write, index([scip_pb2.Document(relative_path=path)] * 2)) == []
+    assert outline(write.parent, write.name).skipped == (
+        "2 documents with a path that is not relative, or has '.' or '..'",
+    )
 
 
 @pytest.mark.parametrize("numbers", [[1], [1, 2], [1, 2, 3, 4, 5]])
@@ -49,7 +50,6 @@ def test_symbols_of_one_document_and_places_without_a_symbol_are_left_out(write:
     )
     others = [scip_pb2.Occurrence(range=[0, 0, 1], symbol=symbol) for symbol in ("local 3", "")]
     (found,) = read(write, index([scip_pb2.Document(relative_path="a.py", occurrences=[*others, kept])]))
-    assert isinstance(found, Document)
     (occurrence,) = found.occurrences
     assert (occurrence.row, occurrence.start, occurrence.end) == (1, 2, -1)
     assert (occurrence.first_row, occurrence.last_row, occurrence.is_definition) == (0, 9, True)
@@ -58,22 +58,34 @@ def test_symbols_of_one_document_and_places_without_a_symbol_are_left_out(write:
 def test_a_document_that_is_too_large_is_named_and_passed_over(write: Path) -> None:
     size = MAX_DOCUMENT_BYTES + 1
     with write.open("wb") as file:
-        file.write(index([]) + b"\x12" + _varint(size))
+        file.write(index([]) + b"\x12" + encoded_varint(size))
         file.seek(size, SEEK_CUR)  # a hole, which takes no room on the disk
         file.write(index([scip_pb2.Document(relative_path="a.py")]).removeprefix(index([])))
-    found = list(documents(write))
-    assert [document.path for document in found if isinstance(document, Document)] == ["a.py"]
-    (skipped,) = (document for document in found if isinstance(document, SkippedFile))
-    assert f"a document of {size} bytes at byte" in skipped.why
+    held = outline(write.parent, write.name)
+    assert [place.path for place in held.documents] == ["a.py"]
+    assert held.skipped == (f"1 documents of more than {MAX_DOCUMENT_BYTES} bytes",)
+
+
+def test_documents_beyond_a_number_are_refused_and_those_that_cannot_be_used_are_counted(
+    write: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scip_documents, "MAX_DOCUMENTS", 2)
+    monkeypatch.setattr(scip_documents, "MAX_OCCURRENCES", 1)
+    small, symbols = scip_pb2.Document(relative_path="a.py"), [scip_pb2.SymbolInformation(symbol="a")] * 2
+    large = scip_pb2.Document(relative_path="a.py", symbols=symbols)
+    assert len(read(write, index([small, large, small]))) == 2
+    assert outline(write.parent, write.name).skipped == ("1 documents with more than 1 occurrences or symbols",)
+    with pytest.raises(IngestError, match="holds more than 2 documents"):
+        read(write, index([small] * 3))
 
 
 def test_the_depth_of_a_field_that_is_not_read_does_not_matter(write: Path) -> None:
     content = b""
     for _ in range(1_000):
-        information = b"\x3a" + _varint(len(content)) + content
-        content = b"\x1a" + _varint(len(information)) + information
+        information = b"\x3a" + encoded_varint(len(content)) + content
+        content = b"\x1a" + encoded_varint(len(information)) + information
     content += b"\x0a\x04a.py"
-    (found,) = read(write, index([]) + b"\x12" + _varint(len(content)) + content)
+    (found,) = read(write, index([]) + b"\x12" + encoded_varint(len(content)) + content)
     assert found.path == "a.py"
 
 
@@ -92,6 +104,7 @@ def test_text_that_is_not_utf8_is_refused(write: Path) -> None:
         (b'\n{"type": "node", "kind": "cs", "local_id": "a", "text": "' + b"x" * 200 + b'"}\n', False),
         (b"PK\x03\x04", False),
         (b"\x0a\xff\xff\xff\xff\x7f", False),
+        (b"\x08\x00" + index([]), False),
     ],
 )
 def test_an_index_is_told_by_its_metadata(write: Path, content: bytes, expected: bool) -> None:
@@ -101,12 +114,4 @@ def test_an_index_is_told_by_its_metadata(write: Path, content: bytes, expected:
 
 def test_the_folder_that_was_indexed_is_a_uri(write: Path) -> None:
     write.write_bytes(index([], "file:///builds/my%20shop/web/"))
-    assert project_folders(write) == ("builds", "my shop", "web")
-
-
-def _varint(value: int) -> bytes:
-    varint = b""
-    while value > 0x7F:
-        varint += bytes([value & 0x7F | 0x80])
-        value >>= 7
-    return varint + bytes([value])
+    assert outline(write.parent, write.name).folders == ("builds", "my shop", "web")

@@ -1,6 +1,7 @@
 """Where indexes lie and what they are about: folders of packages, other machines, several at once, broken ones."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,8 +9,10 @@ from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.scip.indexes import MAX_DOCUMENTS_OF_A_FILE
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.model import SourceFile
-from groundwire_ingest.tree.walk import ListedFile
-from support.scip_index import Entry, Mark, document, edges_of, index, notes_of, write_tree
+from groundwire_ingest.tree.source import TreeSource
+from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
+from support.scip_index import Entry, Mark, document, edges_of, encoded_varint, index, notes_of, write_tree
+from support.swaps import SWAPS, Swap
 
 PACKAGE = "scip-test npm {name} 1 "
 LOAD = "export function load(): number {\n  return 1;\n}\n"
@@ -138,3 +141,39 @@ def test_a_file_is_read_for_few_of_the_documents_about_it(tmp_path: Path, monkey
     monkeypatch.setattr("groundwire_ingest.scip.indexes.read_source", counted)
     edges_of(write_tree(tmp_path, {**FILES, "index.scip": index([about] * 50), "more.scip": index([about])}))
     assert opened == ["web/src/load.ts"] * 2 * MAX_DOCUMENTS_OF_A_FILE
+
+
+def test_a_million_documents_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
+    """Two megabytes, which were a million records and a minute."""
+    write_tree(tmp_path, {**FILES, "web/index.scip": index([]) + b"\x12\x00" * 1_000_000})
+    notes = [item.why for item in TreeSource(tmp_path).read() if isinstance(item, SkippedFile)]
+    assert notes == [
+        "1,000,000 documents with a path that is not relative, or has '.' or '..'",
+        "covers no file of the tree; put it into the folder that its indexer was run in",
+    ]
+
+
+def test_an_index_that_takes_too_much_memory_is_named_and_the_tree_is_indexed(tmp_path: Path) -> None:
+    """Thirty megabytes of empty occurrences take gigabytes."""
+    plain = edges_of(write_tree(tmp_path, FILES))
+    hostile = b"\x12" + encoded_varint(30 << 20) + b"\x12\x00" * (15 << 20)
+    write_tree(tmp_path, {"web/index.scip": web("file:///build") + hostile})
+    assert edges_of(tmp_path) == plain
+    assert "1024 MB of memory" in notes_of(tmp_path)["web/index.scip"]
+
+
+@pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.__name__)
+def test_an_index_that_is_replaced_once_it_is_listed_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Swap
+) -> None:
+    root, secret = tmp_path / "tree", tmp_path / "secret.scip"
+    write_tree(root, {**FILES, "indexes/web.scip": index([])})
+    secret.write_bytes(index([]))
+
+    def swapped(*arguments: Any) -> tuple[Listing, ...]:
+        listed = list_tree(*arguments)
+        swap(root / "indexes" / "web.scip", secret)
+        return listed
+
+    monkeypatch.setattr("groundwire_ingest.tree.source.list_tree", swapped)
+    assert notes_of(root)["indexes/web.scip"].startswith("cannot be read: ")

@@ -61,16 +61,16 @@ def test_a_file_is_read_again_only_for_other_content(tmp_path: Path, monkeypatch
 
 
 def test_a_file_too_large_to_be_read_is_not_hashed_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed: list[Path] = []
+    hashed: list[str] = []
 
-    def noting(file: Path) -> str:
-        hashed.append(file)
+    def noting(_: Path, path: str) -> str:
+        hashed.append(path)
         return "hash"
 
-    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256", noting)
+    monkeypatch.setattr("groundwire_ingest.tree.read_before.sha256_below", noting)
     (tmp_path / "small.sql").write_text("CREATE TABLE rates (rate int);\n", encoding="utf-8")
     with (tmp_path / "dump.sql").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     records = list(TreeSource(tmp_path, read_before=ReadBefore(1 << 20)).read())
     assert [record.path for record in records if isinstance(record, SkippedFile)] == ["dump.sql"]
-    assert {*hashed} == {tmp_path / "small.sql"}
+    assert {*hashed} == {"small.sql"}

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,10 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.model import SourceFile
+from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.source import TreeSource
-from groundwire_ingest.tree.walk import ListedFile
+from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
+from support.swaps import SWAPS, Swap
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 
@@ -125,6 +128,7 @@ def test_code_comes_after_all_other_files_and_edges_last_and_sorted(make_tree: T
 _DIGEST = """
 import hashlib, sys
 from pathlib import Path
+from typing import Any
 from groundwire_ingest.tree.source import TreeSource
 print(hashlib.sha256(repr(list(TreeSource(Path(sys.argv[1])).read())).encode()).hexdigest())
 """
@@ -138,6 +142,26 @@ def test_a_file_that_no_parser_can_read_within_its_limits_is_skipped_and_the_oth
     (skipped,) = (record for record in records if isinstance(record, SkippedFile))
     assert (skipped.path, "1024 MB of memory" in skipped.why) == ("a.py", True)
     assert [record.symbol for record in records if isinstance(record, SourceNode)] == ["b", "start"]
+
+
+@pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.__name__)
+@pytest.mark.parametrize("most_bytes", [0, 1 << 20], ids=["afresh", "with what was read before"])
+def test_a_file_that_is_replaced_once_it_is_listed_is_not_followed(
+    make_tree: TreeMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Swap, most_bytes: int
+) -> None:
+    root = make_tree({"a/a.py": "x = 1\n", "b.py": "y = 1\n"})
+    secret = tmp_path / "secret.py"
+    secret.write_text("secret = 1\n")
+
+    def swapped(*arguments: Any) -> tuple[Listing, ...]:
+        listed = list_tree(*arguments)
+        swap(root / "a" / "a.py", secret)
+        return listed
+
+    monkeypatch.setattr("groundwire_ingest.tree.source.list_tree", swapped)
+    records = list(TreeSource(root, read_before=ReadBefore(most_bytes)).read())
+    assert [record.path for record in records if isinstance(record, SkippedFile)] == ["a/a.py"]
+    assert [node.path for node in nodes_of(records)] == ["b.py"]
 
 
 def test_the_same_tree_reads_the_same_whatever_the_hash_seed(make_tree: TreeMaker) -> None:

@@ -1,13 +1,17 @@
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from groundwire_ingest.errors import IngestError
+from groundwire_ingest.files_below import scan_below
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree
+from support.swaps import SWAPS, Swap, deep_folders
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
 
@@ -120,6 +124,35 @@ def test_symbolic_links_are_named_and_never_followed(make_tree: TreeMaker, tmp_p
     assert listed_paths(root) == ["a/b.py"]
     assert set(skipped(root)) == {"c.py", "loop", "out"}
     assert skipped(root)["c.py"] == "a symbolic link; links are not followed"
+
+
+@pytest.mark.parametrize("swap", SWAPS, ids=lambda swap: swap.__name__)
+@pytest.mark.parametrize("replaced", ["a/.gitignore", "a/b/c.py"])
+def test_what_is_replaced_while_folders_are_listed_is_not_followed(
+    make_tree: TreeMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Swap, replaced: str
+) -> None:
+    root = make_tree({"a/.gitignore": "x.py\n", "a/b/c.py": "x = 1\n", "a/x.py": "x = 1\n", "d.py": "x = 1\n"})
+    (tmp_path / "secret").write_text("c.py\n")
+
+    @contextmanager
+    def swapped(*place: Any) -> Iterator[Sequence[os.DirEntry[str]]]:
+        with scan_below(*place) as entries:
+            if place == (root, "a/"):
+                swap(root / replaced, tmp_path / "secret")
+            yield entries
+
+    monkeypatch.setattr("groundwire_ingest.tree.walk.scan_below", swapped)
+    paths = [item.path for item in list_tree(root)]
+    assert "d.py" in paths
+    assert "a/x.py" not in paths
+    assert not [path for path in paths if "secret" in path or "outside" in path]
+
+
+def test_a_folder_that_is_too_deep_is_named(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.py": "x = 1\n"})
+    with deep_folders(root, 2_100):
+        listed = list_tree(root)
+    assert [item.path for item in listed] == ["a.py", "d/" * 258]
 
 
 def test_what_is_neither_file_nor_folder_is_named(make_tree: TreeMaker) -> None:
