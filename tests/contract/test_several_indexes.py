@@ -1,6 +1,5 @@
 """Several indexes asked together answer as one index of all their nodes does, and hidden ones as if absent."""
 
-import random
 from collections.abc import Iterator, Sequence
 
 import grpc
@@ -21,48 +20,13 @@ from groundwire.v1.scope_pb2 import (
 )
 from groundwire_client import GroundwireClient, Retriever, SearchType
 from groundwire_client.cli import app
-from support.jsonl import edge, node
+from support.jsonl import node
 from support.platform import NOW, timeless, timestamp
 from support.program import Server, write_jsonl
 from support.properties import costly
 from support.refusals import DENIED, FAILED, INVALID, NOT_FOUND, Row, check_refused, with_fields
+from support.several_indexes import ALL_PARTS, AUDITOR, PARTS, WHOLE, WORDS, as_of_whole, records_of
 from support.storage import NewStorage
-
-PARTS = ("team-a", "team-b", "team-c")
-WHOLE = IndexScope(repository="whole", branch="main")
-ALL_PARTS = [IndexScope(repository=name, branch="main") for name in PARTS]
-WORDS = ["invoice", "tax", "refund", "ledger", "getUserById", "the", "Billing", "rate"]
-AUDITOR = "auditor"
-
-
-def records_of(part: str, seed: int) -> list[dict[str, object]]:
-    """Nodes with everything that ranking reads. Local ids and documents begin with the part: so ids have one order."""
-    rng = random.Random(seed)
-    nodes = [
-        node(
-            f"{part}/{number:02}",
-            " ".join(rng.choices(WORDS, weights=range(1, 9), k=rng.randint(1, 40))),
-            [rng.choice((-1.0, 0.0, 0.5, 1.0)) for _ in range(3)] + [1.0],
-            path=f"{part}/{rng.choice('xyz')}.cs",
-            start_line=number + 1,
-            end_line=number + 1,
-            symbol=rng.choice(["Billing.Invoice", "Tax", "getUserById", f"Own{number}"]),
-            repo_name="any",
-            document_id=f"{part}/{rng.choice('xyz')}",
-            chunk_index=number,
-            corpus_type=rng.choice(["CODE_LOGIC", "DOC_README", "CONVO_SLACK"]),
-            service_name=rng.choice(["", "web", "billing"]),
-            is_test=rng.random() < 0.2,
-            is_generated=rng.random() < 0.1,
-            deleted=rng.random() < 0.15,
-            acl_tags=["finance"] if rng.random() < 0.3 else [],
-            **({"timestamp": "2025-05-01T00:00:00Z"} if rng.random() < 0.3 else {}),
-        )
-        for number in range(rng.randint(5, 25))
-    ]
-    keys = [f"cs::{own['local_id']}" for own in nodes]
-    edges = {(rng.choice(keys), rng.choice(keys), rng.choice(["Calls", "Contains"])) for _ in range(30)}
-    return nodes + [edge(*ends, confidence=rng.choice([0.5, 0.9, 1.0])) for ends in sorted(edges) if ends[0] < ends[1]]
 
 
 @pytest.fixture(scope="module")
@@ -102,14 +66,6 @@ def queries(channel: grpc.Channel) -> query_pb2_grpc.QueryServiceStub:
 @pytest.fixture(scope="module")
 def searches(channel: grpc.Channel) -> retrieval_pb2_grpc.RetrievalServiceStub:
     return retrieval_pb2_grpc.RetrievalServiceStub(channel)
-
-
-def as_of_whole(response: query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse) -> str:
-    """A response without what names the indexes."""
-    text = str(response)
-    for name in PARTS:
-        text = text.replace(f'"{name}::main::', '"whole::main::')
-    return text
 
 
 def stripped(response: query_pb2.QueryResponse) -> query_pb2.QueryResponse:

@@ -150,6 +150,7 @@ def expected(graph: Graph, walk: Walk) -> Expansion:
         edges=tuple(graph.edge(edge) for edge in oracle_edges(graph, walk, nodes)),
         reason=oracle_reason(graph, walk, nodes, truncated=truncated),
         index="v1",
+        seed_count=len(set(walk.seed_ids) & graph.visible),
     )
 
 

@@ -695,6 +695,7 @@ class ExpandDependencyTreeRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     max_depth: _builtins.int
     """The most edges between a seed and a node: 0 (seeds only) to 16. Required."""
     max_nodes: _builtins.int
@@ -709,7 +710,7 @@ class ExpandDependencyTreeRequest(_message.Message):
     """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
-        """Where to walk. Required."""
+        """Where to walk. Required without `scopes`, else absent."""
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
@@ -731,6 +732,12 @@ class ExpandDependencyTreeRequest(_message.Message):
     def filter(self) -> _scope_pb2.NodeFilter:
         """Narrows the graph: nodes that do not pass, and their edges, are ignored. Absent: no filter."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to walk instead of in one `scope`, as in one index that holds the nodes of all of these; see
+        SearchNodesRequest. No edge leads from one of them to another.
+        """
+
     def __init__(
         self,
         *,
@@ -744,10 +751,11 @@ class ExpandDependencyTreeRequest(_message.Message):
         filter: _scope_pb2.NodeFilter | None = ...,
         min_confidence: _builtins.float = ...,
         lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "filter", b"filter", "max_depth", b"max_depth", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "lifecycle", b"lifecycle", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth", "access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "lifecycle", b"lifecycle", "max_depth", b"max_depth", "max_nodes", b"max_nodes", "min_confidence", b"min_confidence", "scope", b"scope", "scopes", b"scopes", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_depth: _TypeAlias = _typing.Literal["max_depth"]  # noqa: Y015
     _WhichOneofArgType__max_depth: _TypeAlias = _typing.Literal["_max_depth", b"_max_depth"]  # noqa: Y015
@@ -855,7 +863,7 @@ class ExpandDebug(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     seed_count: _builtins.int
-    """Visible seeds that pass the filter."""
+    """Visible seeds that pass the filter, each once; more than `seed_ids` has if `max_nodes` is less."""
     expanded_count: _builtins.int
     """Nodes returned, seeds included."""
     edges_count: _builtins.int
@@ -899,8 +907,9 @@ class ExpandDependencyTreeResponse(_message.Message):
     EDGES_FIELD_NUMBER: _builtins.int
     DEBUG_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index version that answered."""
+    """The index version that answered; empty for `scopes`."""
     @_builtins.property
     def seed_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The visible seeds that pass the filter, without repeats, in the order of the request; at most `max_nodes`."""
@@ -920,6 +929,10 @@ class ExpandDependencyTreeResponse(_message.Message):
     def debug(self) -> Global___ExpandDebug:
         """How the walk went."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
     def __init__(
         self,
         *,
@@ -928,10 +941,11 @@ class ExpandDependencyTreeResponse(_message.Message):
         edges: _abc.Iterable[Global___GraphEdge] | None = ...,
         debug: Global___ExpandDebug | None = ...,
         index: _builtins.str = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "edges", b"edges", "index", b"index", "nodes", b"nodes", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "edges", b"edges", "index", b"index", "nodes", b"nodes", "scopes", b"scopes", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -961,6 +975,7 @@ class FindPathsRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     MIN_CONFIDENCE_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
     """The most hops of a path: 1 to 16. Required."""
     max_paths: _builtins.int
@@ -979,7 +994,7 @@ class FindPathsRequest(_message.Message):
     """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
-        """Where to look. Required."""
+        """Where to look. Required without `scopes`, else absent."""
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
@@ -1005,6 +1020,12 @@ class FindPathsRequest(_message.Message):
     def filter(self) -> _scope_pb2.NodeFilter:
         """Narrows the graph: nodes that do not pass, and their edges, are ignored. Absent: no filter."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to look instead of in one `scope`, as in one index that holds the nodes of all of these; see
+        SearchNodesRequest. No edge leads from one of them to another.
+        """
+
     def __init__(
         self,
         *,
@@ -1020,10 +1041,11 @@ class FindPathsRequest(_message.Message):
         filter: _scope_pb2.NodeFilter | None = ...,
         min_confidence: _builtins.float = ...,
         lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "lifecycle", b"lifecycle", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "to_ids", b"to_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "direction", b"direction", "edge_allowlist", b"edge_allowlist", "filter", b"filter", "from_ids", b"from_ids", "lifecycle", b"lifecycle", "max_hops", b"max_hops", "max_nodes", b"max_nodes", "max_paths", b"max_paths", "min_confidence", b"min_confidence", "scope", b"scope", "scopes", b"scopes", "to_ids", b"to_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1166,8 +1188,9 @@ class FindPathsResponse(_message.Message):
     NODES_FIELD_NUMBER: _builtins.int
     DEBUG_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
-    """The index version that answered."""
+    """The index version that answered; empty for `scopes`."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyPath]:
         """Ordered by hops ascending, then by confidence (the exact product) descending, then by `node_ids` in order."""
@@ -1180,6 +1203,10 @@ class FindPathsResponse(_message.Message):
     def debug(self) -> Global___FindPathsDebug:
         """How the search went."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
     def __init__(
         self,
         *,
@@ -1187,10 +1214,11 @@ class FindPathsResponse(_message.Message):
         nodes: _abc.Iterable[Global___PathNode] | None = ...,
         debug: Global___FindPathsDebug | None = ...,
         index: _builtins.str = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "index", b"index", "nodes", b"nodes", "paths", b"paths"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "index", b"index", "nodes", b"nodes", "paths", b"paths", "scopes", b"scopes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1211,6 +1239,7 @@ class FetchNodeTextsRequest(_message.Message):
     PRIORITIZATION_MODE_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     budget_tokens: _builtins.int
     """The most tokens in all, in the unit of `token_count` (tiktoken `o200k_base`): 1 to 10,000,000."""
     max_chars: _builtins.int
@@ -1223,7 +1252,7 @@ class FetchNodeTextsRequest(_message.Message):
     """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
-        """Where the ids belong. Required."""
+        """Where the ids belong. Required without `scopes`, else absent."""
 
     @_builtins.property
     def access(self) -> _scope_pb2.AccessContext:
@@ -1246,6 +1275,12 @@ class FetchNodeTextsRequest(_message.Message):
     def filter(self) -> _scope_pb2.NodeFilter:
         """Which nodes may have their texts returned; others are skipped as UNAVAILABLE. Absent: no filter."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where the ids belong instead of to one `scope`: all texts compete for one budget, in one order of priority, as in one
+        index that holds the nodes of all of these; see SearchNodesRequest.
+        """
+
     def __init__(
         self,
         *,
@@ -1258,10 +1293,11 @@ class FetchNodeTextsRequest(_message.Message):
         prioritization_mode: Global___PrioritizationMode.ValueType = ...,
         filter: _scope_pb2.NodeFilter | None = ...,
         lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "max_chars", b"max_chars", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "lifecycle", b"lifecycle", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "seed_ids", b"seed_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "budget", b"budget", "budget_tokens", b"budget_tokens", "filter", b"filter", "lifecycle", b"lifecycle", "max_chars", b"max_chars", "nodes", b"nodes", "prioritization_mode", b"prioritization_mode", "scope", b"scope", "scopes", b"scopes", "seed_ids", b"seed_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_budget: _TypeAlias = _typing.Literal["budget_tokens", "max_chars"]  # noqa: Y015
     _WhichOneofArgType_budget: _TypeAlias = _typing.Literal["budget", b"budget"]  # noqa: Y015
@@ -1370,10 +1406,11 @@ class FetchNodeTextsResponse(_message.Message):
     USED_TOKENS_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
     USED_CHARS_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
     used_tokens: _builtins.int
     """The sum of `token_count` over `texts`."""
     index: _builtins.str
-    """The index version that answered."""
+    """The index version that answered; empty for `scopes`."""
     used_chars: _builtins.int
     """The sum of the texts' lengths in characters (Unicode code points)."""
     @_builtins.property
@@ -1384,6 +1421,10 @@ class FetchNodeTextsResponse(_message.Message):
     def skipped(self) -> _containers.RepeatedCompositeFieldContainer[Global___SkippedNode]:
         """Every requested id without a text, in the same order."""
 
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
     def __init__(
         self,
         *,
@@ -1392,10 +1433,11 @@ class FetchNodeTextsResponse(_message.Message):
         used_tokens: _builtins.int = ...,
         index: _builtins.str = ...,
         used_chars: _builtins.int = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "skipped", b"skipped", "texts", b"texts", "used_chars", b"used_chars", "used_tokens", b"used_tokens"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "scopes", b"scopes", "skipped", b"skipped", "texts", b"texts", "used_chars", b"used_chars", "used_tokens", b"used_tokens"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -100,7 +100,7 @@ class RetrievalServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: an index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid), or neither;
         the indexes of `scopes` have vectors of different embedders; the server has no embedder of the index or no
         reranker; a version was deleted or is damaged.
@@ -118,9 +118,9 @@ class RetrievalServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
         Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
         in time.
@@ -136,9 +136,9 @@ class RetrievalServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
         Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
         time.
@@ -150,13 +150,13 @@ class RetrievalServiceServicer(object):
     def FetchNodeTexts(self, request, context):
         """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
         one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
-        response of its own.
+        response of its own to a request with one `scope`.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
         Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """

@@ -56,7 +56,7 @@ class RetrievalServiceStub:
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: an index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid), or neither;
       the indexes of `scopes` have vectors of different embedders; the server has no embedder of the index or no
       reranker; a version was deleted or is damaged.
@@ -70,9 +70,9 @@ class RetrievalServiceStub:
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
@@ -84,9 +84,9 @@ class RetrievalServiceStub:
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
       time.
@@ -94,13 +94,13 @@ class RetrievalServiceStub:
     FetchNodeTexts: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
     one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
-    response of its own.
+    response of its own to a request with one `scope`.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
@@ -133,7 +133,7 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
     - FAILED_PRECONDITION: an index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid), or neither;
       the indexes of `scopes` have vectors of different embedders; the server has no embedder of the index or no
       reranker; a version was deleted or is damaged.
@@ -147,9 +147,9 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
       in time.
@@ -161,9 +161,9 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
       time.
@@ -171,13 +171,13 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     FetchNodeTexts: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.FetchNodeTextsRequest, _retrieval_pb2.FetchNodeTextsResponse]  # type: ignore[assignment]
     """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
     one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
-    response of its own.
+    response of its own to a request with one `scope`.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
       Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
-    - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
     """
@@ -213,7 +213,7 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
         - FAILED_PRECONDITION: an index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid), or neither;
           the indexes of `scopes` have vectors of different embedders; the server has no embedder of the index or no
           reranker; a version was deleted or is damaged.
@@ -233,9 +233,9 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
           Seeds that do not exist, are hidden or do not pass the filter are left out, not reported.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two levels of the traversal, or the request did not arrive
           in time.
@@ -253,9 +253,9 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it; `edge_allowlist` is empty or holds `*` beside others.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
           Ends that do not exist, are hidden or do not pass the filter are left out, not reported.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two steps of the search, or the request did not arrive in
           time.
@@ -269,13 +269,13 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_retrieval_pb2.FetchNodeTextsResponse, _abc.Awaitable[_retrieval_pb2.FetchNodeTextsResponse]]:
         """Returns the texts of nodes in priority order, as many as fit the budget. A text is returned whole or not at all:
         one that does not fit is skipped, and smaller ones after it may still fit. Every text of an index fits into a
-        response of its own.
+        response of its own to a request with one `scope`.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND: the scope or the pinned index does not exist, or nothing of it is visible to the caller.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
           Ids that do not exist, are hidden or do not pass the filter are in `skipped` as UNAVAILABLE.
-        - FAILED_PRECONDITION: the pinned version was deleted or is damaged.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
         """

@@ -16,6 +16,7 @@ from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.index_directory import IndexDirectory
+from groundwire_server.backends.selected_graph import SelectedGraph
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
@@ -131,6 +132,10 @@ class Snapshot(Protocol):
         """The texts of rows [m], without other fields."""
         ...
 
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """The sizes of the texts of rows [m]; reads no text."""
+        ...
+
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """The unit vectors [m, dimension] of rows [m], zeros for a node without one. The index has vectors."""
         ...
@@ -149,6 +154,14 @@ class Snapshot(Protocol):
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """The neighbourhood of each service, sorted by name, over edges between nodes."""
+        ...
+
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """Breadth-first neighbourhood within the walk's limits."""
+        ...
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """The shortest paths within the search's limits."""
         ...
 
     def with_deleted(self) -> "Snapshot | None":
@@ -173,24 +186,17 @@ class IndexSnapshot(Snapshot, Protocol):
         """Returns when the graph is loaded. Raises RuntimeError, a defect, when it cannot be."""
         ...
 
+    @property
+    def graph(self) -> SelectedGraph:
+        """The version's graph among the nodes. Its methods may wait, and raise as those of the snapshot do."""
+        ...
+
     def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
         """The results of what is asked of several snapshots of this backend, at the same time if they wait."""
         ...
 
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
         """The statistics of BM25 retrievers that the index has, over every node that the caller sees."""
-        ...
-
-    def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """The sizes of the texts of rows [m]; reads no text."""
-        ...
-
-    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """Breadth-first neighbourhood within the walk's limits."""
-        ...
-
-    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """The shortest paths within the search's limits."""
         ...
 
 

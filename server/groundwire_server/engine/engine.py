@@ -1,16 +1,16 @@
 """The engine: the actions and the query over indexes. Knows no transport."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from groundwire_index.limits import RESPONSE_BYTES
-from groundwire_server.backends.interface import IndexSnapshot, PathSearch, Walk
+from groundwire_server.backends.interface import PathSearch, Snapshot, Walk
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult
 from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.graph.validation import check_expand, check_paths
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
-from groundwire_server.domain.response_size import ACTION_BYTES
+from groundwire_server.domain.response_size import ACTION_BYTES, of_scope
 from groundwire_server.domain.search.candidates import as_positions
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.packing import Budget, pack, prioritize
@@ -20,6 +20,7 @@ from groundwire_server.engine.evidence import DeferredTokenCounter, gather_evide
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import MatchRanking, QuerySettings
 from groundwire_server.engine.rerankers.rerank import Rerankers
+from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.engine.search import search_nodes
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
@@ -52,26 +53,27 @@ class RetrievalEngine:
     async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""
         max_depth = check_expand(request)
+        snapshot = await self.indexes.open_with_graph(request, call)
         walk = Walk(
             seed_ids=request.seed_ids,
             max_depth=max_depth,
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
+            max_bytes=self._room(snapshot),
             min_confidence=request.min_confidence,
         )
-        (snapshot,) = (await self.indexes.open_with_graph(request, call)).parts
 
         def expanded() -> Expansion:
             with stage("walk"):
-                return snapshot.expand(walk, call.checkpoint)
+                return replace(snapshot.expand(walk, call.checkpoint), scopes=scopes_of(snapshot))
 
         return await call.compute(expanded)
 
     async def find_paths(self, request: PathsRequest, call: Call) -> Paths:
         """Finds the shortest paths from some nodes to others; never returns text."""
         check_paths(request)
+        snapshot = await self.indexes.open_with_graph(request, call)
         search = PathSearch(
             from_ids=request.from_ids,
             to_ids=request.to_ids,
@@ -80,22 +82,22 @@ class RetrievalEngine:
             max_nodes=request.max_nodes,
             edge_types=_edge_types(request.edge_allowlist),
             direction=request.direction,
-            max_bytes=self.walk_and_text_bytes - ACTION_BYTES,
+            max_bytes=self._room(snapshot),
             min_confidence=request.min_confidence,
         )
-        (snapshot,) = (await self.indexes.open_with_graph(request, call)).parts
 
         def found() -> Paths:
             with stage("paths"):
-                return snapshot.find_paths(search, call.checkpoint)
+                return replace(snapshot.find_paths(search, call.checkpoint), scopes=scopes_of(snapshot))
 
         return await call.compute(found)
 
     async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
         check_fetch(request)
-        (snapshot,) = (await self.indexes.open(request, call)).parts
-        return await call.compute(lambda: _fetched(request, snapshot, self.walk_and_text_bytes, call.checkpoint))
+        snapshot = await self.indexes.open(request, call)
+        room = self._room(snapshot)
+        return await call.compute(lambda: _fetched(request, snapshot, room, call.checkpoint))
 
     async def query(self, request: QueryRequest, call: Call) -> QueryResult:
         """Runs the whole flow and returns matches with texts."""
@@ -111,14 +113,18 @@ class RetrievalEngine:
             self.indexes, self.query_vectors, self.rerankers.codebert, self.query_settings, self.max_top_k
         )
 
+    def _room(self, snapshot: Snapshot) -> int:
+        """The bytes of a response for what it repeats."""
+        return self.walk_and_text_bytes - ACTION_BYTES - sum(map(of_scope, scopes_of(snapshot)))
 
-def _fetched(request: FetchRequest, snapshot: IndexSnapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
+
+def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
     with stage("pack"):
         requested = prioritize(request.seed_ids, request.nodes, request.mode)
         rows = snapshot.rows([one.id for one in requested])
         sizes = dict(zip(rows, snapshot.text_sizes(as_positions(rows.values())), strict=True))
         checkpoint()
-        budget = Budget(request.budget_tokens, request.max_chars, max_bytes - ACTION_BYTES)
+        budget = Budget(request.budget_tokens, request.max_chars, max_bytes)
         packing = pack(requested, sizes, budget)
     with stage("texts"):
         texts = snapshot.texts(as_positions(rows[chosen.id] for chosen in packing.chosen))
@@ -127,7 +133,8 @@ def _fetched(request: FetchRequest, snapshot: IndexSnapshot, max_bytes: int, che
         FetchedText(chosen.id, chosen.is_seed, chosen.depth, chosen.parent_id, text)
         for chosen, text in zip(packing.chosen, texts, strict=True)
     )
-    return FetchResult(fetched, packing.skipped, packing.used_tokens, packing.used_chars, snapshot.index)
+    used = packing.used_tokens, packing.used_chars
+    return FetchResult(fetched, packing.skipped, *used, snapshot.index, scopes_of(snapshot))
 
 
 def _edge_types(allowlist: tuple[str, ...]) -> frozenset[str] | None:

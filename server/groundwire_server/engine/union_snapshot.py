@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import id_prefix
 from groundwire_index.store.manifest import VectorSpace
-from groundwire_server.backends.interface import IndexSnapshot, Snapshot
+from groundwire_server.backends.interface import IndexSnapshot, PathSearch, Snapshot, Walk
+from groundwire_server.backends.shared.graph.expansion import expand
+from groundwire_server.backends.shared.graph.paths import find_paths
+from groundwire_server.domain.graph.expansion import Expansion
+from groundwire_server.domain.graph.paths import Paths
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
 from groundwire_server.domain.search.candidates import (
@@ -28,11 +32,11 @@ from groundwire_server.domain.search.candidates import (
 )
 from groundwire_server.domain.search.fusion import best_first
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
-from groundwire_server.domain.texts.texts import StoredText
+from groundwire_server.domain.texts.texts import StoredText, TextSize
+from groundwire_server.engine.union_graph import UnionGraph
+from groundwire_server.engine.union_rows import PART_BITS, by_part, first_row
 from groundwire_server.execution.call import Checkpoint
 
-_PART_BITS = 40
-"""A row of the union is the number of its part, followed by these bits of its row in the part."""
 _WORDS = (Retriever.BM25_CODE, Retriever.BM25_PROSE)
 Item = TypeVar("Item")
 
@@ -81,7 +85,7 @@ class UnionSnapshot:
         rows: dict[str, int] = {}
         for number, part in enumerate(self.parts):
             if own := [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]:
-                rows |= {id_: (number << _PART_BITS) + row for id_, row in part.rows(own).items()}
+                rows |= {id_: first_row(number) + row for id_, row in part.rows(own).items()}
         return {id_: rows[id_] for id_ in dict.fromkeys(ids) if id_ in rows}
 
     def ids(self, rows: Positions) -> list[str]:
@@ -103,6 +107,10 @@ class UnionSnapshot:
     def texts(self, rows: Positions) -> list[StoredText]:
         """See `Snapshot.texts`."""
         return self._of_parts(rows, lambda part, own: part.texts(own))
+
+    def text_sizes(self, rows: Positions) -> list[TextSize]:
+        """See `Snapshot.text_sizes`."""
+        return self._of_parts(rows, lambda part, own: part.text_sizes(own))
 
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """See `Snapshot.vectors`."""
@@ -131,6 +139,14 @@ class UnionSnapshot:
         found = [part.service_contexts(service_names) for part in self.parts]
         return tuple(map(_context, zip(*found, strict=True)))
 
+    def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
+        """See `Snapshot.expand`."""
+        return expand(self, UnionGraph(self.parts), walk, checkpoint)
+
+    def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
+        """See `Snapshot.find_paths`."""
+        return find_paths(self, UnionGraph(self.parts), search, checkpoint)
+
     def with_deleted(self) -> "Snapshot | None":
         """See `Snapshot.with_deleted`."""
         whole = [part.with_deleted() for part in self.parts]
@@ -145,11 +161,7 @@ class UnionSnapshot:
 
     def _split(self, rows: Positions) -> list[tuple[IndexSnapshot, Positions, Positions]]:
         """The parts that rows [m] are in, each with the places of its rows and their rows in it."""
-        numbers = rows >> _PART_BITS
-        return [
-            (self.parts[number], places := np.flatnonzero(numbers == number), rows[places] - (number << _PART_BITS))
-            for number in np.unique(numbers).tolist()
-        ]
+        return [(self.parts[number], places, own) for number, places, own in by_part(rows)]
 
     def _of_parts(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], Sequence[Item]]) -> list[Item]:
         """The answers of the parts, in the order of rows [m]."""
@@ -160,12 +172,12 @@ class UnionSnapshot:
 
     def _around(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], list[Positions]]) -> list[Positions]:
         found = self._of_parts(rows, ask)
-        return [own + (row >> _PART_BITS << _PART_BITS) for row, own in zip(rows.tolist(), found, strict=True)]
+        return [own + first_row(row >> PART_BITS) for row, own in zip(rows.tolist(), found, strict=True)]
 
 
 def _merged(parts: Sequence[Candidates], search: Retrieval) -> Candidates:
     """The candidates of all parts that are in the list of a retriever, when each list is cut to its limit again."""
-    rows = np.concatenate([part.rows + (number << _PART_BITS) for number, part in enumerate(parts)])
+    rows = np.concatenate([part.rows + first_row(number) for number, part in enumerate(parts)])
     lists: dict[Retriever, RetrieverScores] = {}
     for retriever in parts[0].by_retriever:
         scores = np.concatenate([part.by_retriever[retriever].scores for part in parts])

@@ -38,7 +38,14 @@ _MOST_NAMES = 32
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
 _Record: TypeAlias = dict[str, _Value]
-_SEVERAL = query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse
+_SEVERAL = (
+    retrieval_pb2.SearchNodesResponse
+    | retrieval_pb2.ExpandDependencyTreeResponse
+    | retrieval_pb2.FindPathsResponse
+    | retrieval_pb2.FetchNodeTextsResponse
+    | query_pb2.QueryResponse
+)
+"""The responses to requests that may be about several scopes."""
 _KINDS = ("hits", "nodes", "texts", "matches", "indexes")
 """The fields of responses that have their parts."""
 

@@ -12,7 +12,7 @@ import rustworkx
 from numpy.typing import NDArray
 
 from groundwire_index.graph.edges import Edges
-from groundwire_server.backends.shared.graph.selected_graph import FollowedEdges, Positions, Rows
+from groundwire_server.backends.selected_graph import FollowedEdges, Positions, Rows
 from groundwire_server.domain.errors import PreconditionError, Reason
 
 _LOG = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from groundwire_server.backends.embedded.retrievers.bm25 import matched_tokens
 from groundwire_server.backends.embedded.retrievers.retrieval import Retrievers, columns_of, words_of
 from groundwire_server.backends.embedded.visibility.row_selection import RowSelection
 from groundwire_server.backends.interface import PathSearch, Result, Walk
+from groundwire_server.backends.selected_graph import SelectedGraph
 from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
@@ -159,7 +160,7 @@ class EmbeddedSnapshot:
         ]
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `IndexSnapshot.text_sizes`; read from counts made at ingestion."""
+        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
         nodes = self.view.index.nodes
         tokens, chars, paths = nodes.numbers["token_count"], nodes.numbers["char_count"], nodes.categories["path"]
         strings = nodes.texts, nodes.symbols
@@ -228,10 +229,15 @@ class EmbeddedSnapshot:
         )
         return service_contexts(service_names, services.values, self.selection.edge_types, found)
 
+    @property
+    def graph(self) -> SelectedGraph:
+        """See `IndexSnapshot.graph`."""
+        return self.selection
+
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `IndexSnapshot.expand`."""
+        """See `Snapshot.expand`."""
         return expand(self, self.selection, walk, checkpoint)
 
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `IndexSnapshot.find_paths`."""
+        """See `Snapshot.find_paths`."""
         return find_paths(self, self.selection, search, checkpoint)

@@ -23,6 +23,19 @@ Reader = TypeVar("Reader", bound=_Pinned)
 
 
 @contextmanager
+def refusals_told(scope: Scope) -> Iterator[None]:
+    """Turns the failures of reading one version into those that callers may know.
+
+    Collections are missing when the version was deleted while it was read. Its reader saw a node of it, and may know.
+    """
+    with outages_told():
+        try:
+            yield
+        except CollectionMissingError as error:
+            raise gone(scope) from error
+
+
+@contextmanager
 def outages_told() -> Iterator[None]:
     """Turns what Milvus does not answer into BackendUnavailableError."""
     try:
@@ -36,17 +49,11 @@ def outages_told() -> Iterator[None]:
 def told_as_refusals(
     method: Callable[Concatenate[Reader, Arguments], Result],
 ) -> Callable[Concatenate[Reader, Arguments], Result]:
-    """A method of what reads one version, whose failures callers may know.
-
-    Collections are missing when the version was deleted while it was read. Its reader saw a node of it, and may know.
-    """
+    """A method of what reads one version, whose failures callers may know; see `refusals_told`."""
 
     @wraps(method)
     def told(reader: Reader, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        with outages_told():
-            try:
-                return method(reader, *args, **kwargs)
-            except CollectionMissingError as error:
-                raise gone(reader.scope) from error
+        with refusals_told(reader.scope):
+            return method(reader, *args, **kwargs)
 
     return told

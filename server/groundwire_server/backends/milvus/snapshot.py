@@ -160,7 +160,7 @@ class MilvusSnapshot:
 
     @told_as_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
-        """See `IndexSnapshot.text_sizes`; read from counts made at ingestion."""
+        """See `Snapshot.text_sizes`; read from counts made at ingestion."""
         counts = "token_count", "char_count", "text_bytes"
         found = self._nodes.read(rows, (*counts, "path"))
         columns = (found.integers(field).tolist() for field in counts)
@@ -181,32 +181,32 @@ class MilvusSnapshot:
     @told_as_refusals
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`."""
-        return visible_neighbourhood(self._graph, rows)
+        return visible_neighbourhood(self.graph, rows)
 
     @told_as_refusals
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
-        return parents_of(self._graph, rows)
+        return parents_of(self.graph, rows)
 
     @told_as_refusals
     def adjacent(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.adjacent`."""
-        return adjacent_to(self._graph, rows)
+        return adjacent_to(self.graph, rows)
 
     @told_as_refusals
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
-        return selected_service_contexts(self._graph, service_names)
+        return selected_service_contexts(self.graph, service_names)
 
     @told_as_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
-        """See `IndexSnapshot.expand`."""
-        return expand(self, self._graph, walk, checkpoint)
+        """See `Snapshot.expand`."""
+        return expand(self, self.graph, walk, checkpoint)
 
     @told_as_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
-        """See `IndexSnapshot.find_paths`."""
-        return find_paths(self, self._graph, search, checkpoint)
+        """See `Snapshot.find_paths`."""
+        return find_paths(self, self.graph, search, checkpoint)
 
     @cached_property
     def _narrowing(self) -> str:
@@ -222,13 +222,15 @@ class MilvusSnapshot:
         return np.asarray([policies[own.policy] for own in document.classes], dtype=np.bool_)
 
     @cached_property
-    def _graph(self) -> GraphReading:
+    def graph(self) -> GraphReading:
+        """See `IndexSnapshot.graph`."""
         visibility, version = self._visibility, self.version
         # The remaining condition when the classes are right.
         asks = both(visibility.bounds, filter_expression(self._filter))
         selected = Judge(visibility.classes & self._of_tenants, partial(self._nodes.passing, asks) if asks else None)
         bound = partial(self._nodes.passing, "") if visibility.bounds else None
         return GraphReading(
+            scope=version.scope,
             store=version.store,
             collections=version.collections,
             edge_types=version.manifest.edge_types,

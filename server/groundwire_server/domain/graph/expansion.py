@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from groundwire_index.nodes.node import Edge, Location
+from groundwire_index.scope import Scope
 from groundwire_server.domain.search.search import NodesRequest
 
 
@@ -60,6 +61,8 @@ class ExpandedNode:
 class Expansion:
     """The neighbourhood of the visible seeds.
 
+    `seed_count` counts all of these, `seed_ids` are those that `max_nodes` and the response have room for. `scopes` are
+    the versions that answered a request for several, where `index` is "".
     DEPTH_REACHED is no limit that cut something off: the walk went as far as it was to go, and edges lead on.
     """
 
@@ -68,6 +71,8 @@ class Expansion:
     edges: tuple[Edge, ...]
     reason: ExpandReason
     index: str
+    seed_count: int = 0
+    scopes: tuple[Scope, ...] = ()
 
     @property
     def truncated(self) -> bool:

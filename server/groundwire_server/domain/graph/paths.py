@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from groundwire_index.nodes.node import Edge
+from groundwire_index.scope import Scope
 from groundwire_server.domain.graph.expansion import GraphRequest
 from groundwire_server.domain.search.search import NodeLabel
 
@@ -45,7 +46,8 @@ class Paths:
     """The shortest paths, best first, and their nodes as they first occur.
 
     `from_count` and `to_count` are visible ends, `reached_count` the nodes reached between them. Every path of at most
-    `searched_hops` hops either is in `paths` or comes after them.
+    `searched_hops` hops either is in `paths` or comes after them. `scopes` are the versions that answered a request for
+    several, where `index` is "".
     """
 
     paths: tuple[DependencyPath, ...]
@@ -56,6 +58,7 @@ class Paths:
     searched_hops: int
     reason: PathsReason
     index: str
+    scopes: tuple[Scope, ...] = ()
 
     @property
     def truncated(self) -> bool:

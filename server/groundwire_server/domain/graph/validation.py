@@ -8,13 +8,13 @@ from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.graph.expansion import ExpandRequest, GraphRequest
 from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.search.validation import check_filter
-from groundwire_server.domain.validation import Violations, check_ids, check_scope
+from groundwire_server.domain.validation import Violations, check_ids, check_scopes
 
 
 def check_paths(request: PathsRequest) -> None:
     """Checks a search for paths. Raises InvalidRequestError with every broken rule."""
     violations = Violations()
-    check_scope(request.scope, violations)
+    check_scopes(request, violations)
     _check_ends("from_ids", request.from_ids, "a path needs a start", limits.MAX_PATH_ENDS, violations)
     _check_ends("to_ids", request.to_ids, "a path needs an end", limits.MAX_PATH_ENDS, violations)
     violations.bound("max_hops", request.max_hops, 1, limits.MAX_HOPS)
@@ -26,7 +26,7 @@ def check_paths(request: PathsRequest) -> None:
 def check_expand(request: ExpandRequest) -> int:
     """Checks a walk and returns its depth, which is then known to be given."""
     violations = Violations()
-    check_scope(request.scope, violations)
+    check_scopes(request, violations)
     _check_ends("seed_ids", request.seed_ids, "a walk needs a start", limits.MAX_SEEDS, violations)
     if request.max_depth is None:
         violations.require("max_depth", f"give 0 to {limits.MAX_DEPTH}")

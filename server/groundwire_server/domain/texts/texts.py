@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from groundwire_index.nodes.node import Location
+from groundwire_index.scope import Scope
 from groundwire_server.domain.search.search import NodesRequest
 
 
@@ -88,10 +89,14 @@ class SkippedNode:
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:
-    """Texts in priority order, what was skipped in the same order, and what the texts use."""
+    """Texts in priority order, what was skipped in the same order, and what the texts use.
+
+    `scopes` are the versions that answered a request for several, where `index` is "".
+    """
 
     texts: tuple[FetchedText, ...]
     skipped: tuple[SkippedNode, ...]
     used_tokens: int
     used_chars: int
     index: str
+    scopes: tuple[Scope, ...] = ()

@@ -5,13 +5,13 @@ from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.search.validation import check_filter
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode
-from groundwire_server.domain.validation import Violations, check_ids, check_scope
+from groundwire_server.domain.validation import Violations, check_ids, check_scopes
 
 
 def check_fetch(request: FetchRequest) -> None:
     """Checks a request for texts."""
     violations = Violations()
-    check_scope(request.scope, violations)
+    check_scopes(request, violations)
     count = len(request.seed_ids) + len(request.nodes)
     if count == 0:
         violations.require("seed_ids", "give at least one id in seed_ids or nodes")

@@ -28,13 +28,22 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.NodeFilter.DESCRIPTOR.fields if field.is_repeated
     },
     retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "scopes": limits.MAX_SCOPES},
-    retrieval_pb2.ExpandDependencyTreeRequest: {"seed_ids": limits.MAX_SEEDS, "edge_allowlist": limits.MAX_EDGE_TYPES},
+    retrieval_pb2.ExpandDependencyTreeRequest: {
+        "seed_ids": limits.MAX_SEEDS,
+        "edge_allowlist": limits.MAX_EDGE_TYPES,
+        "scopes": limits.MAX_SCOPES,
+    },
     retrieval_pb2.FindPathsRequest: {
         "from_ids": limits.MAX_PATH_ENDS,
         "to_ids": limits.MAX_PATH_ENDS,
         "edge_allowlist": limits.MAX_EDGE_TYPES,
+        "scopes": limits.MAX_SCOPES,
     },
-    retrieval_pb2.FetchNodeTextsRequest: {"seed_ids": limits.MAX_FETCH_IDS, "nodes": limits.MAX_FETCH_IDS},
+    retrieval_pb2.FetchNodeTextsRequest: {
+        "seed_ids": limits.MAX_FETCH_IDS,
+        "nodes": limits.MAX_FETCH_IDS,
+        "scopes": limits.MAX_SCOPES,
+    },
     query_pb2.QueryRequest: {
         "query_vector": limits.MAX_VECTOR_COMPONENTS,
         "retrievers": len(Retriever),

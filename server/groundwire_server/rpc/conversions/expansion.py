@@ -9,7 +9,7 @@ from groundwire_server.domain.search.search import NodeLabel
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import encode_location
-from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of
+from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scopes, decoder_of, encode_scopes
 from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
 
 decode_direction = decoder_of(Direction, retrieval_pb2.EdgeDirection, Direction.OUTGOING)
@@ -19,8 +19,10 @@ _walk_fields = given_fields(ExpandRequest, retrieval_pb2.ExpandDependencyTreeReq
 def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:
     """The walk a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
+    scope, scopes = decode_scopes(request, violations)
     decoded = ExpandRequest(
-        scope=decode_scope(request, violations),
+        scope=scope,
+        scopes=scopes,
         access=access,
         **_walk_fields(request),
         direction=decode_direction(request.direction, "direction", violations),
@@ -49,13 +51,14 @@ def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTree
         ],
         edges=[encode_edge(edge) for edge in expansion.edges],
         debug=retrieval_pb2.ExpandDebug(
-            seed_count=len(expansion.seed_ids),
+            seed_count=expansion.seed_count,
             expanded_count=len(expansion.nodes),
             edges_count=len(expansion.edges),
             truncated=expansion.truncated,
             reason=expansion.reason.value,
         ),
         index=expansion.index,
+        scopes=encode_scopes(expansion.scopes).values(),
     )
 
 
@@ -74,8 +77,10 @@ _debug_fields = shared_fields(Paths, retrieval_pb2.FindPathsDebug)
 def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext) -> PathsRequest:
     """The search for paths that a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
+    scope, scopes = decode_scopes(request, violations)
     decoded = PathsRequest(
-        scope=decode_scope(request, violations),
+        scope=scope,
+        scopes=scopes,
         access=access,
         **_path_fields(request),
         direction=decode_direction(request.direction, "direction", violations),
@@ -101,4 +106,5 @@ def encode_paths(found: Paths) -> retrieval_pb2.FindPathsResponse:
         ],
         debug=retrieval_pb2.FindPathsDebug(**_debug_fields(found), truncated=found.truncated),
         index=found.index,
+        scopes=encode_scopes(found.scopes).values(),
     )

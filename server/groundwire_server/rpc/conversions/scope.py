@@ -16,16 +16,16 @@ from groundwire_server.domain.access.names import Names
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
-SearchingRequest: TypeAlias = (
-    retrieval_pb2.SearchNodesRequest | query_pb2.QueryRequest | evidence_pb2.GatherEvidenceRequest
-)
-ReadingRequest: TypeAlias = (
-    SearchingRequest
+RequestForNodes: TypeAlias = (
+    retrieval_pb2.SearchNodesRequest
+    | evidence_pb2.GatherEvidenceRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest
-    | index_pb2.GetIndexRequest
+    | query_pb2.QueryRequest
 )
+"""A request about one scope or about several."""
+ReadingRequest: TypeAlias = RequestForNodes | index_pb2.GetIndexRequest
 AdministrationRequest: TypeAlias = index_pb2.ActivateIndexRequest | index_pb2.DeleteIndexRequest
 Request: TypeAlias = ReadingRequest | AdministrationRequest | index_pb2.ListIndexesRequest
 
@@ -79,7 +79,7 @@ def decode_scope(request: ReadingRequest | AdministrationRequest, violations: Vi
     return Scope(request.scope.repository, request.scope.branch, request.scope.active_index)
 
 
-def decode_scopes(request: SearchingRequest, violations: Violations) -> tuple[Scope, tuple[Scope, ...]]:
+def decode_scopes(request: RequestForNodes, violations: Violations) -> tuple[Scope, tuple[Scope, ...]]:
     """The one scope and the several ones of a request that has either."""
     if not request.scopes:
         return decode_scope(request, violations), ()
@@ -100,7 +100,7 @@ def scope_of(id_: str, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.
 
 def named_scopes(request: Request) -> tuple[Scope, ...]:
     """The scopes that a request of any method names, valid or not; names are cut to the length of a valid one."""
-    several = request.scopes if isinstance(request, SearchingRequest) else ()
+    several = request.scopes if isinstance(request, RequestForNodes) else ()
     one = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
     return tuple(
         Scope(*(getattr(own, name, "")[:MAX_NAME_LENGTH] for name in ("repository", "branch", "active_index")))

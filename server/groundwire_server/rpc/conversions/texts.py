@@ -14,7 +14,13 @@ from groundwire_server.domain.texts.texts import (
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
-from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scope, decoder_of, numbers_of
+from groundwire_server.rpc.conversions.scope import (
+    decode_lifecycle,
+    decode_scopes,
+    decoder_of,
+    encode_scopes,
+    numbers_of,
+)
 from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
 
 _decode_mode = decoder_of(PrioritizationMode, retrieval_pb2.PrioritizationMode, PrioritizationMode.BALANCED)
@@ -28,8 +34,10 @@ _stored_fields = shared_fields(StoredText, retrieval_pb2.NodeText)
 def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessContext) -> FetchRequest:
     """The texts a caller with `access` asks for. Raises InvalidRequestError."""
     violations = Violations()
+    scope, scopes = decode_scopes(request, violations)
     decoded = FetchRequest(
-        scope=decode_scope(request, violations),
+        scope=scope,
+        scopes=scopes,
         access=access,
         **_given_fields(request),
         nodes=tuple(GraphNode(node.id, node.depth, node.parent_id) for node in request.nodes),
@@ -45,6 +53,7 @@ def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:
     """The texts, what was skipped and what the texts use."""
     return retrieval_pb2.FetchNodeTextsResponse(
         **_result_fields(result),
+        scopes=encode_scopes(result.scopes).values(),
         texts=[_encode_text(text) for text in result.texts],
         skipped=[
             retrieval_pb2.SkippedNode(id=skipped.id, reason=SKIP_REASONS[skipped.reason]) for skipped in result.skipped

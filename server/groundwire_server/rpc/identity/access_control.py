@@ -10,7 +10,7 @@ from groundwire_server.rpc.conversions.indexes import decode_index_scope
 from groundwire_server.rpc.conversions.scope import (
     AdministrationRequest,
     ReadingRequest,
-    SearchingRequest,
+    RequestForNodes,
     decode_access,
 )
 from groundwire_server.rpc.telemetry.call_record import current_call
@@ -30,7 +30,7 @@ class AccessControl:
         """The access that applies to a request that names scopes, and the scopes that a pattern may mean."""
         grant = current_call().caller.grant
         access = _narrowed(grant, request)
-        several = request.scopes if isinstance(request, SearchingRequest) else ()
+        several = request.scopes if isinstance(request, RequestForNodes) else ()
         for named in several or (request.scope,):
             scope = Scope(named.repository, named.branch, named.active_index)
             if not (several and is_pattern(scope)):

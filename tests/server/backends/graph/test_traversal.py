@@ -160,7 +160,7 @@ def test_a_hidden_node_is_not_travelled_through(opened: Opened) -> None:
     walk = Walk(("A",), 5, 10, None, Direction.BOTH, AMPLE)
     with opened(Graph(["A", "B", "C"], {"A", "C"}, chain)) as backend:
         found = short(backend.open(SCOPE, PUBLIC).expand(full(walk), never_stop))
-    assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1")
+    assert found == Expansion(("A",), (told("A", 0, ""),), (), ExpandReason.OK, "v1", seed_count=1)
 
 
 def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: Opened) -> None:
@@ -171,7 +171,7 @@ def test_a_node_that_does_not_pass_the_filter_is_not_travelled_through(opened: O
         snapshot = backend.open(SCOPE, PUBLIC, filter_=Filter(is_test=False))
         found = short(snapshot.expand(full(walk), never_stop))
     nodes = (told("A", 0, ""), told("D", 1, "A"))
-    assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1")
+    assert found == Expansion(("A",), nodes, (graph.edge(chain[2]),), ExpandReason.OK, "v1", seed_count=1)
 
 
 def test_what_does_not_pass_the_filter_takes_no_place(opened: Opened) -> None:

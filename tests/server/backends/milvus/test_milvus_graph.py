@@ -156,6 +156,7 @@ class Both:
         selected = visible if is_test is None else Judge(classes, passing)
         manifest = document.manifest
         reading = GraphReading(
+            scope=snapshot.scope,
             store=self.store,
             collections=self.collections,
             edge_types=manifest.edge_types,

@@ -62,6 +62,7 @@ def test_a_walk_arrives_as_it_was_asked(request: ExpandRequest) -> None:
         ).map(tuple),
         reason=st.sampled_from(ExpandReason),
         index=names,
+        seed_count=counts,
     )
 )
 def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
@@ -86,11 +87,12 @@ def test_an_expansion_arrives_as_it_was_found(expansion: Expansion) -> None:
             ),
             reason=ExpandReason(message.debug.reason),
             index=message.index,
+            seed_count=message.debug.seed_count,
         )
         == expansion
     )
     assert message.debug == retrieval_pb2.ExpandDebug(
-        seed_count=len(expansion.seed_ids),
+        seed_count=expansion.seed_count,
         expanded_count=len(expansion.nodes),
         edges_count=len(expansion.edges),
         truncated=expansion.truncated,

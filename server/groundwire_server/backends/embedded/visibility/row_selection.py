@@ -14,7 +14,7 @@ from groundwire_index.nodes.row_conditions import EVERY_ROW, RowTest
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.embedded.graph import Graph, SideNeighbours
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.graph.selected_graph import Positions, StoredEdges
+from groundwire_server.backends.selected_graph import Positions, StoredEdges
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.search.search import FILTERED_FLAGS, FILTERED_STRINGS, Filter, MetadataCondition
 

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from groundwire_index.milvus.packing import INCOMING
 from groundwire_index.milvus.schema import VersionCollections
 from groundwire_index.milvus.store import MilvusStore
+from groundwire_index.scope import Scope
 from groundwire_server.backends.milvus.graph.adjacency import CHUNKS_AT_A_TIME, Adjacency, near_ends
-from groundwire_server.backends.shared.graph.selected_graph import FollowedEdges, Positions, Rows, StoredEdges
+from groundwire_server.backends.milvus.refusals import refusals_told, told_as_refusals
+from groundwire_server.backends.selected_graph import FollowedEdges, Positions, Rows, StoredEdges
 from groundwire_server.domain.graph.expansion import Direction
 
 ROWS_AT_A_TIME = 16_384
@@ -61,12 +63,14 @@ class ReadNeighbours:
     were read before cost none.
     """
 
+    scope: Scope
     adjacency: Adjacency
     judge: Judge
     direction: Direction
     followed_types: NDArray[np.bool_]
     least: np.float32
 
+    @told_as_refusals
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
         """See `Neighbours.of`."""
         nears = near_ends(rows.tolist(), self.direction)
@@ -80,14 +84,16 @@ class ReadNeighbours:
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """See `Neighbours.ends_of`."""
         nears = near_ends(rows.tolist(), self.direction)
-        for first in range(0, len(nears), CHUNKS_AT_A_TIME):
-            some = nears[first : first + CHUNKS_AT_A_TIME]
-            self.adjacency.begin(some)
-            yield from self._ends(some)
-            while hubs := self.adjacency.unfinished(some):
-                self.adjacency.go_on(hubs)
-                yield from self._ends(hubs)
+        with refusals_told(self.scope):
+            for first in range(0, len(nears), CHUNKS_AT_A_TIME):
+                some = nears[first : first + CHUNKS_AT_A_TIME]
+                self.adjacency.begin(some)
+                yield from self._ends(some)
+                while hubs := self.adjacency.unfinished(some):
+                    self.adjacency.go_on(hubs)
+                    yield from self._ends(hubs)
 
+    @told_as_refusals
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
         """See `Neighbours.among`."""
         nears = near_ends(rows.tolist(), self.direction)
@@ -139,6 +145,7 @@ class GraphReading:
     `selected` judges what the question is about, `visible` what its caller sees, filter or not.
     """
 
+    scope: Scope
     store: MilvusStore
     collections: VersionCollections
     edge_types: tuple[str, ...]
@@ -149,7 +156,7 @@ class GraphReading:
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> ReadNeighbours:
         """See `SelectedGraph.neighbours`."""
-        return ReadNeighbours(self.adjacency, self.selected, direction, followed_types, least)
+        return ReadNeighbours(self.scope, self.adjacency, self.selected, direction, followed_types, least)
 
     def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
         """See `SelectedGraph.edges`; no round trip."""

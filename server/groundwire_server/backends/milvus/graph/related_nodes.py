@@ -12,8 +12,8 @@ from groundwire_index.nodes.node import CONTAINS
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
 from groundwire_server.backends.milvus.graph.adjacency import near_ends
 from groundwire_server.backends.milvus.graph.reading import GraphReading
+from groundwire_server.backends.selected_graph import Positions
 from groundwire_server.backends.shared.graph.related_nodes import EdgesOfServices, neighbourhood_of, service_contexts
-from groundwire_server.backends.shared.graph.selected_graph import Positions
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.query.neighbourhood import Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.spans import is_first_of_pair
-from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows, SelectedGraph
+from groundwire_server.backends.selected_graph import Neighbours, Rows, SelectedGraph
 from groundwire_server.execution.call import Checkpoint
 
-_NONE: Rows = np.empty(0, dtype=np.int32)
+_NONE: Rows = np.empty(0, dtype=np.int64)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.node import Edge
 from groundwire_server.backends.interface import Snapshot, Walk
-from groundwire_server.backends.shared.graph.selected_graph import Neighbours, Rows, SelectedGraph, neighbours_along
+from groundwire_server.backends.selected_graph import Neighbours, Rows, SelectedGraph, neighbours_along
 from groundwire_server.domain.graph.expansion import ExpandedNode, ExpandReason, Expansion
 from groundwire_server.domain.response_size import Room, of_edge, of_expanded_node
 from groundwire_server.domain.search.search import NodeLabel
@@ -51,7 +51,7 @@ class Walker:
     def walk(self, seeds: Sequence[int]) -> list[ReachedRow]:
         """The reached rows in order, distinct `seeds` first; sets `limit_reached` when a row had no place."""
         self.limit_reached = len(seeds) > self.max_nodes
-        first = np.asarray(seeds[: self.max_nodes], dtype=np.int32)
+        first = np.asarray(seeds[: self.max_nodes], dtype=np.int64)
         level = _Level(first, np.arange(len(first)))
         self._reached = [ReachedRow(row, 0, -1) for row in first.tolist()]
         for depth in range(1, self.max_depth + 1):
@@ -70,8 +70,8 @@ class Walker:
 
         They leave it in the directions asked. Each is there once, ordered by (that row's place, edge type, other end).
         """
-        near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int32)
-        chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int32)
+        near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int64)
+        chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int64)
         found = self.neighbours.among(near, chosen)
         # The sort keeps outgoing edges before incoming ones that are alike. One found from both its ends comes twice.
         order = np.lexsort((found.ends, found.types, found.places))
@@ -82,7 +82,7 @@ class Walker:
 
         Ends at the first such edge: of a hub no more is judged than leads to rows that were reached.
         """
-        last = np.asarray([reached.row for reached in self._reached if reached.depth == self.max_depth], dtype=np.int32)
+        last = np.asarray([reached.row for reached in self._reached if reached.depth == self.max_depth], dtype=np.int64)
         known = {reached.row for reached in self._reached}
         for ends in self.neighbours.ends_of(last):
             self.checkpoint()
@@ -132,6 +132,7 @@ def expand(snapshot: Snapshot, graph: SelectedGraph, walk: Walk, checkpoint: Che
         edges=edges,
         reason=_reason(walker, len(nodes) == len(reached) and len(edges) == len(positions)),
         index=snapshot.index,
+        seed_count=len(seeds),
     )
 
 

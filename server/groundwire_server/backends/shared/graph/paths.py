@@ -7,8 +7,8 @@ import numpy as np
 
 from groundwire_index.nodes.node import Edge
 from groundwire_server.backends.interface import PathSearch, Snapshot
+from groundwire_server.backends.selected_graph import Rows, SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.between import Between, Links, links_between
-from groundwire_server.backends.shared.graph.selected_graph import Rows, SelectedGraph, neighbours_along
 from groundwire_server.backends.shared.graph.shortest_paths import PathGraph, Route, confidence_of
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath, Paths, PathsReason
@@ -118,4 +118,4 @@ class _Finder:
 
 
 def _rows(known: Mapping[str, int], ids: Sequence[str]) -> Rows:
-    return np.unique(np.asarray([known[id_] for id_ in ids if id_ in known], dtype=np.int32))
+    return np.unique(np.asarray([known[id_] for id_ in ids if id_ in known], dtype=np.int64))

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.backends.shared.graph.selected_graph import Positions, Rows
+from groundwire_server.backends.selected_graph import Positions, Rows
 from groundwire_server.domain.query.neighbourhood import CONFIDENT, Neighbourhood
 from groundwire_server.domain.query.query_result import ServiceContext, ServiceEdge
 

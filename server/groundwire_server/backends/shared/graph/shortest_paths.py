@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import rustworkx
 
+from groundwire_server.backends.selected_graph import Rows
 from groundwire_server.backends.shared.graph.between import Links
-from groundwire_server.backends.shared.graph.selected_graph import Rows
 from groundwire_server.execution.call import Checkpoint
 
 _SCALE_BITS = 149

@@ -1,4 +1,4 @@
-"""The graph of one index version, limited to selected rows: the interface of backends for walks and paths.
+"""The graph of index versions, limited to selected rows: the interface of backends for walks and paths.
 
 Each method takes all that is asked at a time, for both directions together, since each may be a round trip. Read edges
 may be remembered while a walk lasts.
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groundwire_server.domain.graph.expansion import Direction
 
 Positions = NDArray[np.int64]
-Rows = NDArray[np.int32]
+Rows = NDArray[np.integer]
 
 
 class FollowedEdges(NamedTuple):
@@ -26,7 +26,7 @@ class FollowedEdges(NamedTuple):
 
 
 class StoredEdges(NamedTuple):
-    """All that is stored of edges, arrays [m]; types are positions among the version's edge types."""
+    """All that is stored of edges, arrays [m]; types are positions among the graph's edge types."""
 
     from_rows: Rows
     to_rows: Rows
@@ -38,8 +38,9 @@ class StoredEdges(NamedTuple):
 class Neighbours(Protocol):
     """The edges that a walk follows from selected rows to selected rows.
 
-    They leave the rows asked for, arrive at them, or both; then all that leave come before all that arrive. Within one
-    direction they come row by row, those of a row ascending by (edge type, far end) unless it is said otherwise.
+    They leave the rows asked for, arrive at them, or both; then all of a row that leave it come before all that arrive.
+    Within one direction they come row by row, those of a row ascending by (edge type, far end) unless it is said
+    otherwise. No rows have no edges.
     """
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
@@ -63,11 +64,11 @@ class Neighbours(Protocol):
 
 
 class SelectedGraph(Protocol):
-    """The graph of one index version among the rows that one question is about."""
+    """The graph of one or more index versions among the rows that one question is about."""
 
     @property
     def edge_types(self) -> tuple[str, ...]:
-        """The names of the version's edge types, sorted."""
+        """The names of the edge types that the versions have, sorted."""
         ...
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:

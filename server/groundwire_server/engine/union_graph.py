@@ -1,0 +1,114 @@
+"""The graphs of several index versions as one. No edge leads from one version to another."""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groundwire_server.backends.interface import IndexSnapshot
+from groundwire_server.backends.selected_graph import FollowedEdges, Neighbours, Positions, Rows, StoredEdges
+from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.engine.union_rows import PART_BITS, by_part, first_row
+
+_NO_EDGES = FollowedEdges(*(np.empty(0, dtype=np.int64) for _ in FollowedEdges._fields))
+
+
+class UnionGraph:
+    """The SelectedGraph of several parts, over rows and positions of the union; see `union_rows`.
+
+    An edge type is the same in all parts, so its number is its place among the sorted names of all.
+    """
+
+    def __init__(self, parts: Sequence[IndexSnapshot]) -> None:
+        self._parts = parts
+        self._graphs = [part.graph for part in parts]
+        self.edge_types = tuple(sorted({name for graph in self._graphs for name in graph.edge_types}))
+        numbers = {name: number for number, name in enumerate(self.edge_types)}
+        self._types = [
+            np.asarray([numbers[name] for name in graph.edge_types], dtype=np.int64) for graph in self._graphs
+        ]
+
+    def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:
+        """See `SelectedGraph.neighbours`."""
+        own = [
+            graph.neighbours(direction, followed_types.take(types), least)
+            for graph, types in zip(self._graphs, self._types, strict=True)
+        ]
+        return UnionNeighbours(self._parts, own, self._types)
+
+    def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
+        """See `SelectedGraph.edges`."""
+        given = np.asarray(positions, dtype=np.int64)
+        columns = StoredEdges(
+            from_rows=np.empty(len(given), dtype=np.int64),
+            to_rows=np.empty(len(given), dtype=np.int64),
+            types=np.empty(len(given), dtype=np.int64),
+            confidences=np.empty(len(given), dtype=np.float32),
+            lines=np.empty(len(given), dtype=np.int32),
+        )
+        for number, places, own in by_part(given):
+            read = self._graphs[number].edges(own)
+            columns.from_rows[places] = read.from_rows.astype(np.int64) + first_row(number)
+            columns.to_rows[places] = read.to_rows.astype(np.int64) + first_row(number)
+            columns.types[places] = self._types[number].take(read.types)
+            columns.confidences[places] = read.confidences
+            columns.lines[places] = read.lines
+        return columns
+
+
+@dataclass(frozen=True, slots=True)
+class UnionNeighbours:
+    """The Neighbours of several parts; `own` are those of each, `types` the numbers of its edge types in the union."""
+
+    parts: Sequence[IndexSnapshot]
+    own: Sequence[Neighbours]
+    types: Sequence[Positions]
+
+    def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
+        """See `Neighbours.of`."""
+        split = list(by_part(rows))
+        known_of: dict[int, set[int]] = {number: set() for number, _, _ in split}
+        for row in known:
+            if (number := row >> PART_BITS) in known_of:
+                known_of[number].add(row - first_row(number))
+        return self._followed(
+            [
+                (number, places, partial(self.own[number].of, rows_of_part, known_of[number], most))
+                for number, places, rows_of_part in split
+            ]
+        )
+
+    def ends_of(self, rows: Rows) -> Iterator[Rows]:
+        """See `Neighbours.ends_of`."""
+        for number, _, rows_of_part in by_part(rows):
+            for ends in self.own[number].ends_of(rows_of_part):
+                yield ends.astype(np.int64) + first_row(number)
+
+    def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
+        """See `Neighbours.among`."""
+        chosen_of = {number: own for number, _, own in by_part(chosen)}
+        return self._followed(
+            [
+                (number, places, partial(self.own[number].among, rows_of_part, chosen_of[number]))
+                for number, places, rows_of_part in by_part(rows)
+                if number in chosen_of
+            ]
+        )
+
+    def _followed(self, asked: Sequence[tuple[int, Positions, Callable[[], FollowedEdges]]]) -> FollowedEdges:
+        """What the parts answer, asked together: each with its number and the places of its rows among all."""
+        answers = self.parts[0].together([ask for _, _, ask in asked])
+        found = [
+            self._of_union(number, places, edges) for (number, places, _), edges in zip(asked, answers, strict=True)
+        ]
+        return FollowedEdges(*map(np.concatenate, zip(_NO_EDGES, *found, strict=True)))
+
+    def _of_union(self, number: int, places: Positions, edges: FollowedEdges) -> FollowedEdges:
+        return FollowedEdges(
+            places.take(edges.places),
+            self.types[number].take(edges.types),
+            edges.ends.astype(np.int64) + first_row(number),
+            edges.positions + first_row(number),
+        )
