@@ -3,7 +3,6 @@
 import resource
 import socket
 import struct
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,13 +13,13 @@ import pytest
 from groundwire.v1 import index_pb2, index_pb2_grpc
 from support.fuzzing.valid_requests import build_platform
 from support.open_ended_calls import Connection
+from support.patience import PATIENCE_SECONDS, await_true
 from support.program import Server, run
 from support.storage import Storage
-from support.vitals import health_watched, open_files
+from support.vitals import HealthWatch, open_files
 
 FILES = 1_024
 STREAMS = 1_024
-HANDSHAKE_SECONDS = 10
 CERTIFICATES = Path(__file__).parents[1] / "client" / "certificates"
 
 
@@ -43,29 +42,26 @@ def server(data: Path) -> Iterator[Server]:
 def test_silent_connections_shut_out_neither_calls_nor_health_and_are_closed_in_time(server: Server) -> None:
     host, _, port = server.address.rpartition(":")
     before = open_files(server)
-    with grpc.insecure_channel(server.address) as channel, ExitStack() as sockets, health_watched(server) as problems:
+    with grpc.insecure_channel(server.address) as channel, ExitStack() as sockets, HealthWatch(server) as health:
         stub = index_pb2_grpc.IndexServiceStub(channel)
-        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=10)
-        time.sleep(1)  # the watchers of health are connected
+        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=PATIENCE_SECONDS)
         for _ in range(1_200):
-            sockets.enter_context(socket.create_connection((host, int(port)), timeout=10))
-        began = time.monotonic()
-        while time.monotonic() < began + 3:
-            stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=10)
+            sockets.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS))
+        for _ in range(100):
+            stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=PATIENCE_SECONDS)
             assert open_files(server) < FILES
-        assert problems == []
+        health.await_round()
+        assert health.problems == []
         assert not any("not ready" in line for line in server.log)
-        while time.monotonic() < began + 3 * HANDSHAKE_SECONDS and open_files(server) - before > 10:
-            time.sleep(0.2)
-        assert open_files(server) - before <= 10
+        await_true(lambda: open_files(server) - before <= 10, lambda: open_files(server) - before)
     with Connection(server.address) as connection:
-        connection.pump(2)
+        connection.pump(lambda: connection.max_streams is not None)
         assert not connection.refused
 
 
 def test_a_connection_carries_a_number_of_calls(server: Server) -> None:
     with Connection(server.address) as connection:
-        connection.pump(10, lambda: connection.max_streams is not None)
+        connection.pump(lambda: connection.max_streams is not None)
         assert connection.max_streams == STREAMS
 
 
@@ -82,7 +78,7 @@ def test_the_place_of_a_connection_is_given_back_however_it_ends(data: Path) -> 
 def end_badly(address: str, number: int) -> None:
     """A connection that is closed at once, reset, or closed after nonsense or the half of a greeting."""
     host, _, port = address.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as one:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as one:
         if number % 4 == 1:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif number % 4 == 2:
@@ -101,7 +97,7 @@ def answered(address: str, *, secure: bool) -> bool:
         else grpc.insecure_channel(address, options)
     ) as channel:
         stub = index_pb2_grpc.IndexServiceStub(channel)
-        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=20, wait_for_ready=True)
+        stub.ListIndexes(index_pb2.ListIndexesRequest(), timeout=PATIENCE_SECONDS, wait_for_ready=True)
     return True
 
 

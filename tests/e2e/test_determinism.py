@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 METHODS = "/groundwire.v1.RetrievalService/"
 QUERY = "/groundwire.v1.QueryService/Query"
 VERBS, NOUNS = ("create", "total", "delete", "find"), ("Invoice", "Tax", "User", "Shipment", "Order")
-RESTART_SECONDS = 60
+RESTART_SECONDS = 300
 COMMON = ("--repository", "shop", "--branch", "main", "--version", "v1")
 
 

@@ -13,6 +13,7 @@ from groundwire.v1.scope_pb2 import IndexScope
 from support.certificates import Certificate
 from support.kubernetes import manifests, of_kind
 from support.mesh import CALLER_URI, TRUST_DOMAIN, Mesh
+from support.patience import PATIENCE_SECONDS
 from support.tls_calls import Ending, TlsCaller
 
 pytestmark = pytest.mark.slow
@@ -91,11 +92,11 @@ def test_no_session_is_resumed(identified: Mesh, address: str) -> None:
 
 def test_a_certificate_that_expires_is_refused_on_the_connection_that_is_open(identified: Mesh, address: str) -> None:
     authority, request = identified.identities.authority, index_pb2.ListIndexesRequest().SerializeToString()
-    short = authority.issue("short", uris=(CALLER_URI,), valid_until=timedelta(seconds=6))
+    short = authority.issue("short", uris=(CALLER_URI,), valid_until=timedelta(seconds=60))
     with TlsCaller(short).connect(address) as connection:
         ending = connection.call(LIST_INDEXES, request)
         assert ending == Ending(grpc.StatusCode.OK)
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE_SECONDS
         while ending == Ending(grpc.StatusCode.OK) and time.monotonic() < end:
             time.sleep(0.1)
             ending = connection.call(LIST_INDEXES, request)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.forkserver import ensure_running
@@ -35,11 +36,17 @@ def start_fork_server() -> None:
 
 
 class ForkedProgram:
-    """Runs `groundwire ARGUMENTS`. Has what tests use of `subprocess.Popen`."""
+    """Runs `groundwire ARGUMENTS`. Has what tests use of `subprocess.Popen`.
 
-    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    `constants` are numbers of the program's modules, by their full names, that are others in this process.
+    """
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], constants: Mapping[str, float]
+    ) -> None:
         readers, writers = zip(*(_CONTEXT.Pipe(duplex=False) for _ in (_STDOUT, _STDERR)), strict=True)
-        self._process = _CONTEXT.Process(target=_begin, args=(list(arguments), dict(environment), *writers))
+        started = (list(arguments), dict(environment), dict(constants), *writers)
+        self._process = _CONTEXT.Process(target=_begin, args=started)
         self._process.start()
         for writer in writers:
             writer.close()
@@ -77,7 +84,13 @@ def _text(reader: Connection) -> IO[str]:
         return os.fdopen(os.dup(reader.fileno()), encoding="utf-8")
 
 
-def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection, stderr: Connection) -> None:
+def _begin(
+    arguments: list[str],
+    environment: dict[str, str],
+    constants: dict[str, float],
+    stdout: Connection,
+    stderr: Connection,
+) -> None:
     for stream, descriptor in ((stdout, _STDOUT), (stderr, _STDERR)):
         os.dup2(stream.fileno(), descriptor)
         stream.close()
@@ -87,6 +100,9 @@ def _begin(arguments: list[str], environment: dict[str, str], stdout: Connection
     sys.argv = ["groundwire", *arguments]
     if _LIBRARIES not in sys.modules:
         raise RuntimeError(f"the fork server could not load {_LIBRARIES}, which it passes over in silence")
+    for name, value in constants.items():
+        module, _, constant = name.rpartition(".")
+        patch.object(import_module(module), constant, value).start()  # which raises where there is no such constant
     from groundwire_server.cli import main
 
     main()

@@ -13,6 +13,8 @@ import h2.events
 import h2.exceptions
 import h2.settings
 
+from support.patience import PATIENCE_SECONDS
+
 _CHUNK_BYTES = 16_384
 _POLL_SECONDS = 0.02
 _PAUSE_SECONDS = 0.002
@@ -20,16 +22,26 @@ _PAUSE_SECONDS = 0.002
 RESET = "reset"
 
 
+def pump_all(connections: Sequence["Connection"], until: Callable[[], bool]) -> None:
+    """Sends and receives over all in turn until something holds, or the server has closed all of them."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not until() and not all(connection.refused for connection in connections):
+        assert time.monotonic() < end, f"in vain: of each {[len(connection.ends) for connection in connections]} ended"
+        for connection in connections:
+            connection.exchange()
+
+
 class Connection:
     """A connection in the clear, over which streams are sent as far as the server lets them.
 
-    `ends` has the `grpc-status` of each stream that has ended, RESET for one without. The client takes `window` bytes
+    `ends` has the `grpc-status` of each stream that has ended, RESET for one without, and `answered` the streams of
+    which a message has come. The client takes `window` bytes
     of each answer, and reads no more of it. `refused` says that the server has closed the connection.
     """
 
     def __init__(self, address: str, window: int = 65_535) -> None:
         host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), timeout=10)
+        self._socket = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
         self._h2 = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding=None))
         self._h2.local_settings = h2.settings.Settings(
             client=True, initial_values={h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: window}
@@ -39,7 +51,9 @@ class Connection:
         self._left: dict[int, memoryview] = {}
         self._unending: dict[int, bytes] = {}
         self.ends: dict[int, str] = {}
+        self.answered: set[int] = set()
         self.refused = False
+        self._acknowledged = 0
         self._flush()
 
     def __enter__(self) -> Self:
@@ -93,17 +107,30 @@ class Connection:
         """How many streams the server admits at a time, None while it has not told."""
         return self._h2.remote_settings.get(h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS)
 
-    def pump(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
-        """Sends and receives for so long, or until something holds."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.refused and not until():
-            sent = [self._send(stream) for stream in list(self._left)]
-            self._flush()
-            self._receive(_PAUSE_SECONDS if any(sent) else _POLL_SECONDS)
+    def pump(self, until: Callable[[], bool]) -> None:
+        """Sends and receives until something holds, or the server has closed the connection."""
+        pump_all([self], until)
 
-    def await_ends(self, count: int, seconds: float = 60.0) -> None:
-        """Sends and receives until so many streams have ended, or until it has taken too long."""
-        self.pump(seconds, lambda: len(self.ends) >= count)
+    def await_ends(self, count: int) -> None:
+        """Sends and receives until so many streams have ended."""
+        self.pump(lambda: len(self.ends) >= count)
+
+    def await_messages(self) -> None:
+        """Sends and receives until a message has come on each stream."""
+        count = (self._h2.highest_outbound_stream_id + 1) // 2
+        self.pump(lambda: len(self.answered) == count)
+
+    def await_answer(self) -> None:
+        """Sends what it can, and receives what the server had sent before it heard of this."""
+        acknowledged = self._acknowledged
+        self._h2.ping(b"answered")
+        self.pump(lambda: self._acknowledged > acknowledged)
+
+    def exchange(self) -> None:
+        """Sends a piece of each call, and receives what has come."""
+        sent = [self._send(stream) for stream in list(self._left)]
+        self._flush()
+        self._receive(_PAUSE_SECONDS if any(sent) else _POLL_SECONDS)
 
     def _send(self, stream: int) -> bool:
         """Sends a piece, and tells whether the server had room for it."""
@@ -133,21 +160,31 @@ class Connection:
             self.refused = True
             return
         for event in self._h2.receive_data(content):
-            if isinstance(event, h2.events.ResponseReceived | h2.events.TrailersReceived):
-                status = dict(event.headers or ()).get(b"grpc-status")
-                if status is not None and event.stream_id is not None:
-                    self.ends[event.stream_id] = bytes(status).decode()
-            elif isinstance(event, h2.events.StreamReset) and event.stream_id is not None:
-                self.ends.setdefault(event.stream_id, RESET)
+            self._take(event)
         for stream in self.ends:
             self._left.pop(stream, None)
         self._flush()
+
+    def _take(self, event: h2.events.Event) -> None:
+        match event:
+            case h2.events.ResponseReceived(stream_id=int(stream)) | h2.events.TrailersReceived(stream_id=int(stream)):
+                status = dict(event.headers or ()).get(b"grpc-status")
+                if status is not None:
+                    self.ends[stream] = bytes(status).decode()
+            case h2.events.StreamReset(stream_id=int(stream)):
+                self.ends.setdefault(stream, RESET)
+            case h2.events.DataReceived(stream_id=int(stream)):
+                self.answered.add(stream)
+            case h2.events.PingAckReceived():
+                self._acknowledged += 1
+            case _:
+                pass
 
     def _flush(self) -> None:
         content = self._h2.data_to_send()
         try:
             if content:
-                self._socket.settimeout(10)
+                self._socket.settimeout(PATIENCE_SECONDS)
                 self._socket.sendall(content)
         except OSError:
             self.refused = True

@@ -13,14 +13,15 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import IO, Self
 
 from support.forked_program import ForkedProgram, start_fork_server
 
-START_SECONDS = 120
-STOP_SECONDS = 60
+START_SECONDS = 300
+STOP_SECONDS = 120
 END_SECONDS = 600
+NO_CONSTANTS: Mapping[str, float] = MappingProxyType({})
 
 start_fork_server()
 
@@ -31,16 +32,17 @@ def executable() -> str:
 
 
 def start(
-    *arguments: str | Path, environment: Mapping[str, str] | None = None
+    *arguments: str | Path, environment: Mapping[str, str] | None = None, constants: Mapping[str, float] = NO_CONSTANTS
 ) -> "subprocess.Popen[str] | ForkedProgram":
     """Starts `groundwire ARGUMENTS`.
 
     From nothing, if it is another installation or if libraries or Python are told something by `environment`, which
-    they read when they are loaded.
+    they read when they are loaded. Then `constants`, such as time limits that no setting changes, cannot be others.
     """
     own = all(name.startswith("GROUNDWIRE_") for name in environment or {})
     if own and "GROUNDWIRE_EXECUTABLE" not in os.environ:
-        return ForkedProgram(list(map(str, arguments)), _environment(environment))
+        return ForkedProgram(list(map(str, arguments)), _environment(environment), constants)
+    assert not constants, "only a forked program has other constants"
     return subprocess.Popen(
         [executable(), *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -69,12 +71,21 @@ def run_ok(*arguments: str | Path, environment: Mapping[str, str] | None = None)
 
 
 class Server:
-    """A `groundwire serve` process on a free port; a context manager that drains it."""
+    """A `groundwire serve` process on a free port; a context manager that drains it.
 
-    def __init__(self, data: Path, *flags: str, environment: Mapping[str, str] | None = None) -> None:
+    `constants` as of `start`: a server that waits for hours where it waits for seconds does the same on a busy machine.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        *flags: str,
+        environment: Mapping[str, str] | None = None,
+        constants: Mapping[str, float] = NO_CONSTANTS,
+    ) -> None:
         command = ("serve", "--data", str(data), "--listen", "127.0.0.1:0", "--log-format", "json", *flags)
         defaults = {"GROUNDWIRE_DRAIN_PAUSE_SECONDS": "0", **(environment or {})}
-        self.process = start(*command, environment=defaults)
+        self.process = start(*command, environment=defaults, constants=constants)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.process.stdout.close()  # all that it tells is in its log

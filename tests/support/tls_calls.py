@@ -14,8 +14,8 @@ import h2.events
 from google.rpc import error_details_pb2, status_pb2
 
 from support.certificates import Certificate
+from support.patience import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 20.0
 _STATUSES = {code.value[0]: code for code in grpc.StatusCode}
 
 

@@ -1,15 +1,12 @@
 """Connections to a server of several workers, and what its log tells of them."""
 
 import json
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
 
+from support.patience import PATIENCE_SECONDS, await_true
 from support.program import Server
-
-PATIENCE_SECONDS = 60
 
 
 def separate_channel(address: str) -> grpc.Channel:
@@ -30,22 +27,13 @@ def worker_pids(server: Server) -> dict[int, int]:
 
 def await_events(server: Server, event: str, count: int, **fields: object) -> list[dict[str, Any]]:
     """The lines of that event, with those fields, once there are `count` of them."""
-    for _ in _patience():
-        if len(found := events(server, event, **fields)) >= count:
-            return found
-    raise AssertionError(f"{count} lines of {event!r} never came:\n{''.join(server.log)}")
+    await_true(
+        lambda: len(events(server, event, **fields)) >= count,
+        lambda: f"{count} lines of {event!r}:\n{''.join(server.log)}",
+    )
+    return events(server, event, **fields)
 
 
 def await_ended(server: Server) -> None:
     """Returns once nobody writes to the log any more, the server's own process nor a worker."""
-    for _ in _patience():
-        if server.log_ended.is_set():
-            return
-    raise AssertionError(f"somebody still holds the log:\n{''.join(server.log)}")
-
-
-def _patience() -> Iterator[None]:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
-        yield
-        time.sleep(0.02)
+    assert server.log_ended.wait(PATIENCE_SECONDS), f"somebody still holds the log:\n{''.join(server.log)}"

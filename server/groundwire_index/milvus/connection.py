@@ -1,6 +1,7 @@
 """A bounded connection to Milvus: every request has a time limit, every failure is one of `milvus.errors`."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -75,14 +76,20 @@ class MilvusConnection:
     def ask_loaded(
         self, collection: str, request: Callable[[Client, float], Result], seconds: float | None = None
     ) -> Result:
-        """Asks something of a collection; one that a restart of Milvus left unloaded is loaded first."""
-        try:
-            return self.ask_of(collection, request, seconds)
-        except RefusedError as error:
-            if error.code not in _NOT_LOADED:
-                raise
-        self.load(collection)
-        return self.ask_of(collection, request, seconds)
+        """Asks something of a collection; one that a restart of Milvus left unloaded is loaded first.
+
+        It can be unloaded again before it is asked: Milvus restarts once more, or has opened the collection for two
+        requests at a time and keeps the one that was not loaded. So it is loaded whenever Milvus says that it must be,
+        until that takes longer than a request that writes.
+        """
+        end = time.monotonic() + self.address.writing_seconds
+        while True:
+            try:
+                return self.ask_of(collection, request, seconds)
+            except RefusedError as error:
+                if error.code not in _NOT_LOADED or time.monotonic() >= end:
+                    raise
+            self.load(collection)
 
     def load(self, collection: str) -> None:
         """Loads a collection for reading; nothing happens to one that is loaded."""

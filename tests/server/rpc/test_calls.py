@@ -4,7 +4,8 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 from unittest.mock import Mock
 
@@ -17,9 +18,14 @@ from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
+from groundwire_server.rpc import calls
+from groundwire_server.rpc.admission.call_queue import MethodLoad
 from support.calls import as_part
+from support.clocks import Clock
+from support.patience import until
 
 if TYPE_CHECKING:
+    from groundwire_server.rpc.serving.server import GroundwireServer
     from server.rpc.conftest import Failed, HealthOf, Serving
 
 
@@ -27,8 +33,10 @@ Search: TypeAlias = (
     "grpc.aio.UnaryUnaryMultiCallable[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse]"
 )
 
-LONG_SECONDS = 20.0
-SOON_SECONDS = 5.0
+Call: TypeAlias = "grpc.aio.UnaryUnaryCall[retrieval_pb2.SearchNodesRequest, retrieval_pb2.SearchNodesResponse]"
+
+LONG_SECONDS = 300.0
+SOON_SECONDS = 60.0
 ANSWER = SearchResult((), "v1", SearchType.BM25)
 
 
@@ -42,12 +50,14 @@ class Work:
         self.release = threading.Event()
         self.stopped_by: list[GroundwireError] = []
         self.over = threading.Event()
+        self.checks = 0
 
     def search(self, _: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         self.begun += 1
         self.started.release()
         end = time.monotonic() + LONG_SECONDS
         while not self.release.wait(0.005) and time.monotonic() < end:
+            self.checks += 1
             try:
                 if not self.is_deaf:
                     checkpoint()
@@ -70,47 +80,64 @@ async def happens(event: threading.Event) -> bool:
     return await asyncio.to_thread(event.wait, SOON_SECONDS)
 
 
-async def taken_on(search: Search, request: retrieval_pb2.SearchNodesRequest) -> grpc.StatusCode:
-    """How a call ends that is made again until it is taken on."""
-    while (code := await search(request).code()) is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        await asyncio.sleep(0.01)
-    return code
+def calls_of(server: "GroundwireServer") -> int:
+    """How many searches the server has accepted."""
+    load = server.load().methods.get("SearchNodes", MethodLoad(0, 0))
+    return load.running + load.waiting
 
 
-async def becomes_full(search: Search, request: retrieval_pb2.SearchNodesRequest) -> None:
-    """Returns once a call is refused for load. Between its own calls it leaves room for the one to be accepted."""
-    while await search(request, timeout=0.01).code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
-        await asyncio.sleep(0.02)
+async def has_accepted(server: "GroundwireServer", count: int) -> None:
+    """Returns once the server has so many searches at a time."""
+    await until(lambda: calls_of(server) == count, server.load)
 
 
 async def has_started(work: Work) -> bool:
     return await asyncio.to_thread(work.started.acquire, timeout=SOON_SECONDS)
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which work is stopped."""
+    clock = Clock()
+    monkeypatch.setattr(calls, "time", clock)
+    return clock
+
+
+async def goes_on(work: Work) -> None:
+    """Returns once the work has found that it may go on."""
+    checks = work.checks
+    await until(lambda: work.checks > checks + 1)
+    assert work.stopped_by == []
+
+
 @pytest.mark.asyncio
 async def test_the_callers_deadline_reaches_the_work(
-    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", work: Work, clock: Clock, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
-    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+    async with serving(max_deadline_seconds=3_600) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await stub.SearchNodes(search_request, timeout=0.2)
-        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        code = asyncio.ensure_future(stub.SearchNodes(search_request, timeout=2_000).code())
+        assert await has_started(work)
+        clock.passed += 1_000
+        await goes_on(work)
+        clock.passed += 1_000
         assert await happens(work.over)
+        assert await code is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("settings", "timeout"),
     [
-        ({"default_deadline_seconds": 0.2}, None),
-        ({"default_deadline_seconds": 0.1, "max_deadline_seconds": 0.2}, LONG_SECONDS),
+        ({"default_deadline_seconds": 2_000, "max_deadline_seconds": 3_600}, None),
+        ({"default_deadline_seconds": 1_000, "max_deadline_seconds": 2_000}, 3_600.0),
     ],
     ids=["none given", "longer than admitted"],
 )
 async def test_the_servers_own_deadline_holds(
     serving: "Serving",
     work: Work,
+    clock: Clock,
     failed: "Failed",
     search_request: retrieval_pb2.SearchNodesRequest,
     settings: dict[str, float],
@@ -118,9 +145,12 @@ async def test_the_servers_own_deadline_holds(
 ) -> None:
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        started = time.monotonic()
-        failure = await failed(stub.SearchNodes(search_request, timeout=timeout))
-        assert 0.2 <= time.monotonic() - started < SOON_SECONDS
+        failing = asyncio.ensure_future(failed(stub.SearchNodes(search_request, timeout=timeout)))
+        assert await has_started(work)
+        clock.passed += 1_500
+        await goes_on(work)
+        clock.passed += 500
+        failure = await failing
         assert await happens(work.over)
     assert failure.code is grpc.StatusCode.DEADLINE_EXCEEDED
     assert failure.info.reason == "ERROR_REASON_DEADLINE_EXCEEDED"
@@ -187,7 +217,7 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         admitted = [asyncio.ensure_future(stub.SearchNodes(search_request)) for _ in range(3)]
         assert await has_started(work)
-        await becomes_full(stub.SearchNodes, search_request)
+        await has_accepted(server, 3)
         failure = await failed(stub.SearchNodes(search_request))
         assert failure.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert failure.info.reason == "ERROR_REASON_OVERLOADED"
@@ -205,6 +235,16 @@ async def test_overload_is_refused_at_once_per_method_and_never_meets_health(
         assert (await stub.SearchNodes(search_request)).index == "v1"
 
 
+async def waiting_call(server: "GroundwireServer", search: "Callable[..., Call]", timeout: float | None) -> "Call":
+    """A call that has been accepted, with a deadline that is twice as late as one that passed before that."""
+    waiting = search(timeout=timeout)
+    await until(lambda: calls_of(server) == 2 or waiting.done(), server.load)
+    if not waiting.done():
+        return waiting
+    assert timeout is not None
+    return await waiting_call(server, search, 2 * timeout)
+
+
 @pytest.mark.asyncio
 @pytest.mark.parametrize("timeout", [0.2, None], ids=["expired", "cancelled"])
 async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
@@ -215,13 +255,13 @@ async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_nev
         search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
         running = search(search_request)
         assert await has_started(work)
-        waiting = search(search_request, timeout=timeout)
-        await becomes_full(search, search_request)
+        waiting = await waiting_call(server, partial(search, search_request), timeout)
         if timeout is None:
             waiting.cancel()
         assert await waiting.code() in (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
-        next_waiting = asyncio.ensure_future(taken_on(search, search_request))
-        await becomes_full(search, search_request)
+        await has_accepted(server, 1)
+        next_waiting = asyncio.ensure_future(search(search_request).code())
+        await has_accepted(server, 2)
         assert not running.done()
         work.release.set()
         assert await running.code() is await next_waiting is grpc.StatusCode.OK
@@ -242,26 +282,31 @@ async def test_of_what_follows_a_missed_deadline_the_log_tells_defects_alone(
     end: Exception | None,
     events: list[str],
 ) -> None:
-    release, unhandled = threading.Event(), Mock()
+    began, release, unhandled = threading.Event(), threading.Event(), Mock()
     asyncio.get_running_loop().set_exception_handler(unhandled)
 
     def deaf_search(_: SearchRequest, __: Checkpoint) -> SearchResult:
+        began.set()
         release.wait(LONG_SECONDS)
         if end is not None:
             raise end
         return ANSWER
 
     engine.search.side_effect = as_part(deaf_search)
-    with structlog.testing.capture_logs() as lines:
-        async with (
-            serving(default_deadline_seconds=0.1) as server,
-            grpc.aio.insecure_channel(server.address) as channel,
-        ):
-            stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-            assert (await failed(stub.SearchNodes(search_request))).code is grpc.StatusCode.DEADLINE_EXCEEDED
-            release.set()
-            walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
-            await stub.ExpandDependencyTree(walk, timeout=SOON_SECONDS)
+    seconds = 0.1
+    while not began.is_set():  # a deadline that passes before the search begins says nothing
+        release.clear()
+        with structlog.testing.capture_logs() as lines:
+            async with (
+                serving(default_deadline_seconds=seconds) as server,
+                grpc.aio.insecure_channel(server.address) as channel,
+            ):
+                stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+                assert (await failed(stub.SearchNodes(search_request))).code is grpc.StatusCode.DEADLINE_EXCEEDED
+                release.set()
+                walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
+                await stub.ExpandDependencyTree(walk, timeout=SOON_SECONDS)
+        seconds *= 2
     assert [line["event"] for line in lines][: len(events)] == events
     assert len(lines) == len(events) + 1
     gc.collect()

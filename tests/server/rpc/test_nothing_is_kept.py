@@ -32,6 +32,7 @@ from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.telemetry.call_record import CallRecord
 from support.calls import as_part
 from support.open_ended_calls import Connection
+from support.patience import until
 from support.token_issuer import AUDIENCE, ISSUER, SigningKey, bearer, key_set
 
 if TYPE_CHECKING:
@@ -193,10 +194,13 @@ async def check_nothing_is_kept(
     lacks: int = 0,
 ) -> None:
     with structlog.testing.capture_logs(), pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(call_handler, "RECEIVE_SECONDS", 0.3)
+        if lacks:
+            monkeypatch.setattr(call_handler, "RECEIVE_SECONDS", 0.3)
         async with serving(**settings) as server:
+            tasks = len(asyncio.all_tasks())
             await asyncio.to_thread(ends_of, server.address, method, message, token, lacks)
+            await until(lambda: len(asyncio.all_tasks()) == tasks, asyncio.all_tasks)
             with without_garbage():
                 ends = await asyncio.to_thread(ends_of, server.address, method, message, token, lacks)
-                await asyncio.sleep(0.1)
+                await until(lambda: len(asyncio.all_tasks()) == tasks, asyncio.all_tasks)
     assert ends == [status] * CALLS

@@ -69,7 +69,7 @@ class GroundwireServer:
     async def start(self) -> None:
         """Listens and reports SERVING. Raises SettingsError when an address or a TLS file cannot be used."""
         await self._authenticator.start()
-        await self.telemetry.start(self._load)
+        await self.telemetry.start(self.load)
         credentials, shared = load_credentials(self._settings), self._settings.workers > 1
         self.address = bind(self._server, "listen", self._settings.listen, credentials, shared=shared)
         if self._settings.health_listen:
@@ -101,6 +101,16 @@ class GroundwireServer:
         await self._server.stop(None)
         await self._stop_rest()
 
+    def load(self) -> Load:
+        """What the server has on its hands now."""
+        return Load(
+            methods=self._calls.loads(),
+            memory_bytes=self._memory.held_bytes,
+            without_memory=self._memory.waiting,
+            watches=self._health.watches,
+            audit_failures=self._audit.failures if self._audit else 0,
+        )
+
     async def _stop_rest(self) -> None:
         self._readiness.stop()
         await self._health_server.stop(None)
@@ -109,15 +119,6 @@ class GroundwireServer:
         self._calls.close()
         if self._audit:
             self._audit.close()
-
-    def _load(self) -> Load:
-        return Load(
-            methods=self._calls.loads(),
-            memory_bytes=self._memory.held_bytes,
-            without_memory=self._memory.waiting,
-            watches=self._health.watches,
-            audit_failures=self._audit.failures if self._audit else 0,
-        )
 
     def _add_services(self, engine: "RetrievalEngine", indexes: IndexDirectory) -> None:
         answers = make_answers(engine, indexes, AccessControl(allow_admin=self._settings.allow_admin))

@@ -5,12 +5,18 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from groundwire_index.milvus.backend import MilvusAddress
-from groundwire_index.milvus.errors import AliasTakenError, CollectionMissingError, StorageUnavailableError
+from groundwire_index.milvus.errors import (
+    AliasTakenError,
+    CollectionMissingError,
+    RefusedError,
+    StorageUnavailableError,
+)
 from groundwire_index.milvus.facts import fact_rows
 from groundwire_index.milvus.packing import packed_sparse
 from groundwire_index.milvus.schema import FACTS_SCHEMA, CollectionSchema, Field, FieldKind
@@ -135,6 +141,51 @@ def test_what_milvus_refuses_is_told_on_one_line(store: MilvusStore, filled: str
     with pytest.raises(StorageUnavailableError, match=r"Milvus: .*code") as caught:
         store.query(filled, "nothing == 1", ["row"])
     assert "\n" not in str(caught.value)
+
+
+class UnloadingStore(MilvusStore):
+    """A store whose collections are unloaded again the first times that they have been loaded."""
+
+    loads, unloads = 0, 2
+
+    def load(self, collection: str) -> None:
+        """Loads a collection, perhaps in vain."""
+        super().load(collection)
+        self.loads += 1
+        if self.loads <= self.unloads:
+            self.unload(collection)
+
+    def unload(self, collection: str) -> None:
+        """Lets a collection not be loaded."""
+        self.write(lambda client, limit: client.release_collection(collection, timeout=limit))
+
+
+def test_a_collection_that_is_unloaded_again_before_it_is_asked_is_loaded_again(
+    store: MilvusStore, filled: str
+) -> None:
+    unloading = UnloadingStore(store.address)
+    unloading.unload(filled)
+    assert unloading.query(filled, "row in [1]", ["word"]).strings("word") == ["6162"]
+    assert unloading.loads == 1 + unloading.unloads
+    unloading.close()
+
+
+class NeverLoadingStore(MilvusStore):
+    """A store whose collections stay unloaded."""
+
+    def load(self, collection: str) -> None:
+        """Loads nothing."""
+
+
+def test_a_collection_that_stays_unloaded_is_told_once_loading_has_taken_too_long(
+    store: MilvusStore, filled: str
+) -> None:
+    store.write(lambda client, limit: client.release_collection(filled, timeout=limit))
+    never = NeverLoadingStore(replace(store.address, writing_seconds=0.1))
+    with pytest.raises(RefusedError) as caught:
+        never.query(filled, "row in [1]", ["word"])
+    assert caught.value.code == 101
+    never.close()
 
 
 def test_loading_pymilvus_changes_neither_the_environment_nor_the_log(

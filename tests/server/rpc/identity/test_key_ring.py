@@ -12,6 +12,7 @@ import structlog
 from groundwire_server.domain.errors import IdentityUnavailableError
 from groundwire_server.rpc.identity.json_web_keys import KeySetError
 from groundwire_server.rpc.identity.key_ring import MAX_WAITING, KeyRing
+from support.patience import PATIENCE_SECONDS, turns, until
 from support.token_issuer import SigningKey, key_set
 
 pytestmark = pytest.mark.asyncio
@@ -34,7 +35,7 @@ class Source:
 
     def read(self) -> bytes:
         self.reads += 1
-        assert self.open.wait(20)
+        assert self.open.wait(PATIENCE_SECONDS)
         if not self.content:
             raise KeySetError("cannot be read")
         return self.content.encode()
@@ -57,6 +58,12 @@ async def knows(ring: KeyRing, key: SigningKey) -> bool:
     return await ring.find(key.key_id, "ES256") is not None
 
 
+async def reads_more(source: Source) -> None:
+    """Returns once the source has been read again from beginning to end."""
+    seen = source.reads
+    await until(lambda: source.reads >= seen + 3)
+
+
 async def test_an_unknown_key_has_the_source_read_once_a_pause_however_many_ask() -> None:
     source = Source()
     async with keeping(source) as ring:
@@ -76,8 +83,8 @@ async def test_calls_that_need_the_same_reading_share_it_and_known_keys_do_not_w
         source.open.clear()
         source.content = key_set(OLD, NEW)
         waiting = [asyncio.create_task(knows(ring, NEW)) for _ in range(20)]
-        await asyncio.sleep(0.05)
-        assert await asyncio.wait_for(knows(ring, OLD), 1)
+        await turns()
+        assert await asyncio.wait_for(knows(ring, OLD), 60)
         assert not any(task.done() for task in waiting)
         source.open.set()
         assert all(await asyncio.gather(*waiting))
@@ -90,8 +97,8 @@ async def test_no_more_calls_wait_than_may() -> None:
         source.pause_seconds = 0.0
         source.open.clear()
         waiting = [asyncio.create_task(knows(ring, NEW)) for _ in range(3)]
-        await asyncio.sleep(0.05)
-        assert not await asyncio.wait_for(knows(ring, NEW), 1)
+        await turns()
+        assert not await asyncio.wait_for(knows(ring, NEW), 60)
         source.open.set()
         await asyncio.gather(*waiting)
 
@@ -103,7 +110,7 @@ async def test_a_call_that_is_cancelled_leaves_the_reading_to_the_others() -> No
         source.open.clear()
         source.content = key_set(NEW)
         given_up, waiting = (asyncio.create_task(knows(ring, NEW)) for _ in range(2))
-        await asyncio.sleep(0.05)
+        await turns()
         given_up.cancel()
         source.open.set()
         assert await waiting
@@ -116,15 +123,10 @@ async def test_a_withdrawn_key_is_gone_after_the_next_reading_and_that_is_told()
         assert await knows(ring, OLD)
         assert len(changes) == 1
         source.content = key_set(NEW)
-        for _ in range(500):
-            if not await knows(ring, OLD):
-                break
-            await asyncio.sleep(0.01)
+        await until(lambda: len(changes) == 2)
         assert not await knows(ring, OLD)
         assert await knows(ring, NEW)
-        seen = source.reads
-        while source.reads < seen + 3:
-            await asyncio.sleep(0.01)
+        await reads_more(source)
         assert len(changes) == 2
 
 
@@ -133,14 +135,10 @@ async def test_the_last_keys_stay_while_the_source_cannot_be_read() -> None:
     with structlog.testing.capture_logs() as lines:
         async with keeping(source) as ring:
             source.content = ""
-            seen = source.reads
-            while source.reads < seen + 3:
-                await asyncio.sleep(0.01)
+            await reads_more(source)
             assert await knows(ring, OLD)
             source.content = "{}"
-            seen = source.reads
-            while source.reads < seen + 3:
-                await asyncio.sleep(0.01)
+            await reads_more(source)
             assert await knows(ring, OLD)
     failures = [line for line in lines if line["event"] == "signing keys not refreshed"]
     assert {line["problem"].split(";")[0] for line in failures} == {"cannot be read", "is no JSON Web Key Set"}

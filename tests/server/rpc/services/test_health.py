@@ -30,16 +30,15 @@ async def answering(health: HealthService) -> AsyncIterator[str]:
 async def test_the_oldest_watch_ends_in_order_for_one_more_and_the_other_port_has_its_own() -> None:
     def watch(address: str, other_address: str) -> tuple[dict[int, str], dict[int, str]]:
         with Connection(address) as first, Connection(address) as second, Connection(other_address) as third:
-            third.call(WATCH, b"")
-            third.pump(0.1)
-            for connection in (first, second):
-                for _ in range(3):
+            for connection, count in ((third, 1), (first, 3), (second, 3)):
+                for _ in range(count):
                     connection.call(WATCH, b"")
-                    connection.pump(0.1)
+                    connection.await_messages()
             first.await_ends(2)
-            for connection in (second, third):
-                connection.pump(0.1)
+            for connection in (first, second, third):
+                connection.await_answer()
             assert second.ends == {}
+            assert health.watches == 5
             return first.ends, third.ends
 
     health = HealthService((), max_watches=4)
@@ -53,7 +52,7 @@ async def test_a_watch_ends_in_order_when_it_has_lasted_long_enough() -> None:
     def watch(address: str) -> dict[int, str]:
         with Connection(address) as connection:
             connection.call(WATCH, b"")
-            connection.await_ends(1, 5)
+            connection.await_ends(1)
             return connection.ends
 
     async with answering(HealthService((), watch_seconds=0.2)) as address:

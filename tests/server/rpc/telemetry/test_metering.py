@@ -22,6 +22,7 @@ from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.telemetry.metering import PERIOD_SECONDS
 from support.calls import as_part
 from support.open_ended_calls import Connection
+from support.patience import PATIENCE_SECONDS
 from support.scrapes import Scrape, scrape
 
 if TYPE_CHECKING:
@@ -103,13 +104,13 @@ async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
     release = threading.Event()
 
     def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
-        release.wait(20)
+        release.wait(PATIENCE_SECONDS)
         return SearchResult((), "v1", SearchType.BM25)
 
     engine.search.side_effect = as_part(answer)
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        calls = [stub.SearchNodes(search_request, timeout=60) for _ in range(3)]
+        calls = [stub.SearchNodes(search_request, timeout=PATIENCE_SECONDS) for _ in range(3)]
         codes = [asyncio.ensure_future(call.code()) for call in calls]
         shown = await scraped(server)
         while shown.value("groundwire_waiting_calls", method="SearchNodes") < 2:
@@ -156,7 +157,7 @@ async def test_the_port_only_shows(serving: "Serving") -> None:
     async with serving(**METRICS) as server:
         post = urllib.request.Request(f"http://{server.telemetry.metrics_address}/metrics", data=b"x")
         with pytest.raises(urllib.error.HTTPError, match="405"):
-            await asyncio.to_thread(urllib.request.urlopen, post, timeout=5)
+            await asyncio.to_thread(urllib.request.urlopen, post, timeout=PATIENCE_SECONDS)
 
 
 async def test_without_the_setting_there_is_no_port_and_nothing_is_counted(serving: "Serving") -> None:
@@ -183,29 +184,27 @@ async def test_an_address_that_is_taken_is_an_error_of_the_settings(engine: Mock
 
 
 async def test_what_bounds_calls_is_shown(serving: "Serving") -> None:
-    def hold(address: str) -> Connection:
-        connection = Connection(address)
+    def hold(server: GroundwireServer) -> Connection:
+        connection = Connection(server.address)
         for _ in range(3):
             connection.call("/groundwire.v1.RetrievalService/SearchNodes", b"x" * 9, lacks=1)
             connection.call("/grpc.health.v1.Health/Watch", b"")
-        connection.pump(0.5)
+        connection.pump(lambda: server.load().watches == 3 and server.load().memory_bytes == 3 * MOST)
         return connection
 
     bounds = {"call_memory_bytes": 4 * MOST, "max_receive_bytes": 65_536}
     async with serving(**METRICS, **bounds, audit="on", audit_file="/dev/full") as server:
-        with await asyncio.to_thread(hold, server.address):
+        with await asyncio.to_thread(hold, server):
             shown = await scraped(server)
-            async with asyncio.timeout(30):
-                while shown.value("groundwire_health_watches") < 3:
-                    await asyncio.sleep(PERIOD_SECONDS)
-                    shown = await scraped(server)
+            while shown.value("groundwire_health_watches") < 3:
+                await asyncio.sleep(PERIOD_SECONDS)
+                shown = await scraped(server)
         assert shown.value("groundwire_call_memory_bytes") == 3 * MOST
         assert shown.value("groundwire_calls_without_memory") == 0
         assert shown.value("groundwire_health_watches") == 3
         assert 10 < shown.value("groundwire_open_files") < 10_000
-        async with asyncio.timeout(30):
-            while shown.value("groundwire_audit_failures_total") < 3 or shown.value("groundwire_health_watches"):
-                await asyncio.sleep(PERIOD_SECONDS)
-                shown = await scraped(server)
+        while shown.value("groundwire_audit_failures_total") < 3 or shown.value("groundwire_health_watches"):
+            await asyncio.sleep(PERIOD_SECONDS)
+            shown = await scraped(server)
         assert shown.value("groundwire_call_memory_bytes") == 0
         assert shown.value("groundwire_audit_failures_total") == 3
