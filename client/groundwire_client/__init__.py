@@ -2,9 +2,8 @@
 
 with GroundwireClient("localhost:50051") as client:
     scope = IndexScope(repository="shop", branch="main")
-    evidence = client.evidence(scope, "where is VAT computed?")
-    for text in evidence.texts:
-        print(text.citation, text.text)
+    evidence = client.evidence(scope, "where is VAT computed?", phrasings=["VatService.rate country tax rate"])
+    print(evidence.rendered)
 
 or step by step:
 
@@ -18,6 +17,7 @@ this package names those that calls take and give.
 """
 
 from groundwire.v1.errors_pb2 import ErrorReason
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse, Passage, PassageForm
 from groundwire.v1.index_pb2 import GetIndexResponse, IndexVersion, ListIndexesResponse
 from groundwire.v1.query_pb2 import (
     FusionMode,
@@ -80,7 +80,7 @@ from groundwire_client._errors import (
     UnavailableError,
     UnexpectedStatusError,
 )
-from groundwire_client._evidence import Evidence, EvidenceText, SkippedText
+from groundwire_client._evidence import Evidence, EvidenceNode, EvidencePart, EvidenceText
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
 from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
@@ -99,6 +99,8 @@ __all__ = [
     "EdgeDirection",
     "ErrorReason",
     "Evidence",
+    "EvidenceNode",
+    "EvidencePart",
     "EvidenceText",
     "ExpandDebug",
     "ExpandDependencyTreeResponse",
@@ -109,6 +111,7 @@ __all__ = [
     "FindPathsDebug",
     "FindPathsResponse",
     "FusionMode",
+    "GatherEvidenceResponse",
     "GetIndexResponse",
     "GraphEdge",
     "GroundwireClient",
@@ -131,6 +134,8 @@ __all__ = [
     "NotFoundError",
     "OverloadedError",
     "ParentContext",
+    "Passage",
+    "PassageForm",
     "PathNode",
     "PermissionDeniedError",
     "PrioritizationMode",
@@ -156,7 +161,6 @@ __all__ = [
     "ServiceEdge",
     "SkipReason",
     "SkippedNode",
-    "SkippedText",
     "SourceLocation",
     "StageScores",
     "TokenFile",

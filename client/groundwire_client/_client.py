@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TypeAlias, TypedDict
 
 from groundwire.v1 import index_pb2 as indexes
+from groundwire.v1.evidence_pb2 import GatherEvidenceRequest
 from groundwire.v1.query_pb2 import FusionMode, HybridParameters, QueryRequest, QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     EdgeDirection,
@@ -20,7 +21,6 @@ from groundwire.v1.retrieval_pb2 import (
     FetchNodeTextsResponse,
     FindPathsRequest,
     FindPathsResponse,
-    NodeText,
     PrioritizationMode,
     ReachedNode,
     Rerank,
@@ -33,7 +33,7 @@ from groundwire.v1.scope_pb2 import AccessContext, IndexScope, Lifecycle
 from groundwire_client import _defaults as defaults
 from groundwire_client._arguments import sends
 from groundwire_client._errors import GroundwireError
-from groundwire_client._evidence import Evidence, evidence_of, texts_left
+from groundwire_client._evidence import Evidence, evidence_of
 from groundwire_client._filters import Filter, as_filter
 from groundwire_client._helpers import Scopes, one_or_several, pinned, scope_name, timestamp
 from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
@@ -41,9 +41,14 @@ from groundwire_client._resolution import MOST_NAMED, MOST_NEAR, Resolution, ids
 from groundwire_client._several import scope_of_id
 from groundwire_client._transport import Transport
 
-_WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest)
+_WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest, GatherEvidenceRequest)
 _Narrowed: TypeAlias = (
-    SearchNodesRequest | ExpandDependencyTreeRequest | FindPathsRequest | FetchNodeTextsRequest | QueryRequest
+    SearchNodesRequest
+    | ExpandDependencyTreeRequest
+    | FindPathsRequest
+    | FetchNodeTextsRequest
+    | QueryRequest
+    | GatherEvidenceRequest
 )
 
 
@@ -334,46 +339,52 @@ class GroundwireClient(Transport):
         self._warn(request, response.index, response.matches, timeout)
         return response
 
-    @sends(QueryRequest, question="query")
+    @sends(GatherEvidenceRequest)
     def evidence(
         self,
         scope: Scopes,
         question: str,
         budget_tokens: int = defaults.BUDGET_TOKENS,
         *,
-        top_k: int = defaults.EVIDENCE_TOP_K,
+        phrasings: Sequence[str] = (),
+        shown_ids: Sequence[str] = (),
+        graph_share: float | None = None,
+        rerank: bool = False,
+        retrievers: Iterable[Retriever.ValueType] = (),
+        query_vector: Sequence[float] = (),
+        explain: bool = False,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
         timeout: float | None = None,
     ) -> Evidence:
-        """Answers a question with the whole texts that match it best, as many as fit the budget, and their places.
+        """Answers a question with the passages that match it best, in one call. See `GatherEvidenceRequest`.
 
-        One `query`. Texts that fit the budget but not into its response are fetched from the same index version, in
-        further calls. `scope` may be a list of scopes, as in `search`. At most `top_k` matches, and no more than the
-        server's maximum, compete for the `budget_tokens` of all texts together. `access` and `timeout` (seconds, for
-        each call) are the client's defaults where they are None.
+        `phrasings` are the same question in the words of code: technical terms, and names that the code is likely to
+        use. They find much that the question alone does not. `shown_ids` are the ids of passages that earlier evidence
+        of a conversation has shown. `scope` may be a list of scopes, as in `search`. `access` and `timeout` (seconds)
+        are the client's defaults where they are None.
         """
-        common = _Common(filter=as_filter(filter), lifecycle=lifecycle, access=access, timeout=timeout)
-        answer = self.query(
-            scope, question, top_k=top_k, cap_top_k=True, include_parents=False, budget_tokens=budget_tokens, **common
+        one, several = one_or_several(scope)
+        request = GatherEvidenceRequest(
+            scope=one,
+            scopes=several,
+            access=self._access(access),
+            filter=as_filter(filter),
+            question=question,
+            phrasings=phrasings,
+            budget_tokens=budget_tokens,
+            shown_ids=shown_ids,
+            lifecycle=lifecycle,
+            rerank=rerank,
+            graph_share=graph_share,
+            retrievers=retrievers,
+            query_vector=query_vector,
+            explain=explain,
         )
-        one = pinned(scope, answer.index) if isinstance(scope, IndexScope) else None
-        fetched: list[NodeText] = []
-        used = answer.meta.used_tokens
-        while left := texts_left(answer, fetched):
-            more = self.fetch(
-                one or left[0].scope,
-                [match.id for match in left if match.scope == left[0].scope],
-                budget_tokens=budget_tokens - used,
-                prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
-                **common,
-            )
-            if not more.texts:
-                break
-            fetched += more.texts
-            used += more.used_tokens
-        return evidence_of(one or IndexScope(), question, answer, fetched)
+        response = self._call(self._queries.GatherEvidence, request, timeout)
+        self._warn(request, response.index, response.passages, timeout)
+        return evidence_of(pinned(one, response.index) if one is not None else IndexScope(), question, response)
 
     @sends(indexes.ListIndexesRequest)
     def list_indexes(

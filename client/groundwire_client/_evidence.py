@@ -1,130 +1,184 @@
-"""The result of `evidence`: the texts that answer a question, their places, and the texts left out."""
+"""The result of `evidence`: the passages that answer a question, their places, and the nodes that are only named."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
-from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
-from groundwire.v1.retrieval_pb2 import NodeText, SkipReason
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse, Passage, PassageForm
+from groundwire.v1.evidence_pb2 import NamedNode as NamedNodeMessage
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice
+
+_OMITTED = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceNode:
-    """A match, and its place in the source.
+    """A node of the evidence, and its place in the source.
 
     Attributes:
         id: Its canonical id.
-        rank: 1 for the best match.
+        number: Its number in `rendered`; 0 for a node that is only named.
         path: The path within the source; empty when unknown.
         start_line: The first line, 1-based; 0 when unknown.
         end_line: The last line, inclusive; 0 when unknown.
-        symbol: The qualified name, such as `InvoiceService.Create`, or the headings above it; empty when it has none.
-        token_count: The text's length in tokens.
+        symbol: The qualified name, such as `InvoiceService.Create`; empty when it has none.
+        kind: The language or corpus, such as `cs`.
+        node_token_count: The tokens of its whole text.
         citation: Path and lines, such as `src/Tax.cs:3-9`; the id in place of a path that is unknown.
-        scope: Of several scopes the one that it is in, with its index version; None where one was asked.
+        scope: The repository, branch and index version that it is in.
     """
 
     id: str
-    rank: int
+    number: int
     path: str
     start_line: int
     end_line: int
     symbol: str
-    token_count: int
+    kind: str
+    node_token_count: int
     citation: str
-    scope: IndexScope | None = field(default=None, kw_only=True)
+    scope: IndexScope
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceText(EvidenceNode):
-    """A match with its whole text."""
+class EvidencePart:
+    """Consecutive lines of a node; `start_line` is 1-based, 0 when the lines have no numbers."""
 
+    start_line: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedText(EvidenceNode):
-    """A match without its text; `reason` says why, which is that it does not fit into what is left of the budget."""
+class EvidenceText(EvidenceNode):
+    """A passage: what is shown of a node.
 
-    reason: SkipReason.ValueType
+    Attributes:
+        parts: The shown lines.
+        form: Whether they are all lines of the node, some of them, or lines of an outline.
+        token_count: The tokens of the passage in `rendered`.
+        is_match: True for a match, False for a node that an edge joins to one.
+        explanation: Why the passage stands where it stands; empty unless it was asked for.
+    """
+
+    parts: tuple[EvidencePart, ...]
+    form: PassageForm.ValueType
+    token_count: int
+    is_match: bool
+    explanation: str
+
+    @property
+    def text(self) -> str:
+        """The shown lines, with a line of `…` where lines between them are left out."""
+        return f"\n{_OMITTED}\n".join(part.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The texts that answer a question best, within a budget.
+    """The passages that answer a question best, within a budget.
 
-    In a notebook it shows as HTML that never treats a text as markup.
+    As a string it is `rendered`. In a notebook it shows as HTML that never treats a text as markup.
 
     Attributes:
+        question: The question.
+        texts: The passages, the best first, those of one file together.
+        named: The nodes that match or are joined to a passage, and are not shown.
+        weak: Why the evidence does probably not answer the question; empty if it does.
+        rendered: All of it as text for a prompt.
+        used_tokens: The tokens of `rendered`.
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
             several.
         scopes: The same of a question to several scopes; empty for one.
-        question: The question.
-        texts: The texts that fit, best first.
-        skipped: The matches whose text does not, best first.
-        used_tokens: The tokens of all texts together.
+        response: What the server answered, with scores and edges.
     """
 
-    scope: IndexScope
     question: str
     texts: tuple[EvidenceText, ...]
-    skipped: tuple[SkippedText, ...]
+    named: tuple[EvidenceNode, ...]
+    weak: str
+    rendered: str
     used_tokens: int
-    scopes: tuple[IndexScope, ...] = ()
+    scope: IndexScope
+    scopes: tuple[IndexScope, ...]
+    response: GatherEvidenceResponse
+
+    def __str__(self) -> str:
+        return self.rendered
 
     @property
     def citations(self) -> tuple[str, ...]:
-        """The place of each text, in their order."""
+        """The place of each passage, in their order."""
         return tuple(text.citation for text in self.texts)
 
     @property
-    def _indexes(self) -> str:
-        return ", ".join(scope.active_index for scope in self.scopes or (self.scope,))
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the passages, in their order: the `shown_ids` of the next question of a conversation."""
+        return tuple(text.id for text in self.texts)
 
     def _repr_html_(self) -> str:
-        """The HTML for notebooks: each text under its place, and the texts left out."""
-        head = f"{len(self.texts)} texts, {self.used_tokens:,} tokens, index {self._indexes}"
+        """The HTML for notebooks: each passage under its place, and the nodes that are only named."""
+        indexes = ", ".join(scope.active_index for scope in self.scopes or (self.scope,))
+        head = f"{len(self.texts)} passages, {self.used_tokens:,} tokens, index {indexes}"
         parts = [f"<p><b><bdi>{escape(self.question)}</bdi></b><br>{escape(head)}</p>"]
+        if self.weak:
+            parts.append(f"<p>This is probably no answer: {escape(self.weak)}.</p>")
         parts += (
-            f"<details><summary>{_line(text)}</summary><pre>{escape(text.text)}</pre></details>" for text in self.texts
+            f"<details><summary>{_line(text)}, {choice(PassageForm, text.form)}</summary>"
+            f"<pre>{escape(text.text)}</pre></details>"
+            for text in self.texts
         )
-        if self.skipped:
-            lines = "".join(f"<li>{_line(text)}: {choice(SkipReason, text.reason)}</li>" for text in self.skipped)
-            parts.append(f"<details><summary>{len(self.skipped)} left out</summary><ul>{lines}</ul></details>")
+        if self.named:
+            lines = "".join(f"<li>{_line(node)}</li>" for node in self.named)
+            parts.append(f"<details><summary>{len(self.named)} only named</summary><ul>{lines}</ul></details>")
         return f"<div>{''.join(parts)}</div>"
 
 
-def texts_left(answer: QueryResponse, fetched: Sequence[NodeText]) -> list[QueryMatch]:
-    """The matches whose texts fit the budget but not the response, without those that were fetched since."""
-    known = {text.id for text in fetched}
-    limit = SkipReason.SKIP_REASON_RESPONSE_LIMIT
-    return [match for match in answer.matches if match.omit_reason == limit and match.id not in known]
+def evidence_of(scope: IndexScope, question: str, response: GatherEvidenceResponse) -> Evidence:
+    """The evidence of a response; `scope` is empty for several."""
+    return Evidence(
+        question=question,
+        texts=tuple(map(_text, response.passages)),
+        named=tuple(map(_node, response.named)),
+        weak=response.weak.reason if response.HasField("weak") else "",
+        rendered=response.rendered,
+        used_tokens=response.used_tokens,
+        scope=scope,
+        scopes=tuple(response.scopes),
+        response=response,
+    )
 
 
-def evidence_of(scope: IndexScope, question: str, answer: QueryResponse, fetched: Iterable[NodeText]) -> Evidence:
-    """The evidence of an answer and of the texts that did not fit into it; `scope` is empty for several."""
-    texts = {match.id: match.text for match in answer.matches if not match.text_omitted}
-    texts |= {text.id: text.text for text in fetched}
-    shown, skipped = list[EvidenceText](), list[SkippedText]()
-    for match in answer.matches:
-        at = match.scope if match.HasField("scope") else None
-        if match.id in texts:
-            shown.append(EvidenceText(*_node(match), texts[match.id], scope=at))
-        else:
-            skipped.append(SkippedText(*_node(match), match.omit_reason, scope=at))
-    used = sum(text.token_count for text in shown)
-    return Evidence(scope, question, tuple(shown), tuple(skipped), used, tuple(answer.scopes))
+def _text(passage: Passage) -> EvidenceText:
+    return EvidenceText(
+        *_place(passage),
+        parts=tuple(EvidencePart(part.start_line, part.text) for part in passage.parts),
+        form=passage.form,
+        token_count=passage.token_count,
+        is_match=passage.HasField("match"),
+        explanation=passage.explanation,
+    )
 
 
-def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int, str]:
-    path, first, last = match.location.path, match.location.start_line, match.location.end_line
-    name = match.symbol or match.section_path
-    return match.id, match.rank, path, first, last, name, match.token_count, match.citation
+def _node(named: NamedNodeMessage) -> EvidenceNode:
+    return EvidenceNode(*_place(named))
+
+
+def _place(node: Passage | NamedNodeMessage) -> tuple[str, int, str, int, int, str, str, int, str, IndexScope]:
+    at = node.location
+    return (
+        node.id,
+        node.number,
+        at.path,
+        at.start_line,
+        at.end_line,
+        node.symbol,
+        node.kind,
+        node.node_token_count,
+        node.citation,
+        node.scope,
+    )
 
 
 def _line(node: EvidenceNode) -> str:
     """A node on one line; `bdi` keeps characters that turn the direction of writing within it."""
     name = f" <bdi>{escape(node.symbol)}</bdi>" if node.symbol else ""
-    return f"<code><bdi>{escape(node.citation)}</bdi></code>{name}, {node.token_count:,} tokens"
+    return f"<code><bdi>{escape(node.citation)}</bdi></code>{name}"

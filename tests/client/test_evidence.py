@@ -1,4 +1,4 @@
-"""Evidence for a question: what is asked, what is put together of the answers, and how a notebook shows it."""
+"""Evidence for a question: what is asked, what is made of the answer, and how a notebook shows it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire.v1 import evidence_pb2, retrieval_pb2
 from groundwire_client import (
     AccessContext,
     Evidence,
+    EvidenceNode,
+    EvidencePart,
     EvidenceText,
     IndexScope,
     Lifecycle,
     NodeFilter,
-    SkippedText,
-    SkipReason,
+    PassageForm,
+    Retriever,
     pinned,
 )
 
@@ -31,99 +33,155 @@ def location(path: str) -> retrieval_pb2.SourceLocation:
 
 
 @pytest.fixture
-def answer(server: FakeServer) -> query_pb2.QueryResponse:
-    """Three matches: one with its text, one whose text did not fit into the response, one too large for the budget."""
-    limit = SkipReason.SKIP_REASON_RESPONSE_LIMIT
-    matches = [
-        query_pb2.QueryMatch(
-            id="a", rank=1, text="A", token_count=10, location=location("a.cs"), symbol="A.f", citation="a.cs:3-9"
-        ),
-        query_pb2.QueryMatch(id="b", rank=2, text_omitted=True, omit_reason=limit, token_count=20, citation="b"),
-        query_pb2.QueryMatch(
-            id="c",
-            rank=3,
-            text_omitted=True,
-            omit_reason=SkipReason.SKIP_REASON_OVER_BUDGET,
-            token_count=5_000,
-            location=location("c.md"),
-            section_path="Tax > Rates",
-            citation="c.md:3-9",
-        ),
-    ]
-    response = query_pb2.QueryResponse(matches=matches, index="v1", meta=query_pb2.RetrieveMeta(used_tokens=10))
+def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
+    """A match in two parts, a node that an edge joins to it, and a node that is only named."""
+    at = pinned(SCOPE, "v1")
+    response = evidence_pb2.GatherEvidenceResponse(
+        passages=[
+            evidence_pb2.Passage(
+                number=3,
+                id="a",
+                scope=at,
+                citation="a.cs:3-9",
+                location=location("a.cs"),
+                symbol="A.f",
+                kind="cs",
+                form=PassageForm.PASSAGE_FORM_PART,
+                parts=[
+                    evidence_pb2.PassagePart(start_line=3, text="decimal f()\n{"),
+                    evidence_pb2.PassagePart(start_line=8, text="  return rate;"),
+                ],
+                match=evidence_pb2.PassageMatch(rank=1, score=0.7),
+                token_count=20,
+                node_token_count=40,
+                explanation="match 1",
+            ),
+            evidence_pb2.Passage(
+                number=4,
+                id="b",
+                scope=at,
+                citation="b",
+                form=PassageForm.PASSAGE_FORM_WHOLE,
+                parts=[evidence_pb2.PassagePart(text="B")],
+                edge=evidence_pb2.PassageEdge(number=3),
+                token_count=5,
+                node_token_count=1,
+            ),
+        ],
+        named=[
+            evidence_pb2.NamedNode(
+                id="c",
+                scope=at,
+                citation="c.md:3-9",
+                location=location("c.md"),
+                symbol="Tax > Rates",
+                kind="md",
+                node_token_count=5_000,
+            )
+        ],
+        rendered="a.cs\n[3] ...",
+        used_tokens=30,
+        index="v1",
+    )
     server.answer(response)
     return response
 
 
-def test_evidence_is_one_query_and_fetches_what_its_response_had_no_room_for(
-    server: FakeServer, answer: query_pb2.QueryResponse, call: Caller
-) -> None:
-    text = retrieval_pb2.NodeText(id="b", text="B", is_seed=True, token_count=20)
-    server.answer(retrieval_pb2.FetchNodeTextsResponse(texts=[text], used_tokens=20, index="v1"))
+def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvidenceResponse, call: Caller) -> None:
     access, narrowing = AccessContext(tenant_id="acme"), NodeFilter(languages=["csharp"])
     found = call(
         server.target,
         lambda client: client.evidence(
-            SCOPE, "vat?", 100, top_k=7, filter={"language": "csharp"}, lifecycle=Lifecycle.LIFECYCLE_ALL, access=access
+            SCOPE,
+            "vat?",
+            300,
+            phrasings=["value added tax", "VatService.rate"],
+            shown_ids=["x", "y"],
+            graph_share=0.5,
+            rerank=True,
+            retrievers=[Retriever.RETRIEVER_DENSE],
+            query_vector=[1.0, 0.0],
+            explain=True,
+            filter={"language": "csharp"},
+            lifecycle=Lifecycle.LIFECYCLE_ALL,
+            access=access,
         ),
+    )
+    at = pinned(SCOPE, "v1")
+    parts = (EvidencePart(3, "decimal f()\n{"), EvidencePart(8, "  return rate;"))
+    match = EvidenceText(
+        "a", 3, "a.cs", 3, 9, "A.f", "cs", 40, "a.cs:3-9", at,
+        parts, PassageForm.PASSAGE_FORM_PART, 20, True, "match 1",
+    )  # fmt: skip
+    joined = EvidenceText(
+        "b", 4, "", 0, 0, "", "", 1, "b", at, (EvidencePart(0, "B"),), PassageForm.PASSAGE_FORM_WHOLE, 5, False, ""
     )
     assert found == Evidence(
-        scope=pinned(SCOPE, "v1"),
         question="vat?",
-        texts=(
-            EvidenceText("a", 1, "a.cs", 3, 9, "A.f", 10, "a.cs:3-9", "A"),
-            EvidenceText("b", 2, "", 0, 0, "", 20, "b", "B"),
-        ),
-        skipped=(
-            SkippedText("c", 3, "c.md", 3, 9, "Tax > Rates", 5_000, "c.md:3-9", SkipReason.SKIP_REASON_OVER_BUDGET),
-        ),
+        texts=(match, joined),
+        named=(EvidenceNode("c", 0, "c.md", 3, 9, "Tax > Rates", "md", 5_000, "c.md:3-9", at),),
+        weak="",
+        rendered="a.cs\n[3] ...",
         used_tokens=30,
+        scope=at,
+        scopes=(),
+        response=answer,
     )
     assert isinstance(found, Evidence)
-    assert found.citations == ("a.cs:3-9", "b")
+    assert match.text == "decimal f()\n{\n…\n  return rate;"
+    assert (found.citations, found.ids, str(found)) == (("a.cs:3-9", "b"), ("a", "b"), "a.cs\n[3] ...")
     assert server.actions == [
-        query_pb2.QueryRequest(
+        evidence_pb2.GatherEvidenceRequest(
             scope=SCOPE,
             access=access,
-            query="vat?",
-            filter=narrowing,
-            top_k=7,
-            cap_top_k=True,
-            lifecycle=Lifecycle.LIFECYCLE_ALL,
-            include_parents=False,
-            budget_tokens=100,
-        ),
-        retrieval_pb2.FetchNodeTextsRequest(
-            scope=pinned(SCOPE, "v1"),
-            access=access,
-            seed_ids=["b"],
-            budget_tokens=90,
-            prioritization_mode=retrieval_pb2.PRIORITIZATION_MODE_SEED_FIRST,
+            question="vat?",
+            phrasings=["value added tax", "VatService.rate"],
+            budget_tokens=300,
+            shown_ids=["x", "y"],
+            graph_share=0.5,
+            rerank=True,
+            retrievers=[Retriever.RETRIEVER_DENSE],
+            query_vector=[1.0, 0.0],
+            explain=True,
             filter=narrowing,
             lifecycle=Lifecycle.LIFECYCLE_ALL,
-        ),
+        )
     ]
 
 
-def test_the_defaults_are_those_of_the_commands(server: FakeServer, call: Caller) -> None:
-    call(server.target, lambda client: client.evidence(SCOPE, "vat?"))
+def test_several_scopes_are_one_call_too(
+    server: FakeServer, answer: evidence_pb2.GatherEvidenceResponse, call: Caller
+) -> None:
+    answer.ClearField("index")
+    answer.scopes.append(pinned(SCOPE, "v1"))
+    server.answer(answer)
+    found = call(server.target, lambda client: client.evidence([SCOPE], "vat?"))
+    assert isinstance(found, Evidence)
+    assert (found.scope, found.scopes) == (IndexScope(), (pinned(SCOPE, "v1"),))
     (request,) = server.actions
-    assert isinstance(request, query_pb2.QueryRequest)
-    assert (request.budget_tokens, request.top_k) == (4_000, 60)
+    assert isinstance(request, evidence_pb2.GatherEvidenceRequest)
+    assert list(request.scopes) == [SCOPE]
 
 
-def test_a_notebook_shows_texts_as_texts(server: FakeServer, answer: query_pb2.QueryResponse, call: Caller) -> None:
-    for match in answer.matches:
-        match.symbol = match.citation = HOSTILE
-        match.ClearField("omit_reason")
-        if match.text:
-            match.text = HOSTILE
+def test_the_default_budget_is_that_of_the_commands(server: FakeServer, call: Caller) -> None:
+    call(server.target, lambda client: client.evidence(SCOPE, "vat?"))
+    assert server.actions == [evidence_pb2.GatherEvidenceRequest(scope=SCOPE, question="vat?", budget_tokens=4_000)]
+
+
+def test_a_notebook_shows_texts_as_texts(
+    server: FakeServer, answer: evidence_pb2.GatherEvidenceResponse, call: Caller
+) -> None:
+    for passage in answer.passages:
+        passage.symbol = passage.citation = HOSTILE
+    answer.named[0].symbol = answer.named[0].citation = HOSTILE
+    answer.passages[1].parts[0].text = HOSTILE
+    answer.weak.reason = HOSTILE
     server.answer(answer)
     found = call(server.target, lambda client: client.evidence(SCOPE, HOSTILE))
     assert isinstance(found, Evidence)
     html = found._repr_html_()  # pyright: ignore[reportPrivateUsage]  # the name that notebooks look for
     assert "<script" not in html
-    assert html.count("&lt;script&gt;alert(1)") == 1 + 3 * 2 + 1, "the question, names and paths, and a text"
-    assert html.count("<pre>") == html.count("</pre>") == 1
-    assert "1 texts, 10 tokens, index v1" in html
-    assert "2 left out" in html
+    assert html.count("&lt;script&gt;alert(1)") == 1 + 3 * 2 + 1 + 1, "the question, names, places, a text, the reason"
+    assert html.count("<pre>") == html.count("</pre>") == 2
+    assert "2 passages, 30 tokens, index v1" in html
+    assert "1 only named" in html

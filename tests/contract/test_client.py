@@ -9,6 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from groundwire.tokens import TokenCounter
 from groundwire_client import (
     AccessContext,
     AsyncGroundwireClient,
@@ -17,7 +18,6 @@ from groundwire_client import (
     NotFoundError,
     Retriever,
     SearchType,
-    SkipReason,
     UnknownValueWarning,
 )
 from groundwire_client.cli import register as register_client
@@ -60,18 +60,17 @@ def test_evidence_is_the_same_from_both_clients(server: Server) -> None:
     with GroundwireClient(server.address, timeout=60) as client:
         found = client.evidence(SCOPE, "invoice total")
         narrowed = client.evidence(SCOPE, "invoice total", filter={"language": "csharp", "is_test": False})
-        best, *others = found.texts
-        small = client.evidence(SCOPE, "invoice total", best.token_count)
+        small = client.evidence(SCOPE, "invoice total", 200)
     assert asyncio.run(evidence()) == found
-    assert (found.scope.active_index, found.skipped) == ("v1", ())
-    assert (best.id, best.rank, best.citation) == (TOTAL, 1, "src/Totals.cs")
+    best = found.texts[0]
+    assert (found.scope.active_index, found.weak) == ("v1", "")
+    assert (best.id, best.number, best.citation, best.is_match) == (TOTAL, 1, "src/Totals.cs", True)
     assert best.text == "decimal TotalOf(Invoice invoice) => invoice.Lines.Sum();"
     assert "src/InvoiceService.cs:3-9" in found.citations
-    assert found.used_tokens == sum(text.token_count for text in found.texts)
+    assert found.used_tokens == TokenCounter().count(found.rendered)
     assert {text.path for text in narrowed.texts} == {"src/InvoiceService.cs"}
-    assert small.texts == (best,)
-    assert {text.id: text.citation for text in small.skipped} == {text.id: text.citation for text in others}
-    assert {text.reason for text in small.skipped} == {SkipReason.SKIP_REASON_OVER_BUDGET}
+    assert small.texts[0].id == TOTAL
+    assert small.used_tokens <= 200
 
 
 def test_evidence_of_a_scope_that_is_not_there(server: Server) -> None:

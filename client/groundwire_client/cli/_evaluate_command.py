@@ -16,7 +16,6 @@ from rich.text import Text
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import BUDGET_TOKENS
-from groundwire_client._evidence import EvidenceNode
 from groundwire_client._helpers import pinned
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._parts import show
@@ -98,18 +97,19 @@ def _read(path: Path) -> list[_Question]:
 
 
 def _ask(client: GroundwireClient, scope: IndexScope, question: _Question, budget_tokens: int) -> _Result:
-    evidence = client.evidence(scope, question.text, budget_tokens)
-    ranked = sorted((*evidence.texts, *evidence.skipped), key=lambda node: node.rank)[:_DEPTH]
-    ranks = [node.rank for node in ranked if _answers(node, question.places[0])]
-    covered = sum(any(_answers(node, place) for node in evidence.texts) for place in question.places)
+    answer = client.query(scope, question.text, top_k=_DEPTH, include_parents=False, budget_tokens=1)
+    primary = question.places[0]
+    ranks = [match.rank for match in answer.matches if _answers(match.location.path, match.symbol, primary)]
+    texts = client.evidence(pinned(scope, answer.index), question.text, budget_tokens).texts
+    covered = sum(any(_answers(text.path, text.symbol, place) for text in texts) for place in question.places)
     return _Result(1 / min(ranks) if ranks else 0.0, covered / len(question.places))
 
 
-def _answers(node: EvidenceNode, alternatives: Sequence[str]) -> bool:
-    """True if the node is in the file of one of them, and its own name is the symbol."""
-    name = re.split(r"[.:#]", node.symbol.partition("(")[0])[-1]
-    places = (one.strip().rpartition("#") for one in alternatives)
-    return any(f"/{node.path}".endswith(f"/{path}") and symbol in ("", name) for path, _, symbol in places)
+def _answers(path: str, symbol: str, alternatives: Sequence[str]) -> bool:
+    """True if a node is in the file of one of the places, and its own name is the symbol of the place."""
+    name = re.split(r"[.:#]", symbol.partition("(")[0])[-1]
+    places = (place.strip().rpartition("#") for place in alternatives)
+    return any(f"/{path}".endswith(f"/{file}") and wanted in ("", name) for file, _, wanted in places)
 
 
 def _mean(values: Sequence[float]) -> str:

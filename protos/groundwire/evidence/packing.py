@@ -187,13 +187,19 @@ class _Packing:
         if candidate.node.id in self._shown or self._is_within(candidate.node):
             return
         cost = excerpt.tokens + self._overhead(candidate)
-        if cost > self._left or (candidate.node.is_aside and cost > self._aside_left):
+        if cost > self._left or (self._is_limited(candidate) and cost > self._aside_left):
             return
         self._left -= cost
         if candidate.node.is_aside:
             self._aside_left -= cost
         self._files.add(candidate.node.file)
         self._shown[candidate.node.id] = _Shown(candidate, excerpt, cost)
+
+    def _is_limited(self, candidate: Candidate) -> bool:
+        """True for a text that questions seldom mean, unless it is one of the best matches in spite of that."""
+        reason = candidate.reason
+        is_best = isinstance(reason, MatchReason) and reason.rank <= WHOLE_MATCHES
+        return candidate.node.is_aside and not is_best
 
     def _lengthen(self) -> None:
         """Gives what is left to the best passages that are shown in part."""

@@ -12,8 +12,8 @@ from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire.tokens import TokenCounter
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
-from groundwire_index.scope import SEPARATOR, id_prefix
-from groundwire_server.backends.interface import IndexSnapshot, Snapshot, Walk
+from groundwire_index.scope import SEPARATOR
+from groundwire_server.backends.interface import Snapshot, Walk
 from groundwire_server.domain.evidence.aside_texts import asks_for_aside, is_aside
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
 from groundwire_server.domain.evidence.evidence_validation import check_evidence
@@ -87,11 +87,11 @@ def _gathered(
     words = QuestionWords(request.text, [node.text for node in nodes[:_WEIGHING_TEXTS]])
     call.checkpoint()
     with stage("walk"):
-        graph = _Graph(snapshot, call)
-        edges = graph.edges_among([node.id for node in nodes])
-        sources = {node.id: scores[node.id].score / scores[nodes[0].id].score for node in nodes[:LINK_SOURCES]}
-        edges += graph.edges_around(list(sources))
-        linked = best_linked(sources, edges, graph.names_of(edges, scores), words)
+        edges = _edges_among([node.id for node in nodes], snapshot, call)
+        best = scores[nodes[0].id].score if nodes else 0.0
+        sources = {node.id: scores[node.id].score / best for node in nodes[:LINK_SOURCES] if best > 0.0}
+        edges += _edges_around(sources, snapshot, call)
+        linked = best_linked(sources, edges, _names_of_ends(edges, scores, snapshot), words)
         rows = snapshot.rows([*linked, *(id_ for id_ in request.shown_ids if id_ not in scores)])
         further = snapshot.nodes(as_positions(rows.values()))
     call.checkpoint()
@@ -138,47 +138,35 @@ def _material(
     )
 
 
-class _Graph:
-    """Walks from nodes, each within the index version that it is in, since no edge leads from one to another."""
+def _edges_among(ids: Sequence[str], snapshot: Snapshot, call: Call) -> list[EvidenceEdge]:
+    """All edges between nodes."""
+    return _walked(ids, len(ids), Direction.OUTGOING, snapshot, call) if ids else []
 
-    def __init__(self, snapshot: Snapshot, call: Call) -> None:
-        self._snapshot = snapshot
-        self._call = call
 
-    def edges_among(self, ids: Sequence[str]) -> list[EvidenceEdge]:
-        """All edges between nodes."""
-        edges: list[EvidenceEdge] = []
-        for part, own_ids in self._by_part(ids):
-            edges += self._edges(part, own_ids, len(own_ids), Direction.OUTGOING)
-        return edges
+def _edges_around(ids: Iterable[str], snapshot: Snapshot, call: Call) -> list[EvidenceEdge]:
+    """The edges of each node, by a walk of its own, so that one with many edges does not displace those of others."""
+    edges: list[EvidenceEdge] = []
+    for node_id in ids:
+        edges += _walked([node_id], _OUTGOING_NODES, Direction.OUTGOING, snapshot, call)
+        edges += _walked([node_id], _INCOMING_NODES, Direction.INCOMING, snapshot, call)
+    return edges
 
-    def edges_around(self, ids: Sequence[str]) -> list[EvidenceEdge]:
-        """The edges of each node, by a walk of its own, so that one with many edges does not displace others'."""
-        edges: list[EvidenceEdge] = []
-        for part, own_ids in self._by_part(ids):
-            for node_id in own_ids:
-                edges += self._edges(part, [node_id], _OUTGOING_NODES, Direction.OUTGOING)
-                edges += self._edges(part, [node_id], _INCOMING_NODES, Direction.INCOMING)
-        return edges
 
-    def names_of(self, edges: Iterable[EvidenceEdge], known: Collection[str]) -> dict[str, str]:
-        """The symbols and paths of the nodes at the ends of edges that are not known, by id."""
-        ends = dict.fromkeys(end for edge in edges for end in (edge.from_id, edge.to_id) if end not in known)
-        labels = self._snapshot.labels(as_positions(self._snapshot.rows(list(ends)).values()))
-        return {label.id: f"{label.symbol} {label.location.path}" for label in labels}
+def _walked(
+    seed_ids: Sequence[str], max_nodes: int, direction: Direction, snapshot: Snapshot, call: Call
+) -> list[EvidenceEdge]:
+    walk = Walk(tuple(seed_ids), 1, max_nodes, None, direction, RESPONSE_BYTES)
+    return [
+        EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
+        for edge in snapshot.expand(walk, call.checkpoint).edges
+    ]
 
-    def _by_part(self, ids: Sequence[str]) -> list[tuple[IndexSnapshot, list[str]]]:
-        parts = [(part, [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]) for part in self._snapshot.parts]
-        return [(part, own_ids) for part, own_ids in parts if own_ids]
 
-    def _edges(
-        self, part: IndexSnapshot, seed_ids: Sequence[str], max_nodes: int, direction: Direction
-    ) -> list[EvidenceEdge]:
-        walk = Walk(tuple(seed_ids), 1, max_nodes, None, direction, RESPONSE_BYTES)
-        return [
-            EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
-            for edge in part.expand(walk, self._call.checkpoint).edges
-        ]
+def _names_of_ends(edges: Iterable[EvidenceEdge], known: Collection[str], snapshot: Snapshot) -> dict[str, str]:
+    """The symbols and paths of the nodes at the ends of edges that are not known, by id."""
+    ends = dict.fromkeys(end for edge in edges for end in (edge.from_id, edge.to_id) if end not in known)
+    labels = snapshot.labels(as_positions(snapshot.rows(list(ends)).values()))
+    return {label.id: f"{label.symbol} {label.location.path}" for label in labels}
 
 
 def _scores(matches: RankedMatches) -> list[MatchScores]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import evidence_pb2, query_pb2
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 def test_measures_are_those_of_the_places_that_come_back(
     server: FakeServer, run: Run, query_answer: query_pb2.QueryResponse, tmp_path: Path
 ) -> None:
-    """`Invoice.Create` has rank 1 and its text; nothing else of the places is there."""
+    """`Invoice.Create` has rank 1 and is shown; nothing else of the places is there."""
     server.answer(query_answer)
+    match = query_answer.matches[0]
+    passage = evidence_pb2.Passage(id=match.id, symbol=match.symbol, location=match.location)
+    server.answer(evidence_pb2.GatherEvidenceResponse(passages=[passage], index="v7"))
     file = tmp_path / "questions.tsv"
     file.write_text(
         "where is an invoice made?\tsrc/Tax.cs#Rate|src/Invoice.cs#Create;src/Invoice.cs#Delete\n"
