@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterator, Sequence
 
+from groundwire.printable_text import one_line
 from groundwire.v1.index_pb2 import GetIndexResponse
 from groundwire.v1.scope_pb2 import NodeFilter
 
@@ -39,4 +40,4 @@ def _notes(what: str, asked: Sequence[str], known: Sequence[str]) -> Iterator[st
         if known and name not in known:
             near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
             hint = f"; did you mean {by_folded[near[0]]!r}?" if near else "."
-            yield f"no {what} {name!r}{hint} There are: {', '.join(known)}"
+            yield f"no {what} {name!r}{hint} There are: {one_line(', '.join(known))}"

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import typer
-from mcp.server.stdio import stdio_server
 
 from groundwire_client import AccessContext, AsyncGroundwireClient, UnauthenticatedError
 from groundwire_client.cli import ConnectionOptions
@@ -15,6 +14,7 @@ from groundwire_mcp.errors import ToolError
 from groundwire_mcp.http import HttpOptions, serve_http
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.server import make_server, request_token
+from groundwire_mcp.stdio import serve_stdio
 
 
 class ServedFolder(Protocol):
@@ -91,8 +91,7 @@ async def _serve(answers: Answers, http: HttpOptions | None) -> None:
     if http is not None:
         await serve_http(server, http, lambda url: typer.echo(f"serving MCP at {url}", err=True))
     else:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        await serve_stdio(server)
 
 
 async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None:

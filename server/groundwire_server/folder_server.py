@@ -37,6 +37,7 @@ class FolderServer:
     _start: "asyncio.Task[GroundwireServer]"
     _build: asyncio.subprocess.Process
     _told: str = field(default="", init=False)
+    _failure: str = field(default="", init=False)
     _is_built: bool = field(default=False, init=False)
 
     async def listening(self) -> str:
@@ -47,6 +48,11 @@ class FolderServer:
         """Why there may be no index yet; empty once it is built."""
         if self._is_built:
             return ""
+        if self._build.returncode is None and self._failure:
+            return (
+                f"the index of {self.folder} could not be built: {self._failure}: tell the user; it is tried again "
+                "every 30 s, and when a file changes"
+            )
         if self._build.returncode is None:
             progress = f" ({self._told})" if self._told else ""
             return f"the index of {self.folder} is being built{progress}: try again in 30 s"
@@ -56,7 +62,10 @@ class FolderServer:
         """Notes when the folder is built, and passes on what the program that builds says, to its end."""
         assert self._build.stdout is not None
         telling = asyncio.create_task(self._tell())
-        self._is_built = bool(await self._build.stdout.readline())
+        async for line in self._build.stdout:
+            event, _, reason = line.decode(errors="replace").strip().partition(" ")
+            self._is_built = self._is_built or event == "READY"
+            self._failure = reason if event == "FAILED" else ""
         await telling
         await self._build.wait()
 

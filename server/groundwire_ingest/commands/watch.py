@@ -79,10 +79,11 @@ class _Watching:
             print(message, file=sys.stderr, flush=True)
 
 
-def changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
+def changes(roots: Iterable[Path], data: Path, *, idle: bool = False) -> Iterator[set[Path] | None]:
     """The paths in `roots` that have changed, each time that some have; first None, once changes are being noticed.
 
-    `data` and the folders of version control are left out.
+    `data` and the folders of version control are left out. With `idle`, several times a second none at all while
+    nothing changes.
     """
 
     def is_watched(_: Change, path: str) -> bool:
@@ -97,7 +98,7 @@ def changes(roots: Iterable[Path], data: Path) -> Iterator[set[Path] | None]:
         rust_timeout=_LOOK_MILLISECONDS,
         yield_on_timeout=True,
     ):
-        if not yielded or found:
+        if not yielded or found or idle:
             yield {Path(path) for _, path in found} if yielded else None
             yielded = True
 

@@ -18,6 +18,7 @@ from groundwire_server.config import Settings
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
 from groundwire_server.execution.observation import CallObserver, observer, stage
 from groundwire_server.rpc.admission.call_queue import MOST_LONG, SECONDS_ALONE, CallQueue, MethodLoad, QueuedCall
+from groundwire_server.rpc.loop_turns import LoopTurns
 
 Response = TypeVar("Response")
 Asked = TypeVar("Asked")
@@ -45,6 +46,7 @@ class Calls:
         self._threads = threads
         self._queue = CallQueue(settings.max_waiting_calls, threads)
         self._computing = ThreadPoolExecutor(threads + MOST_LONG, thread_name_prefix="groundwire-compute")
+        self._on_loop = LoopTurns[RunningCall](self._compute_on_loop)
         self._seconds = defaultdict[str, deque[float]](lambda: deque(maxlen=_LAST))
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
@@ -70,8 +72,7 @@ class Calls:
     def enter(self, call: "RunningCall", *, on_loop: bool) -> None:
         """Lets a thread compute the call when its turn comes. The event loop computes a call of a short method."""
         if on_loop and self._is_short(call.method):
-            call.has_begun, call.turn_began = True, time.monotonic()
-            self._turn(call, SECONDS_ON_LOOP)()
+            self._on_loop.enter(call)
         else:
             self._start(self._queue.enter(call))
 
@@ -95,6 +96,10 @@ class Calls:
     def _start(self, call: QueuedCall | None) -> None:
         if call is not None:
             self._computing.submit(self._compute, call)
+
+    def _compute_on_loop(self, call: "RunningCall") -> None:
+        call.has_begun, call.turn_began = True, time.monotonic()
+        self._turn(call, SECONDS_ON_LOOP)()
 
     def _compute(self, call: QueuedCall | None) -> None:
         while call is not None:

@@ -23,7 +23,7 @@ SCOPE = quote(f"{REPOSITORY}::{BRANCH}")
 ID = quote(f"{REPOSITORY}::{BRANCH}::py::one{SIGNS}")
 PAGES = [
     "/",
-    f"/?q=invoice{quote(SIGNS)}&scope={SCOPE}&path={quote(SIGNS)}&also={SCOPE}&language={quote(SIGNS)}",
+    f"/?q=invoice{quote(SIGNS)}&scope={SCOPE}&path={quote(SIGNS)}&also={SCOPE}&language=py{quote(SIGNS)}",
     f"/?q=invoice&scope={SCOPE}",
     f"/?q=invoice&scope={SCOPE}&mode=bm25",
     f"/?q=invoice&scope={SCOPE}&budget=1",

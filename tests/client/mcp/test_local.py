@@ -93,6 +93,29 @@ def test_nothing_is_imported_from_the_folder(folder: Path, tmp_path: Path, monke
     assert not (tmp_path / "imported").exists()
 
 
+def test_a_build_that_fails_says_why_and_is_tried_again(folder: Path, tmp_path: Path) -> None:
+    """Here a file is where the folder of the index belongs."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "shop").write_text("in the way", encoding="utf-8")
+
+    async def built(client: Client) -> str:
+        while "is being built" in (failed := (await call(client, "list_repositories")).text):
+            await asyncio.sleep(0.1)
+        (cache / "shop").unlink()
+        (folder / "src" / "more.py").write_text("def more(): pass\n", encoding="utf-8")
+        while not (await call(client, "list_repositories")).structured.get("repositories"):
+            await asyncio.sleep(0.1)
+        return failed
+
+    options = ("--local", folder, "--cache", cache, "--embedder", "none")
+    failed = over_stdio(built, *options, environment=dict(os.environ))
+    assert f"{cache}/shop" in failed
+    assert "could not be built" in failed
+    assert "it is tried again" in failed
+    assert "Exit" not in failed
+
+
 def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
     """Other users of the machine can connect to its port."""
 
