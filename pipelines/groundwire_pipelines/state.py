@@ -31,7 +31,7 @@ from groundwire_pipelines.runtime import AnsweredCall, Turn
 RETRIEVED: Final = tuple(
     """
     retrieval_seed_nodes retrieval_hits graph_seed_nodes graph_expanded_nodes graph_edges graph_debug chosen_nodes
-    path_ends paths path_nodes services node_texts skipped_texts search_report
+    path_ends paths path_nodes services node_texts skipped_texts search_report filter_notes
     is_rendered handles shown context_blocks context_table model_answer
     """.split()
 )
@@ -128,6 +128,8 @@ class PipelineState:
 
     search_report: SearchReport | None = None
     """How the last search went; None before the first."""
+    filter_notes: list[str] = field(default_factory=list)
+    """The filters of the last query that had no effect, and why, for the model that wrote them."""
     retrieval_seed_nodes: list[str] = field(default_factory=list)
     retrieval_hits: list[SearchHit] = field(default_factory=list)
     graph_seed_nodes: list[str] = field(default_factory=list)

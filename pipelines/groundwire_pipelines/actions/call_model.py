@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
-from groundwire_pipelines.actions.model_calls import ModelSettings, answer_stream, ask, request_of
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask, request_of
 from groundwire_pipelines.actions.prompt_values import BUILT_IN_VARIABLES, Variables, fields_read, prompt_values
 from groundwire_pipelines.actions.query_input import BUILT_IN_SOURCES
 from groundwire_pipelines.actions.rules import broken
@@ -68,10 +68,9 @@ async def run(settings: CallModelSettings, state: PipelineState, runtime: Runtim
     Raises:
         StepError: What a model call raises; `output-missing`; `response-malformed`, `response-mismatched`.
     """
-    stream = answer_stream(state, runtime) if settings.protocol == "answer" else None
     schema = _schema(settings, runtime)
     request = request_of(settings, _messages(settings, state, runtime), schema)
-    answer = await ask(runtime, request, on_text=stream.feed if stream else None)
+    answer = await ask(runtime, request, streamed_for=state if settings.protocol == "answer" else None)
     value = answer if schema is None else read_structured(answer, schema.schema)
     state.last_model_response = state.model_answer = answer
     state.outputs = {**state.outputs, settings.output: value}

@@ -37,7 +37,7 @@ def _reason_and_nodes(state: PipelineState, runtime: Runtime) -> Iterator[str]:
     nodes = nodes_of(state)
     failed = f"The step {state.error_step!r} failed: {state.error_message}" if state.error_message else ""
     why = _why_no_text(state, runtime, len(nodes)) if nodes else _why_no_node(state)
-    reason = "\n".join(filter(None, (failed, why)))
+    reason = "\n".join(filter(None, (*state.filter_notes, failed, why)))
     yield reason
     left = runtime.settings.max_context_tokens
     if left is not None:

@@ -7,9 +7,10 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.model_calls import answer_stream, ask
+from groundwire_pipelines.actions.model_calls import ask_once, complained
 from groundwire_pipelines.actions.rules import broken
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.parsing.jsonish import query_problem
 from groundwire_pipelines.parsing.prefixes import (
     ROUTER_PREFIXES,
     RouterChoice,
@@ -17,7 +18,7 @@ from groundwire_pipelines.parsing.prefixes import (
     parse_choice,
     parse_router_choice,
 )
-from groundwire_pipelines.runtime import AnsweredCall, Message, Runtime
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 
@@ -65,12 +66,13 @@ async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Run
     """Strips the prefix from `last_model_response`.
 
     A router's choice sets `retrieval_mode` and `rewritten_question`; an answer sets `final_answer_en`. Either clears
-    `model_answer`. If the answer of a `call_model` step cannot be read, the model is asked once more with the problem.
+    `model_answer`. If the answer of a `call_model` step cannot be read, or its query is empty or too long, the model is
+    asked once more with the problem.
     The pieces of the second answer replace those that `on_answer` got of the first.
 
     Raises:
-        StepError: `prefix-malformed`; `mode-not-supported` for a mode that the settings do not allow; what a model call
-            raises.
+        StepError: `prefix-malformed`; `query-unusable`; `mode-not-supported` for a mode that the settings do not allow;
+            what a model call raises.
     """
     try:
         return _read(settings, state, runtime)
@@ -79,25 +81,17 @@ async def run(settings: HandlePrefixSettings, state: PipelineState, runtime: Run
         if call is None or call.answer != state.last_model_response:
             raise
         problem = error
-    await _ask_again(call, problem, settings, state, runtime)
-    outcome = _read(settings, state, runtime)
+    request = complained(call.request, call.answer, problem.message)
+    answer = await ask_once(runtime, request, streamed_for=state if settings.protocol == "answer" else None)
+    state.last_model_response, state.answered_call = answer, None
+    state.outputs = {**state.outputs, call.output: answer}
+    outcome = _read(settings, state, runtime, is_last=True)
     return replace(outcome, detail={**outcome.detail, "asked_again": problem.rule})
 
 
-async def _ask_again(
-    call: AnsweredCall, problem: StepError, settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime
-) -> None:
-    told = f"Your answer cannot be used: {problem.message}. Answer once more, as you were asked to."
-    messages = (*call.request.messages, Message("assistant", call.answer), Message("user", told))
-    stream = answer_stream(state, runtime) if settings.protocol == "answer" else None
-    answer = await ask(runtime, replace(call.request, messages=messages), on_text=stream.feed if stream else None)
-    state.last_model_response, state.answered_call = answer, None
-    state.outputs = {**state.outputs, call.output: answer}
-
-
-def _read(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+def _read(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime, *, is_last: bool = False) -> Outcome:
     if settings.protocol == "answer":
-        return _take_answer(state)
+        return _take_answer(state, is_last=is_last)
     if settings.prefixes is not None:
         return _take_choice(parse_choice(state.last_model_response, settings.prefixes), state)
     choice = parse_router_choice(state.last_model_response)
@@ -107,7 +101,14 @@ def _read(settings: HandlePrefixSettings, state: PipelineState, runtime: Runtime
             "mode-not-supported",
             f"the router chose {choice.mode!r}, and settings.retrieval_modes has only {', '.join(supported[:-1])}",
         )
+    if choice.mode != "direct":
+        _check_query(choice.query)
     return _take_choice(choice, state)
+
+
+def _check_query(text: str) -> None:
+    if problem := query_problem(text):
+        raise StepError("query-unusable", problem)
 
 
 def _take_choice(choice: RouterChoice, state: PipelineState) -> Outcome:
@@ -116,8 +117,11 @@ def _take_choice(choice: RouterChoice, state: PipelineState) -> Outcome:
     return Outcome(f"on_{choice.mode}", {"mode": choice.mode})
 
 
-def _take_answer(state: PipelineState) -> Outcome:
-    reply = parse_answer_reply(state.last_model_response)
+def _take_answer(state: PipelineState, *, is_last: bool) -> Outcome:
+    """The answer, or the request. A model that answers twice with a prefix in it quotes that prefix."""
+    reply = parse_answer_reply(state.last_model_response, may_repeat=is_last)
+    if not reply.is_final:
+        _check_query(reply.text)
     state.last_model_response, state.model_answer = reply.text, ""
     if reply.is_final:
         state.final_answer_en = "\n\n".join(filter(None, (state.incomplete, reply.text)))

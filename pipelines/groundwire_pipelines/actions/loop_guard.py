@@ -53,11 +53,7 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
 
 def _meaning(request: str) -> tuple[str, NodeFilter]:
     """A key that is equal for two requests for the same search."""
-    try:
-        parsed = parse_jsonish(request)
-    except StepError:
-        # Not an object that a search can parse: the search step will report that, or use it as plain text.
-        return _words(request), NodeFilter()
+    parsed = parse_jsonish(request)
     return _words(parsed.query), parsed.filter
 
 

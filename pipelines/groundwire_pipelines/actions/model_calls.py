@@ -1,17 +1,19 @@
 """Shared by the actions that call the model: their keys, the call, and a second try after a check of the answer."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import StepSettings
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.parsing.prefixes import AnswerStream, without_reasoning
+from groundwire_pipelines.parsing.prefixes import AnswerStream, without_markers, without_reasoning
 from groundwire_pipelines.runtime import Message, ModelRequest, ResponseSchema, Runtime
 from groundwire_pipelines.state import PipelineState
 
-_UNUSABLE: Final = frozenset({"model-answer-cut", "model-answer-empty", "model-request-refused"})
+_EMPTY: Final = "model-answer-empty"
+_UNUSABLE: Final = frozenset({"model-answer-cut", _EMPTY, "model-request-refused"})
 """The errors of a model that might succeed with an easier request."""
 
 
@@ -40,10 +42,21 @@ def request_of(
     )
 
 
-async def ask(runtime: Runtime, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> str:
+async def ask(runtime: Runtime, request: ModelRequest, *, streamed_for: PipelineState | None = None) -> str:
+    """Calls the model, and once more if its answer is empty or reasoning only; see `ask_once`."""
+    try:
+        return await ask_once(runtime, request, streamed_for=streamed_for)
+    except StepError as error:
+        if error.rule != _EMPTY:
+            raise
+    return await ask_once(runtime, complained(request, "", "it is empty"), streamed_for=streamed_for)
+
+
+async def ask_once(runtime: Runtime, request: ModelRequest, *, streamed_for: PipelineState | None = None) -> str:
     """Calls the model; returns its answer without reasoning and surrounding white space.
 
-    `on_text` is called with the model's text as it arrives, reasoning included.
+    With `streamed_for`, the state of the run, a final answer that needs no translation is passed to `on_answer` as it
+    arrives.
 
     Raises:
         StepError: `model-missing`; `model-answer-empty`, also for an answer that is reasoning only; the rules of the
@@ -51,14 +64,23 @@ async def ask(runtime: Runtime, request: ModelRequest, *, on_text: Callable[[str
     """
     if runtime.model is None:
         raise StepError("model-missing", "the step needs a language model, and the run was given none")
-    answer = await runtime.model.complete(request, on_text=on_text)
+    stream = None if streamed_for is None else _answer_stream(streamed_for, runtime)
+    answer = await runtime.model.complete(request, on_text=stream.feed if stream else None)
     text = without_reasoning(answer.text).strip()
     if not text:
-        raise StepError("model-answer-empty", "the model answered with nothing")
+        raise StepError(_EMPTY, "the model answered with nothing")
     return text
 
 
-def answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None:
+def complained(request: ModelRequest, answer: str, problem: str) -> ModelRequest:
+    """The request for a second try: what was asked, the answer if there was any, and what is wrong with it."""
+    told = Message("user", f"Your answer cannot be used: {problem}. Answer once more, as you were asked to.")
+    # Some endpoints refuse an empty message.
+    answered = (Message("assistant", answer),) if answer else ()
+    return replace(request, messages=(*request.messages, *answered, told))
+
+
+def _answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None:
     """Passes a final answer that needs no translation to `on_answer` as it arrives; None if no one listens."""
     if not state.is_english or runtime.on_answer is None:
         return None
@@ -66,12 +88,25 @@ def answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None
 
 
 async def ask_prompt(runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]) -> str:
-    """Calls the model with one prompt as the user message.
+    """Calls the model with one prompt as the user message, as `ask` does; prefixes before the answer are removed.
 
     Raises:
         StepError: What `ask` raises, and the rules of prompts (`prompt-...`).
     """
-    return await ask(runtime, request_of(settings, (Message("user", runtime.prompts.render(prompt, variables)),)))
+    return _without_markers(await ask(runtime, _request_of_prompt(runtime, settings, prompt, variables)))
+
+
+def _request_of_prompt(
+    runtime: Runtime, settings: ModelSettings, prompt: str, variables: Mapping[str, str]
+) -> ModelRequest:
+    return request_of(settings, (Message("user", runtime.prompts.render(prompt, variables)),))
+
+
+def _without_markers(answer: str) -> str:
+    text = without_markers(answer)
+    if not text:
+        raise StepError(_EMPTY, "the model answered with nothing but a prefix")
+    return text
 
 
 async def ask_twice(
@@ -92,7 +127,8 @@ async def ask_twice(
 
     async def answer(correction: str) -> str:
         try:
-            return await ask_prompt(runtime, settings, prompt, {**variables, "correction": correction})
+            given = {**variables, "correction": correction}
+            return _without_markers(await ask_once(runtime, _request_of_prompt(runtime, settings, prompt, given)))
         except StepError as error:
             if error.rule in _UNUSABLE:
                 return ""

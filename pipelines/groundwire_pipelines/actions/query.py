@@ -38,7 +38,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     if base is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "matches": 0, "reason": NOTHING_PASSES})
-    filter, without_effect = with_filters(parsed, base)
+    filter, without_effect = with_filters(parsed, base, state)
     detail |= without_effect
     with sending():
         found = await runtime.retrieval.query(
@@ -172,6 +172,13 @@ ACTION = Action(
     data_of=lambda step: DataFlow(
         reads=read_by(step.query_from),
         clears=RETRIEVED,
-        writes=("retrieval_seed_nodes", "retrieval_hits", "node_texts", "skipped_texts", "search_report"),
+        writes=(
+            "retrieval_seed_nodes",
+            "retrieval_hits",
+            "node_texts",
+            "skipped_texts",
+            "search_report",
+            "filter_notes",
+        ),
     ),
 )

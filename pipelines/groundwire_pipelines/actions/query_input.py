@@ -36,7 +36,7 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
     """The query and the filters in it; `source` is the step's `query_from`.
 
     Raises:
-        StepError: `query-empty`, `output-missing`, and what the parser raises.
+        StepError: `query-empty`, `output-missing`.
     """
     text = _text(source, state)
     parsed = parse_jsonish(text) if parser else ParsedQuery(text.strip())
@@ -45,14 +45,22 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
     return parsed
 
 
-def with_filters(parsed: ParsedQuery, base: NodeFilter) -> tuple[NodeFilter, dict[str, str]]:
+def with_filters(
+    parsed: ParsedQuery, base: NodeFilter, state: PipelineState
+) -> tuple[NodeFilter, dict[str, str | int]]:
     """The filter of a search: `base`, and what the query adds to it. Also the trace's description of the rest.
 
-    `dropped_filters` are names of scope and access; `replaced_filters` are fields that have another value in `base`.
+    `dropped_filters` are names of scope and access; `replaced_filters` are fields that have another value in `base`;
+    `unusable_filters` is the number of others without effect, which the evidence describes to the model.
     """
     filter, replaced = extended(base, parsed.filter)
-    without_effect = {"dropped_filters": ", ".join(parsed.dropped), "replaced_filters": ", ".join(replaced)}
-    return filter, {name: names for name, names in without_effect.items() if names}
+    state.filter_notes = [f"A filter of the query had no effect: {problem}." for problem in parsed.unusable]
+    without_effect: dict[str, str | int] = {
+        "dropped_filters": ", ".join(parsed.dropped),
+        "replaced_filters": ", ".join(replaced),
+        "unusable_filters": len(parsed.unusable),
+    }
+    return filter, {name: fact for name, fact in without_effect.items() if fact}
 
 
 def read_by(source: str) -> tuple[str, ...]:

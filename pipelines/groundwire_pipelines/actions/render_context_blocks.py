@@ -128,13 +128,16 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
 
 
 def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
-    """Weak matches, requests that found nothing new, the newest first, and services, within an eighth of the budget."""
+    """Notes below the evidence, within an eighth of the budget.
+
+    They are weak matches, filters without effect, requests that found nothing new, the newest first, and services.
+    """
     requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
     told = (f'The request "{request}" brought nothing new.' for request in requests)
     weak = filter(None, (weakness(state),))
     lines: list[str] = []
     left = None if budget is None else budget // 8
-    for line in (*weak, *told, *map(service_line, services_of(state))):
+    for line in (*weak, *state.filter_notes, *told, *map(service_line, services_of(state))):
         if left is not None:
             left -= counter.count(f"{line}\n")
             if left < 0:

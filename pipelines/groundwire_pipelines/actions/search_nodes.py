@@ -101,7 +101,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     if base is None:
         state.search_report = SearchReport(0, reason=NOTHING_PASSES)
         return Outcome(detail={**detail, "hits": 0, "reason": NOTHING_PASSES})
-    filter, without_effect = with_filters(parsed, base)
+    filter, without_effect = with_filters(parsed, base, state)
     detail |= without_effect
     with sending():
         found = await runtime.retrieval.search(
@@ -156,6 +156,6 @@ ACTION = Action(
     data_of=lambda step: DataFlow(
         reads=(*read_by(step.query_from), *(("retrieval_mode",) if step.search_type == "from_router" else ())),
         clears=RETRIEVED,
-        writes=("retrieval_seed_nodes", "retrieval_hits", "search_report"),
+        writes=("retrieval_seed_nodes", "retrieval_hits", "search_report", "filter_notes"),
     ),
 )

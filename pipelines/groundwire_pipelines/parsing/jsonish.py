@@ -1,21 +1,22 @@
 """Parses what a model writes for a search: plain text, or an object with a query and filters.
 
 The object is JSON with small deviations: trailing commas, single quotes, line breaks inside strings, and unquoted words
-as keys and values. Anything else is refused, with the place of the problem.
+as keys and values. Anything else that begins like an object is a query like any other text.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire_client import NodeFilter, node_filter
 from groundwire_pipelines.definition.wording import shown
-from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import CALLER_NAMES, FILTER_NAMES, FLAG_FIELDS
 
 Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
 """A value: unquoted words and numbers are strings, `null` and `None` are None."""
+
+MAX_QUERY_CHARACTERS: Final = 8_192
+"""The longest query that a server searches for."""
 
 _MAX_DEPTH: Final = 8
 _SPACE: Final = re.compile(r"\s*")
@@ -29,36 +30,53 @@ _FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query, the filters to add to the caller's, and the names of scope or access that were dropped, sorted."""
+    """A query, the filters to add to the caller's, and what was dropped.
+
+    `dropped` are the names of scope or access, sorted. `unusable` says of each other filter without effect why it has
+    none.
+    """
 
     query: str
     filter: NodeFilter = field(default_factory=NodeFilter)
     dropped: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
 
 
 def parse_jsonish(text: str) -> ParsedQuery:
     """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and variants of it.
 
-    Text that does not begin with `{` is the query itself. A code fence around either is removed. Filters may also be
-    next to `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access (`repository`, `acl_tags`, ...)
-    are dropped, because the caller's values apply. The query is stripped, and may be empty.
-
-    Raises:
-        StepError: `query-malformed` for an object that cannot be read, `filter-unknown` for a name that is no filter,
-            `filter-malformed` for a value that is neither text nor a list of texts.
+    Any other text is the query itself, also one that only begins like an object. A code fence around either is removed.
+    Filters may also be next to `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access
+    (`repository`, `acl_tags`, ...) are dropped, because the caller's values apply. So is a filter with an unknown name
+    or a value of the wrong type. The query is stripped, and may be empty.
     """
     payload = unfenced(text.strip())
     if not payload.startswith("{"):
         return ParsedQuery(_unquoted(payload))
     try:
         members = read_object(payload)
-    except MalformedError as error:
-        raise StepError("query-malformed", f"the query begins like an object, but {error}") from error
+    except MalformedError:
+        return ParsedQuery(payload)
     query = members.pop("query", None)
     if query is not None and not isinstance(query, str):
-        raise StepError("query-malformed", "query must be text, not a list or an object")
-    narrowing, dropped = _filters(_flattened(members))
-    return ParsedQuery((query or "").strip(), narrowing, dropped)
+        return ParsedQuery(payload)
+    filters = _Filters()
+    nested = members.pop("filters", None)
+    for name, value in [*members.items(), *(nested.items() if isinstance(nested, dict) else ())]:
+        filters.add(name, value)
+    if nested is not None and not isinstance(nested, dict):
+        filters.unusable.append("filters must be an object, not a list or text")
+    return ParsedQuery((query or "").strip(), filters.narrowing(), tuple(sorted(filters.dropped)), (*filters.unusable,))
+
+
+def query_problem(text: str) -> str:
+    """Why the query in a text cannot be searched for; "" if it can."""
+    query = parse_jsonish(text).query
+    if not query:
+        return "the query in it is empty"
+    if len(query) > MAX_QUERY_CHARACTERS:
+        return f"the query in it has {len(query)} characters, and at most {MAX_QUERY_CHARACTERS} can be searched for"
+    return ""
 
 
 def unfenced(text: str) -> str:
@@ -74,51 +92,50 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _flattened(members: dict[str, Tolerated]) -> list[tuple[str, Tolerated]]:
-    """The filters, both those next to the query and those under `filters`."""
-    nested = members.pop("filters", None)
-    if nested is not None and not isinstance(nested, dict):
-        raise StepError("filter-malformed", "filters must be an object, not a list or text")
-    return [*members.items(), *(nested or {}).items()]
+class _Filters:
+    """The filters of one query, as far as they can be used."""
 
+    def __init__(self) -> None:
+        self.dropped: set[str] = set()
+        self.unusable: list[str] = []
+        self._values: dict[str, tuple[str, ...]] = {}
 
-def _filters(members: list[tuple[str, Tolerated]]) -> tuple[NodeFilter, tuple[str, ...]]:
-    values: dict[str, tuple[str, ...]] = {}
-    dropped: set[str] = set()
-    for name, value in members:
+    def add(self, name: str, value: Tolerated) -> None:
+        """Takes a filter, or notes why it is left out."""
         key = name.strip().lower()
         if key in CALLER_NAMES:
-            dropped.add(key)
-            continue
-        if key not in FILTER_NAMES:
-            raise StepError("filter-unknown", f"{shown(name)} is no filter: use one of {', '.join(FILTER_NAMES)}")
-        field = FILTER_NAMES[key]
-        if field in values:
-            raise StepError("filter-malformed", f"the filter {shown(name)} is given twice")
-        values[field] = _texts(name, value)
-    flags = {name: _flag(name, values.pop(name, ())) for name in FLAG_FIELDS}
-    return node_filter({**values, **flags}), tuple(sorted(dropped))
+            self.dropped.add(key)
+            return
+        field = FILTER_NAMES.get(key, "")
+        texts = _texts(value)
+        if problem := self._problem(field, texts):
+            self.unusable.append(f"the filter {shown(name)} {problem}")
+        else:
+            self._values[field] = texts or ()
+
+    def narrowing(self) -> NodeFilter:
+        """The filter of those that were taken."""
+        flags = {name: texts[0].lower() == "true" for name in FLAG_FIELDS if (texts := self._values.get(name))}
+        return node_filter({**self._values, **dict.fromkeys(FLAG_FIELDS), **flags})
+
+    def _problem(self, field: str, texts: tuple[str, ...] | None) -> str:
+        if not field:
+            return f"is unknown; those of a query are {', '.join(dict.fromkeys(FILTER_NAMES.values()))}"
+        if field in self._values:
+            return "is given twice"
+        if texts is None:
+            return "must be text or a list of texts"
+        if field in FLAG_FIELDS and (len(texts) > 1 or any(text.lower() not in ("true", "false") for text in texts)):
+            return "must be true or false"
+        return ""
 
 
-def _flag(name: str, texts: Sequence[str]) -> bool | None:
-    """A boolean from its word, because unquoted values are texts as well."""
-    if len(texts) > 1:
-        raise StepError("filter-malformed", f"the filter {shown(name)} must be one value, not a list of several")
-    for text in texts:
-        if text.lower() not in ("true", "false"):
-            raise StepError("filter-malformed", f"the filter {shown(name)} must be true or false, not {shown(text)}")
-        return text.lower() == "true"
-    return None
-
-
-def _texts(name: str, value: Tolerated) -> tuple[str, ...]:
+def _texts(value: Tolerated) -> tuple[str, ...] | None:
+    """The texts of a value; None if it is neither text nor a list of texts."""
     entries = value if isinstance(value, list) else [value]
-    texts: list[str] = []
-    for entry in entries:
-        if entry is not None and not isinstance(entry, str):
-            raise StepError("filter-malformed", f"the filter {shown(name)} must be text or a list of texts")
-        texts += [entry] if entry else []
-    return tuple(texts)
+    if not all(entry is None or isinstance(entry, str) for entry in entries):
+        return None
+    return tuple(entry for entry in entries if isinstance(entry, str) and entry)
 
 
 class MalformedError(Exception):

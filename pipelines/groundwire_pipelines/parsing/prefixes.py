@@ -7,7 +7,7 @@ tag, the text begins inside the reasoning, and the closing tag is in a line of i
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -92,6 +92,8 @@ ROUTER_PREFIXES = {
 
 ANSWER_PREFIX = "[Answer:]"
 REQUEST_PREFIX = "[Requesting data on:]"
+_ALL_PREFIXES = (*ROUTER_PREFIXES.values(), ANSWER_PREFIX, REQUEST_PREFIX)
+_CODE_FENCE = "```"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,14 @@ class AnswerReply:
 
     is_final: bool
     text: str
+
+
+def without_markers(text: str) -> str:
+    """A text that has no protocol, such as a translation, without prefixes at its start."""
+    text = text.strip()
+    while prefix := next((one for one in _ALL_PREFIXES if text.startswith(one)), ""):
+        text = text.removeprefix(prefix).strip()
+    return text
 
 
 def parse_router_choice(text: str) -> RouterChoice:
@@ -142,8 +152,10 @@ def parse_choice(text: str, names: Mapping[str, str]) -> RouterChoice:
     raise _malformed(f"the router's line must start with one of {' '.join(names)}, spelt exactly so")
 
 
-def parse_answer_reply(text: str) -> AnswerReply:
+def parse_answer_reply(text: str, *, may_repeat: bool = False) -> AnswerReply:
     """Parses the answering model's text: one prefix at its start, and none at the start of a later line.
+
+    Lines of code between fences do not count. With `may_repeat` no later line does: an answer may quote a prefix.
 
     Raises:
         StepError: `prefix-malformed`.
@@ -154,10 +166,23 @@ def parse_answer_reply(text: str) -> AnswerReply:
             rest = reply.removeprefix(prefix).strip()
             if not rest:
                 raise _malformed(f"a text must follow {prefix}")
-            if any(line.lstrip().startswith((ANSWER_PREFIX, REQUEST_PREFIX)) for line in rest.splitlines()):
+            if not may_repeat and any(map(_begins_with_prefix, _lines_outside_fences(rest))):
                 raise _malformed("an answer must have exactly one prefix")
             return AnswerReply(prefix == ANSWER_PREFIX, rest)
     raise _malformed(f"an answer must start with {ANSWER_PREFIX} or {REQUEST_PREFIX}, spelt exactly so")
+
+
+def _begins_with_prefix(line: str) -> bool:
+    return line.startswith((ANSWER_PREFIX, REQUEST_PREFIX))
+
+
+def _lines_outside_fences(text: str) -> Iterator[str]:
+    is_fenced = False
+    for line in map(str.lstrip, text.splitlines()):
+        if line.startswith(_CODE_FENCE):
+            is_fenced = not is_fenced
+        elif not is_fenced:
+            yield line
 
 
 class AnswerStream:

@@ -165,8 +165,14 @@ def test_what_a_model_thinks_aloud_is_neither_told_nor_kept(thoughts: str, told:
 
 
 @pytest.mark.parametrize("answer", [" \n", "<think>Nothing but thoughts", "<think>a</think>\n"])
-def test_an_answer_of_nothing_is_none(answer: str) -> None:
-    run = conversation(answer)
+def test_an_answer_of_nothing_is_asked_for_once_more(answer: str) -> None:
+    run = conversation(answer, "[Answer:] A tax.")
+    state = make_state(user_question_en="?")
+    run_action(ACTION, ANSWER, state, run.runtime)
+    assert (state.last_model_response, "".join(run.told)) == ("[Answer:] A tax.", "A tax.")
+    assert [message.role for message in run.model.requests[1].messages] == ["user", "user"]
+    assert run.model.prompts[1] == "Your answer cannot be used: it is empty. Answer once more, as you were asked to."
+    run = conversation(answer, answer)
     with pytest.raises(StepError) as caught:
         run_action(ACTION, ANSWER, make_state(user_question_en="?"), run.runtime)
     assert (caught.value.rule, run.told) == ("model-answer-empty", [])

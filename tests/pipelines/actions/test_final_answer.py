@@ -47,6 +47,14 @@ def test_another_answer_is_translated_and_told_once_it_is_whole(action: FinalAct
 
 
 @BOTH
+def test_a_marker_before_a_translation_is_removed(action: FinalAction) -> None:
+    run = conversation("[Answer:] To podatek.")
+    state = make_state(user_question="Co to?", is_english=False, final_answer_en="It is a tax.")
+    run_action(action, PROMPT, state, run.runtime)
+    assert (state.final_answer, run.told) == ("To podatek.", ["To podatek."])
+
+
+@BOTH
 def test_a_translation_needs_a_prompt_and_a_model(action: FinalAction) -> None:
     run = conversation()
     state = make_state(is_english=False, final_answer_en="It is a tax.")

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,37 @@ def test_the_model_is_asked_once_more_for_a_prefix_that_cannot_be_read() -> None
         "Your answer cannot be used: the router's line must start with one of [CODE:] [DOCS:] [CODE_TOO:], spelt "
         "exactly so. Answer once more, as you were asked to."
     )
+
+
+@pytest.mark.parametrize(
+    ("raw", "bad", "good", "problem"),
+    [
+        (ROUTER, '[HYBRID:] {"query": "", "filters": {"kind": "cs"}}', "[HYBRID:] vat", "the query in it is empty"),
+        (ROUTER, f"[BM25:] {'x' * 8_193}", "[BM25:] vat", "the query in it has 8193 characters"),
+        (ANSWER, '[Requesting data on:] {"query": ""}', "[Requesting data on:] vat", "the query in it is empty"),
+        (ANSWER, f"[Requesting data on:] {'x' * 8_193}", "[Requesting data on:] vat", "has 8193 characters"),
+    ],
+)
+def test_the_model_is_asked_once_more_for_a_query_that_is_empty_or_too_long(
+    raw: dict[str, JsonValue], bad: str, good: str, problem: str
+) -> None:
+    run = conversation(good)
+    state = make_state(last_model_response=bad, answered_call=replace(CALL, answer=bad))
+    outcome = run_action(ACTION, raw, state, run.runtime)
+    assert (state.last_model_response, outcome.detail["asked_again"]) == ("vat", "query-unusable")
+    assert problem in run.model.prompts[0]
+    run, state = conversation(bad), make_state(last_model_response=bad, answered_call=replace(CALL, answer=bad))
+    with pytest.raises(StepError) as caught:
+        run_action(ACTION, raw, state, run.runtime)
+    assert caught.value.rule == "query-unusable"
+
+
+def test_an_answer_that_quotes_a_marker_again_is_the_answer() -> None:
+    quoting = "[Answer:] A model asks with\n[Requesting data on:] and a text."
+    run = conversation(quoting)
+    state = make_state(last_model_response=quoting, answered_call=replace(CALL, answer=quoting))
+    assert run_action(ACTION, ANSWER, state, run.runtime).transition == "on_answer"
+    assert state.final_answer_en == "A model asks with\n[Requesting data on:] and a text."
 
 
 def test_a_text_that_is_no_answer_of_the_last_call_is_not_asked_for_again() -> None:

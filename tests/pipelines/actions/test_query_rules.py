@@ -50,7 +50,6 @@ def refused(raw: dict[str, JsonValue], fields: dict[str, str], settings: dict[st
         ("branch-required", {}, {"branch": ""}, {}),
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
-        ("query-malformed", {"query_parser": "jsonish"}, {"last_model_response": '{"query": '}, {}),
         ("query-parser-unknown", {"query_parser": "xml"}, {}, {}),
         ("output-missing", {"query_from": "history"}, {}, {}),
         ("top-k-missing", {}, {}, {"top_k": None}),

@@ -22,10 +22,13 @@ from groundwire_client import (
 )
 from groundwire_pipelines.actions import query
 from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.actions.evidence import evidence_or_reason, evidence_text
+from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.actions.search_nodes import ACTION, SearchBy
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.state import SearchReport
+from support.query_answers import queried
 from support.retrieval import INDEX, FakeRetrieval, found, make_runtime, make_state, run_action, text
 
 ACCESS = AccessContext(
@@ -270,6 +273,23 @@ def test_scope_and_access_in_a_query_are_dropped_and_told() -> None:
     assert outcome.detail["dropped_filters"] == "acl_tags, repository"
 
 
+@pytest.mark.parametrize("action", [ACTION, query.ACTION])
+def test_filters_that_cannot_be_used_are_traced_and_told_to_the_model(action: Action[Any]) -> None:
+    written = '{"query": "tax", "filters": {"directory": "src", "kind": "cs", "tests": "none"}}'
+    state = make_state(last_model_response=written)
+    raw: dict[str, JsonValue] = {"query_parser": "jsonish", **({"search_type": "bm25"} if action is ACTION else {})}
+    retrieval = FakeRetrieval(searches=[found()], queries=[queried(index=INDEX)])
+    outcome = run_action(action, raw, state, make_runtime(retrieval))
+    assert retrieval.calls[0].arguments["filter"] == NodeFilter(kinds=("cs",))
+    assert outcome.detail["unusable_filters"] == 2
+    told = ('the filter "directory" is unknown', 'the filter "tests" must be true or false')
+    without_nodes = evidence_or_reason(state, make_runtime(retrieval))
+    state.node_texts = [text("a")]
+    show_texts(state, make_runtime(retrieval), None)
+    for context in (without_nodes, evidence_text(state)):
+        assert all(f"A filter of the query had no effect: {problem}" in context for problem in told)
+
+
 def test_the_first_answer_pins_the_index_for_the_next() -> None:
     retrieval = FakeRetrieval()
     state = make_state(last_model_response="tax")
@@ -296,7 +316,6 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"filters": {}}'}, {}),
-        ("query-malformed", {"query_parser": "jsonish"}, {"last_model_response": '{"query": '}, {}),
         ("query-parser-unknown", {"query_parser": "xml"}, {}, {}),
         ("output-missing", {"query_from": "history"}, {}, {}),
         ("query-from-malformed", {"query_from": "His tory"}, {}, {}),

@@ -52,11 +52,12 @@ ON_A_TERMINAL: list[tuple[list[Reply], int, str]] = [
     ([Reply("[Requesting data on:] a secret"), Reply("[Answer:] VAT")], 2, "VAT\n"),
     ([Reply("[Answer:] a secret that breaks off", breaks_off=True)], 1, "(the stream broke off)\n"),
     ([Reply("[Answer:] a secret that is too long", finish="length")], 1, "of its answer (length)\n"),
-    ([Reply("[Answer:] a secret\n[Answer:] twice")] * 2, 1, "an answer must have exactly one prefix\n"),
+    # A second answer with a prefix in it quotes the prefix.
+    ([Reply("[Answer:] a secret\n[Answer:] twice"), Reply("[Answer:] VAT\n[Answer:] x")], 1, "VAT\n[Answer:] x\n"),
     ([Reply("[Answer:] a secret\n[Answer:] twice"), Reply("[Answer:] VAT")], 1, "VAT\n"),
     ([Reply("a secret without its prefix"), Reply("[Answer:] VAT")], 1, "VAT\n"),
     ([Reply("a secret without its prefix")] * 2, 1, "[Answer:] or [Requesting data on:], spelt exactly so\n"),
-    ([Reply(THOUGHT)], 1, "the model answered with nothing\n"),
+    ([Reply(THOUGHT)] * 2, 1, "the model answered with nothing\n"),
 ]
 """What a model replies in a run, how often the step `ask` runs, and what the terminal is told last."""
 

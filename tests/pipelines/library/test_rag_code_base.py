@@ -335,6 +335,32 @@ def test_a_question_in_another_language_is_answered_in_it(ann: Shop) -> None:
     assert "User: Where is VAT computed?\nAssistant: VatService computes it." in later.prompts[0]
 
 
+@pytest.mark.parametrize(
+    ("written", "query"),
+    [
+        ('{"query": "vat", "filters": {"directory": "src/"}}', "vat"),
+        ('{"query": "vat", "filters": {"is_test": "no"}}', "vat"),
+        ('{"query": "vat", "filters": {"language": "sql"}', '{"query": "vat", "filters": {"language": "sql"}'),
+        ('{"query": "vat"} please', '{"query": "vat"} please'),
+        ("{{ url_for }} in template", "{{ url_for }} in template"),
+    ],
+)
+def test_no_query_of_a_model_ends_the_run(ann: Shop, written: str, query: str) -> None:
+    for script in ([f"[BM25:] {written}", ANSWERED], ["[DIRECT:]", f"[Requesting data on:] {written}", ANSWERED]):
+        ann.retrieval = shop()
+        run = ann.run(*script)
+        assert run.answer == "VatService computes it."
+        assert run.retrieval.calls[0].arguments["query"] == query
+        assert ("A filter of the query had no effect" in run.prompts[-1]) == ("}}" in written and query == "vat")
+
+
+@pytest.mark.parametrize("empty", ["", "<think>Only thoughts.</think>"])
+def test_an_empty_reply_is_asked_for_once_more_in_every_step(ann: Shop, empty: str) -> None:
+    script = (empty, "Where?", empty, "[BM25:] vat", empty, ANSWERED, empty, "VatService.")
+    run = ann.run(*script, question="Gdzie?", is_english=False)
+    assert run.answer == "VatService."
+
+
 def test_no_hits_are_no_evidence(ann: Shop) -> None:
     ann.retrieval = FakeRetrieval(searches=[found()], expansions=[walked([])], fetches=[fetched([])])
     run = ann.run("[BM25:] vat")

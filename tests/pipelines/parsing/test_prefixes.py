@@ -15,6 +15,7 @@ from groundwire_pipelines.parsing.prefixes import (
     RouterChoice,
     parse_answer_reply,
     parse_router_choice,
+    without_markers,
 )
 
 
@@ -67,6 +68,10 @@ def test_a_malformed_router_is_refused(text: str, message: str) -> None:
         ("\n[Answer:]\nA.\n\nB.\n", AnswerReply(True, "A.\n\nB.")),
         ("[Answer:] the marker [Requesting data on:] asks", AnswerReply(True, "the marker [Requesting data on:] asks")),
         ("[Requesting data on:] VatService", AnswerReply(False, "VatService")),
+        (
+            "[Answer:] The markers:\n```\n[Answer:] yes\n[Requesting data on:] more\n```\nare read.",
+            AnswerReply(True, "The markers:\n```\n[Answer:] yes\n[Requesting data on:] more\n```\nare read."),
+        ),
     ],
 )
 def test_an_answer_is_final_or_asks(text: str, reply: AnswerReply) -> None:
@@ -86,6 +91,7 @@ def test_an_answer_is_final_or_asks(text: str, reply: AnswerReply) -> None:
         ("[Answer:] A.\n  [Requesting data on:] B", "exactly one prefix"),
         ("[Requesting data on:] B\n[Answer:] A.", "exactly one prefix"),
         ("[Answer:] [Answer:] A.", "exactly one prefix"),
+        ("[Answer:] A.\n```\ncode\n```\n[Answer:] B.", "exactly one prefix"),
     ],
 )
 def test_a_malformed_answer_is_refused(text: str, message: str) -> None:
@@ -145,3 +151,11 @@ def test_reasoning_before_the_prefix_is_not_streamed(size: int) -> None:
 )
 def test_what_is_no_final_answer_is_never_streamed(text: str) -> None:
     assert streamed(list(text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [("[Answer:] To podatek.", "To podatek."), ("[HYBRID:] [Answer:]\nA [Answer:] B", "A [Answer:] B"), (" a ", "a")],
+)
+def test_markers_before_a_text_without_a_protocol_are_removed(text: str, without: str) -> None:
+    assert without_markers(text) == without
