@@ -1,10 +1,11 @@
 """Which nodes are worth showing, in which order: matches without repeats and containers, and nodes that edges add."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from groundwire.evidence.evidence_nodes import EdgeReason, EvidenceEdge, EvidenceNode, MatchReason
-from groundwire.evidence.question_words import QuestionWords
+from groundwire.evidence.evidence_nodes import EdgeReason, EvidenceEdge, EvidenceNode, MatchReason, NameReason
+from groundwire.evidence.question_words import QuestionWords, has_word
 
 LINK_SOURCES = 5
 """The edges of this many matches add nodes."""
@@ -46,6 +47,10 @@ _RELEVANT_CHARACTERS = 400
 """The words of a node are those of its name, its path and this many first characters of its text."""
 _MOST_LINKED = 32
 """The most nodes at the ends of edges whose texts are read."""
+_DEFINITION_VALUE, _USE_VALUE = 0.9, 0.3
+"""What a node counts that defines a name of the question, and one that uses it."""
+_MOST_DEFINITIONS, _MOST_USES = 4, 4
+"""The most definitions of all names, and the most uses of each."""
 _LEAST_LINK = 0.1
 _SAME_AS = frozenset({"implements", "overrides"})
 _NEWER = "redefinedby"
@@ -53,11 +58,27 @@ _NEWER = "redefinedby"
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node that matches, and its score, at least 0. `definition_of` is the name in the question that it defines."""
+    """A node that matches, and its score, at least 0."""
 
     node: EvidenceNode
     score: float
-    definition_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionNames:
+    """The words of a question, and the names of code in it."""
+
+    words: QuestionWords
+    names: Sequence[str] = ()
+
+    def defined_by(self, node: EvidenceNode) -> str:
+        """The name that is the node's own; "" for none."""
+        own = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
+        return own if own in self.names else ""
+
+    def mentioned_in(self, node: EvidenceNode) -> str:
+        """The first name that stands in the node's text as a whole word; "" for none."""
+        return next((name for name in self.names if has_word(node.text, name)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +91,17 @@ class Candidate:
         value: What it is worth, in [0, 1].
         copies: How many nodes say the same and are left out.
         is_container: True for the outline of a type or a file whose members match as well.
-        defines: The name in the question that it defines; empty for none.
+        defines: The name in the question that is its own; empty for none.
+        mentions: The name in the question that it is shown for, by the lines that have it; empty for a match.
     """
 
     node: EvidenceNode
-    reason: MatchReason | EdgeReason
+    reason: MatchReason | EdgeReason | NameReason
     value: float
     copies: int = 0
     is_container: bool = False
     defines: str = ""
+    mentions: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +110,17 @@ class Choice:
 
     matches: Sequence[Candidate]
     linked: Sequence[Candidate]
-    dropped: Collection[str] = field(default=())
+    mentioning: Sequence[Candidate] = ()
 
 
 def choose(
-    matches: Sequence[Match], linked: Iterable[EvidenceNode], edges: Sequence[EvidenceEdge], words: QuestionWords
+    matches: Sequence[Match],
+    linked: Iterable[EvidenceNode],
+    mentioning: Iterable[EvidenceNode],
+    edges: Sequence[EvidenceEdge],
+    question: QuestionNames,
 ) -> Choice:
-    """Chooses among matches, best first, and the nodes that edges join to them.
+    """Chooses among matches, best first, nodes that edges join to them, and nodes that mention names of the question.
 
     Nodes that say what a better one says are left out and counted with it: a node with the same text, an older
     definition of an object, and a member of an interface beside its only implementation. An outline is left out if
@@ -105,7 +132,7 @@ def choose(
             match.node,
             MatchReason(rank, match.score / best if best > 0.0 else 0.0),
             match.score / best if best > 0.0 else 0.0,
-            defines=match.definition_of,
+            defines=question.defined_by(match.node),
         )
         for rank, match in enumerate(matches, start=1)
     ]
@@ -115,7 +142,11 @@ def choose(
     dropped |= {candidate.node.id for candidate in distinct} - kept_ids
     sources = kept[:LINK_SOURCES]
     nodes = {node.id: node for node in linked} | {candidate.node.id: candidate.node for candidate in kept}
-    return Choice(kept, _linked(sources, nodes, edges, dropped, words), dropped)
+    return Choice(
+        kept,
+        _linked(sources, nodes, edges, dropped, question.words),
+        _mentioning(mentioning, {candidate.node.id: candidate for candidate in kept}, question),
+    )
 
 
 def best_linked(
@@ -145,6 +176,27 @@ def shown_edges(edges: Iterable[EvidenceEdge]) -> list[EvidenceEdge]:
         if edge.edge_type.casefold() not in _INVERSE_TYPES
     }
     return [kept[key] for key in sorted(kept)]
+
+
+def _mentioning(
+    nodes: Iterable[EvidenceNode], matches: Mapping[str, Candidate], question: QuestionNames
+) -> list[Candidate]:
+    """The nodes that define or mention names of the question: definitions first, a few for each name."""
+    defining: list[Candidate] = []
+    using: list[Candidate] = []
+    counts: dict[str, int] = {}
+    for node in nodes:
+        match = matches.get(node.id)
+        defined = question.defined_by(node)
+        name = defined or question.mentioned_in(node)
+        reason = match.reason if match is not None else NameReason(name)
+        if defined:
+            value = match.value if match is not None else 0.0
+            defining.append(Candidate(node, reason, max(value, _DEFINITION_VALUE), defines=name))
+        elif name and counts.get(name, 0) < _MOST_USES:
+            counts[name] = counts.get(name, 0) + 1
+            using.append(Candidate(node, reason, _USE_VALUE, mentions=name))
+    return [*defining[:_MOST_DEFINITIONS], *using]
 
 
 def _without_repeats(

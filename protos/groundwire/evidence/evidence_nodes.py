@@ -142,6 +142,13 @@ class EdgeReason:
 
 
 @dataclass(frozen=True, slots=True)
+class NameReason:
+    """The node defines or uses a name of code that the question has."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """What is shown of one node.
 
@@ -158,7 +165,7 @@ class Passage:
     number: int
     node: EvidenceNode
     excerpt: Excerpt
-    reason: MatchReason | EdgeReason
+    reason: MatchReason | EdgeReason | NameReason
     copies: int = 0
     explanation: str = ""
     tokens: int = 0

@@ -4,11 +4,12 @@ Tokens are estimated from the length of each line and the tokens of the whole te
 tokenising; the block of a passage is counted exactly when it is laid out.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
 from groundwire.evidence.evidence_nodes import EvidenceNode, Excerpt, Part, PassageForm
-from groundwire.evidence.question_words import QuestionWords
+from groundwire.evidence.question_words import QuestionWords, has_word
 from groundwire.evidence.statements import Statements
 
 _MOST_PARTS = 3
@@ -24,6 +25,7 @@ _ATTRIBUTE_STARTS = ("@", "[", "#[")
 _COMMENT_STARTS = ("//", "/*", "* ", "# ", "-- ")
 _COMMENT_WEIGHT = 0.3
 _PROSE_KINDS = frozenset({"md", "rst", "text", "txt", "html", "adoc"})
+_LINES_OF_NAME = 2
 _IMPORT_STARTS = (
     "import ",
     "from ",
@@ -93,14 +95,13 @@ def answering_part(node: EvidenceNode, words: QuestionWords, most_tokens: int) -
     return choice.excerpt()
 
 
-def lines_with(node: EvidenceNode, name: str, most_lines: int) -> Excerpt | None:
-    """The first lines of a node that hold a name as a whole word; None if there is none."""
-    shown = [False] * len(node.lines)
-    for number, line in enumerate(node.lines):
-        if most_lines > 0 and _has_word(line, name):
-            shown[number] = True
-            most_lines -= 1
-    return _of_lines(node, shown, LineCosts(node)) if any(shown) else None
+def lines_with(node: EvidenceNode, name: str) -> Excerpt | None:
+    """The first two lines of a node that have a name as a whole word, assignments first; None if there is none."""
+    places = [place for place, line in enumerate(node.lines) if has_word(line, name)]
+    assigned = re.compile(rf"\b{re.escape(name)}\b\s*(?::[^=]*)?=(?!=)")
+    best = sorted(places, key=lambda place: (assigned.search(node.lines[place]) is None, place))[:_LINES_OF_NAME]
+    shown = [place in best for place in range(len(node.lines))]
+    return _of_lines(node, shown, LineCosts(node)) if best else None
 
 
 class _Choice:
@@ -209,14 +210,3 @@ def _declares(line: str) -> bool:
 
 def _is_import(line: str) -> bool:
     return line.lstrip().startswith(_IMPORT_STARTS)
-
-
-def _has_word(line: str, name: str) -> bool:
-    start = line.find(name)
-    while start >= 0:
-        end = start + len(name)
-        before, after = line[start - 1 : start], line[end : end + 1]
-        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
-            return True
-        start = line.find(name, end)
-    return False

@@ -13,10 +13,11 @@ from groundwire.evidence.evidence_nodes import (
     Excerpt,
     MatchReason,
     NamedNode,
+    NameReason,
     Passage,
     PassageForm,
 )
-from groundwire.evidence.excerpts import answering_part, best_line, whole
+from groundwire.evidence.excerpts import answering_part, best_line, lines_with, whole
 from groundwire.evidence.question_words import QuestionWords
 
 WHOLE_MATCHES = 3
@@ -39,6 +40,8 @@ _OUTLINE_TOKENS = 90
 _NAMED_SHARE = 60
 """Nodes that are only named may take 1/60 of the budget."""
 _MOST_NAMED = 8
+_WEAK_SHARE = 4
+"""Evidence that is probably no answer takes a quarter of the budget."""
 _ROW_TOKENS = 12
 """An estimate of the tokens of a row, with its container and edges."""
 _FILE_TOKENS = 4
@@ -67,6 +70,7 @@ class Material:
         earlier_nodes: Those of them that are known, by id.
         graph_share: The share of the budget that is open to nodes which edges join to matches.
         asks_aside: True if the question asks for tests, generated code or the like.
+        weakness: Why the evidence does probably not answer the question; empty if it does.
         notes: Lines to print before everything else.
         with_explanations: True to explain each passage.
     """
@@ -78,6 +82,7 @@ class Material:
     earlier_nodes: Mapping[str, EvidenceNode] = field(default_factory=dict)
     graph_share: float = 0.25
     asks_aside: bool = False
+    weakness: str = ""
     notes: Sequence[str] = ()
     with_explanations: bool = False
 
@@ -110,9 +115,14 @@ class _Packing:
         self._budget = budget
         self._shown: dict[str, _Shown] = {}
         self._files: set[tuple[str, str]] = set()
-        self._notes = "".join(f"{line}\n" for line in material.notes)
+        lines = (
+            *material.notes,
+            *((f"This is probably no answer: {material.weakness}.",) if material.weakness else ()),
+        )
+        self._notes = "".join(f"{line}\n" for line in lines)
         self._for_names = budget // _NAMED_SHARE
-        self._left = budget - self._for_names - counter.count(self._notes) - _FILE_TOKENS
+        most = budget // _WEAK_SHARE if material.weakness else budget
+        self._left = most - self._for_names - counter.count(self._notes) - _FILE_TOKENS
         self._aside_left = round(budget * (1.0 if material.asks_aside else _ASIDE_SHARE))
 
     def fill(self) -> None:
@@ -124,6 +134,7 @@ class _Packing:
         self._left -= reserve
         for rank, candidate in enumerate(best):
             self._show_best(candidate, round(self._left_for_matches() * _WHOLE_SHARES[rank]))
+        self._show_mentioning()
         before = self._left
         self._left = before + reserve
         self._show_linked(linked, before)
@@ -159,7 +170,7 @@ class _Packing:
             self._show_part(candidate, share)
 
     def _show_match(self, candidate: Candidate) -> None:
-        if candidate.value < _LEAST_VALUE and not candidate.defines:
+        if candidate.value < _LEAST_VALUE:
             return
         if candidate.node.is_outline:
             self._show_part(candidate, _OUTLINE_TOKENS)
@@ -167,6 +178,16 @@ class _Packing:
             self._show_part(candidate, max(self._left // _PART_SHARE, _LEAST_PART))
         else:
             self._take(candidate, best_line(candidate.node, self._material.words))
+
+    def _show_mentioning(self) -> None:
+        """Shows what defines or uses a name of the question: definitions by what answers, uses by their lines."""
+        for candidate in self._material.choice.mentioning:
+            if candidate.node.id in self._material.earlier or candidate.node.id in self._shown:
+                continue
+            if candidate.defines:
+                self._show_part(candidate, max(self._left // _PART_SHARE, _LEAST_PART))
+            elif (excerpt := lines_with(candidate.node, candidate.mentions)) is not None:
+                self._take(candidate, excerpt)
 
     def _show_linked(self, linked: Sequence[Candidate], keep: int) -> None:
         """Shows linked nodes that are not shown yet, as long as more than `keep` tokens are left."""
@@ -337,6 +358,8 @@ class _Packing:
         reason = shown.candidate.reason
         if isinstance(reason, MatchReason):
             why = f"match {reason.rank}, with {reason.share:.2f} of the best match's score"
+        elif isinstance(reason, NameReason):
+            why = f"{'defines' if shown.candidate.defines else 'uses'} {reason.name}"
         else:
             edge = reason.edge
             direction = "from" if edge.from_id == reason.source_id else "to"

@@ -46,6 +46,18 @@ def identifiers(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def has_word(text: str, name: str) -> bool:
+    """True if a text has a name as a whole word."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        start = text.find(name, end)
+    return False
+
+
 class QuestionWords:
     """The words of a question, and how much each one tells: more the fewer texts have it.
 

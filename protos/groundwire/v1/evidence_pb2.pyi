@@ -288,6 +288,7 @@ class Passage(_message.Message):
     PARTS_FIELD_NUMBER: _builtins.int
     MATCH_FIELD_NUMBER: _builtins.int
     EDGE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
     TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     NODE_TOKEN_COUNT_FIELD_NUMBER: _builtins.int
     COPIES_FIELD_NUMBER: _builtins.int
@@ -306,6 +307,8 @@ class Passage(_message.Message):
     """The language or corpus, such as `cs`, `sql`, `md`."""
     form: Global___PassageForm.ValueType
     """How much of the node is shown."""
+    name: _builtins.str
+    """It defines or uses this name of code, which the question has."""
     token_count: _builtins.int
     """The tokens of the passage in `rendered`."""
     node_token_count: _builtins.int
@@ -354,6 +357,7 @@ class Passage(_message.Message):
         parts: _abc.Iterable[Global___PassagePart] | None = ...,
         match: Global___PassageMatch | None = ...,
         edge: Global___PassageEdge | None = ...,
+        name: _builtins.str = ...,
         token_count: _builtins.int = ...,
         node_token_count: _builtins.int = ...,
         copies: _builtins.int = ...,
@@ -361,11 +365,11 @@ class Passage(_message.Message):
         is_generated: _builtins.bool = ...,
         explanation: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "location", b"location", "match", b"match", "reason", b"reason", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["edge", b"edge", "location", b"location", "match", b"match", "name", b"name", "reason", b"reason", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "copies", b"copies", "edge", b"edge", "explanation", b"explanation", "form", b"form", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "match", b"match", "node_token_count", b"node_token_count", "number", b"number", "parts", b"parts", "reason", b"reason", "scope", b"scope", "symbol", b"symbol", "token_count", b"token_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "copies", b"copies", "edge", b"edge", "explanation", b"explanation", "form", b"form", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "match", b"match", "name", b"name", "node_token_count", b"node_token_count", "number", b"number", "parts", b"parts", "reason", b"reason", "scope", b"scope", "symbol", b"symbol", "token_count", b"token_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["match", "edge"]  # noqa: Y015
+    _WhichOneofReturnType_reason: _TypeAlias = _typing.Literal["match", "edge", "name"]  # noqa: Y015
     _WhichOneofArgType_reason: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_reason) -> _WhichOneofReturnType_reason | None: ...
 

@@ -1,11 +1,11 @@
 """GatherEvidence: ranks as Query does, adds what edges join to the best matches, and packs passages into a budget."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 import numpy as np
 
-from groundwire.evidence.choosing import LINK_SOURCES, Match, best_linked, choose
+from groundwire.evidence.choosing import LINK_SOURCES, Match, QuestionNames, best_linked, choose
 from groundwire.evidence.evidence_nodes import EvidenceEdge, EvidenceNode
 from groundwire.evidence.packing import Material, earlier_numbers, pack
 from groundwire.evidence.question_words import QuestionWords, identifiers
@@ -13,13 +13,14 @@ from groundwire.tokens import TokenCounter
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import SEPARATOR
+from groundwire_index.text.names import normalised_name
 from groundwire_server.backends.interface import Snapshot, Walk
 from groundwire_server.domain.evidence.aside_texts import asks_for_aside, is_aside
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
 from groundwire_server.domain.evidence.evidence_validation import check_evidence
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.query.query import QueryRequest
-from groundwire_server.domain.search.candidates import as_positions
+from groundwire_server.domain.search.candidates import Retrieval, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.evidence_weakness import weakness_of
 from groundwire_server.engine.query import MatchRanking, QueryPlan, RankedMatches
@@ -33,6 +34,12 @@ _OUTGOING_NODES, _INCOMING_NODES = 40, 20
 """The most nodes that a walk from one of the best matches reaches in each direction."""
 _WEIGHING_TEXTS = 20
 """The texts of this many matches say how rare a word of the question is."""
+
+
+_MOST_NAMES = 3
+"""The most names of code in a question that are answered with their definitions and uses."""
+_MOST_MENTIONING = 12
+"""The most nodes that are looked at for these names, by each retriever."""
 
 
 class DeferredTokenCounter:
@@ -83,8 +90,10 @@ def _gathered(
     del plan
     with stage("texts"):
         nodes = snapshot.nodes(matches.ranked.rows)
-    scores = {node.id: made for node, made in zip(nodes, _scores(matches), strict=True)}
-    words = QuestionWords(request.text, [node.text for node in nodes[:_WEIGHING_TEXTS]])
+        scores = {node.id: made for node, made in zip(nodes, _scores(matches), strict=True)}
+        words = QuestionWords(request.text, [node.text for node in nodes[:_WEIGHING_TEXTS]])
+        names = identifiers(request.question)[:_MOST_NAMES]
+        mentioning = _mentioning_nodes(names, request, snapshot, call)
     call.checkpoint()
     with stage("walk"):
         edges = _edges_among([node.id for node in nodes], snapshot, call)
@@ -96,46 +105,65 @@ def _gathered(
         further = snapshot.nodes(as_positions(rows.values()))
     call.checkpoint()
     with stage("pack"):
-        with_scope = bool(request.scopes)
-        evidence_nodes = {node.id: _evidence_node(node, with_scope) for node in (*nodes, *further)}
-        material = _material(request, nodes, further, scores, edges, evidence_nodes, words)
+        weakness = weakness_of(request, matches.ranked, nodes)
+        known = {node.id: node for node in (*nodes, *further, *mentioning)}
+        evidence_nodes = {node.id: _evidence_node(node, with_scope=bool(request.scopes)) for node in known.values()}
+        earlier = earlier_numbers(request.shown_ids)
+        material = Material(
+            choice=choose(
+                [Match(evidence_nodes[node.id], scores[node.id].score) for node in nodes],
+                [evidence_nodes[node.id] for node in further],
+                [evidence_nodes[node.id] for node in mentioning],
+                edges,
+                QuestionNames(words, names),
+            ),
+            edges=edges,
+            words=words,
+            earlier=earlier,
+            earlier_nodes={node_id: evidence_nodes[node_id] for node_id in earlier if node_id in evidence_nodes},
+            graph_share=request.graph_share,
+            asks_aside=asks_for_aside(request.text),
+            weakness="" if weakness is None else weakness.reason,
+            with_explanations=request.explain,
+        )
         evidence = pack(material, request.budget_tokens, counter)
     return EvidenceResult(
         evidence=evidence,
-        nodes={node.id: node for node in (*nodes, *further)},
+        nodes=known,
         scores=scores,
-        weakness=weakness_of(request, matches.ranked, nodes),
+        earlier=earlier,
+        weakness=weakness,
         exact=matches.ranked.candidates.exact,
         index=snapshot.index,
         scopes=scopes_of(snapshot),
     )
 
 
-def _material(
-    request: EvidenceRequest,
-    nodes: Sequence[Node],
-    further: Sequence[Node],
-    scores: Mapping[str, MatchScores],
-    edges: Sequence[EvidenceEdge],
-    evidence_nodes: Mapping[str, EvidenceNode],
-    words: QuestionWords,
-) -> Material:
-    names = set(identifiers(request.question))
-    matches = [
-        Match(evidence_nodes[node.id], scores[node.id].score, _last_name(node) if _last_name(node) in names else "")
-        for node in nodes
-    ]
-    earlier = earlier_numbers(request.shown_ids)
-    return Material(
-        choice=choose(matches, [evidence_nodes[node.id] for node in further], edges, words),
-        edges=edges,
-        words=words,
-        earlier=earlier,
-        earlier_nodes={node_id: evidence_nodes[node_id] for node_id in earlier if node_id in evidence_nodes},
-        graph_share=request.graph_share,
-        asks_aside=asks_for_aside(request.text),
-        with_explanations=request.explain,
+def _mentioning_nodes(names: Sequence[str], request: EvidenceRequest, snapshot: Snapshot, call: Call) -> list[Node]:
+    """The nodes that have a name of the question as their own, or in their text; best first."""
+    asked = [Retriever.TRIGRAM, Retriever.BM25_CODE]
+    limits = {
+        retriever: _MOST_MENTIONING
+        for retriever in asked
+        if retriever in snapshot.retrievers and retriever in (request.retrievers or asked)
+    }
+    if not names or not limits:
+        return []
+    search = Retrieval(
+        query=" ".join(names),
+        query_vector=None,
+        limits=limits,
+        trigram_threshold=1.0,
+        names=tuple(dict.fromkeys(filter(None, map(normalised_name, names)))),
     )
+    candidates = snapshot.retrieve(search, call.checkpoint)
+    by_rank = [
+        (int(found.ranks[position]), place, position)
+        for place, found in enumerate(candidates.by_retriever.values())
+        for position in np.flatnonzero(found.ranks).tolist()
+    ]
+    positions = list(dict.fromkeys(position for *_, position in sorted(by_rank)))
+    return snapshot.nodes(candidates.rows[as_positions(positions)])
 
 
 def _edges_among(ids: Sequence[str], snapshot: Snapshot, call: Call) -> list[EvidenceEdge]:
@@ -207,7 +235,3 @@ def _evidence_node(node: Node, with_scope: bool) -> EvidenceNode:
         is_test=node.is_test,
         is_generated=node.is_generated,
     )
-
-
-def _last_name(node: Node) -> str:
-    return node.symbol.partition("(")[0].rpartition(".")[2]

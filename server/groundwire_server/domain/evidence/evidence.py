@@ -61,13 +61,14 @@ class Weakness:
 class EvidenceResult:
     """The evidence, and what is known of its nodes.
 
-    `nodes` and `scores` are by id; those of passages and of named nodes are among them. `index` is "" for several
-    versions, which `scopes` has.
+    `nodes` and `scores` are by id; those of passages and of named nodes are among them. `earlier` has the numbers of
+    nodes that earlier evidence has shown. `index` is "" for several versions, which `scopes` has.
     """
 
     evidence: Evidence
     nodes: Mapping[str, Node]
     scores: Mapping[str, MatchScores]
+    earlier: Mapping[str, int]
     weakness: Weakness | None
     exact: bool
     index: str

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from groundwire.evidence.evidence_nodes import EvidenceEdge, MatchReason, NamedNode, Passage, PassageForm
+from groundwire.evidence.evidence_nodes import (
+    EdgeReason,
+    EvidenceEdge,
+    MatchReason,
+    NamedNode,
+    NameReason,
+    Passage,
+    PassageForm,
+)
 from groundwire.v1 import evidence_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import SEPARATOR, Scope
@@ -46,7 +54,7 @@ def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceRespon
     """Passages, their edges, named nodes, and the text for a prompt."""
     evidence, scopes = result.evidence, encode_scopes(result.scopes)
     weakness = result.weakness
-    numbers = {passage.node.id: passage.number for passage in evidence.passages}
+    numbers = {**result.earlier, **{passage.node.id: passage.number for passage in evidence.passages}}
     return evidence_pb2.GatherEvidenceResponse(
         passages=[_encode_passage(passage, numbers, result, scopes) for passage in evidence.passages],
         edges=[_encode_edge(edge) for edge in evidence.edges],
@@ -70,14 +78,13 @@ def _encode_passage(
     passage: Passage, numbers: Mapping[str, int], result: EvidenceResult, scopes: Mapping[str, scope_pb2.IndexScope]
 ) -> evidence_pb2.Passage:
     node, first = result.nodes[passage.node.id], passage.node.first_line
+    reason = passage.reason
     match, edge = None, None
-    if isinstance(passage.reason, MatchReason):
+    if isinstance(reason, MatchReason):
         match = evidence_pb2.PassageMatch(**_match_fields(result.scores[passage.node.id]))
-    else:
-        edge = evidence_pb2.PassageEdge(
-            number=numbers.get(passage.reason.source_id, 0), edge=_encode_edge(passage.reason.edge)
-        )
-    return evidence_pb2.Passage(
+    elif isinstance(reason, EdgeReason):
+        edge = evidence_pb2.PassageEdge(number=numbers.get(reason.source_id, 0), edge=_encode_edge(reason.edge))
+    encoded = evidence_pb2.Passage(
         number=passage.number,
         id=node.id,
         scope=_scope(node.id, result, scopes),
@@ -99,6 +106,9 @@ def _encode_passage(
         is_generated=node.is_generated,
         explanation=passage.explanation,
     )
+    if isinstance(reason, NameReason):
+        encoded.name = reason.name
+    return encoded
 
 
 def _encode_named(named: NamedNode, node: Node, scope: scope_pb2.IndexScope) -> evidence_pb2.NamedNode:
