@@ -86,7 +86,7 @@ def text_lines(node: EvidenceNode, excerpt: Excerpt) -> list[str]:
     width = len(str(first + len(node.lines) - 1)) if first else 0
     following: int | None = None
     for part in excerpt.parts:
-        if following is not None:
+        if following is not None and not node.is_outline:
             lines.append(_mark(following, part.first - 1, first))
         lines += _part_lines(part, first, width)
         following = part.first + len(part.lines)

@@ -40,8 +40,8 @@ _OUTLINE_TOKENS = 90
 _NAMED_SHARE = 60
 """Nodes that are only named may take 1/60 of the budget."""
 _MOST_NAMED = 8
-_WEAK_SHARE = 4
-"""Evidence that is probably no answer takes a quarter of the budget."""
+_MOST_WEAK = 8
+"""The most matches that are shown where they are probably no answer, each by one line."""
 _ROW_TOKENS = 12
 """An estimate of the tokens of a row, with its container and edges."""
 _FILE_TOKENS = 4
@@ -115,19 +115,19 @@ class _Packing:
         self._budget = budget
         self._shown: dict[str, _Shown] = {}
         self._files: set[tuple[str, str]] = set()
-        lines = (
-            *material.notes,
-            *((f"This is probably no answer: {material.weakness}.",) if material.weakness else ()),
-        )
-        self._notes = "".join(f"{line}\n" for line in lines)
+        weak = [f"This is probably no answer: {material.weakness}."] if material.weakness else []
+        self._notes = "".join(f"{line}\n" for line in (*material.notes, *weak))
         self._for_names = budget // _NAMED_SHARE
-        most = budget // _WEAK_SHARE if material.weakness else budget
-        self._left = most - self._for_names - counter.count(self._notes) - _FILE_TOKENS
+        self._left = budget - self._for_names - counter.count(self._notes) - _FILE_TOKENS
         self._aside_left = round(budget * (1.0 if material.asks_aside else _ASIDE_SHARE))
 
     def fill(self) -> None:
         """Takes matches and linked nodes, each within its share; then both, within what is left."""
         matches = [one for one in self._material.choice.matches if one.node.id not in self._material.earlier]
+        if self._material.weakness:
+            for candidate in matches[:_MOST_WEAK]:
+                self._take(candidate, best_line(candidate.node, self._material.words))
+            return
         linked = [one for one in self._material.choice.linked if one.node.id not in self._material.earlier]
         best, others = matches[:WHOLE_MATCHES], matches[WHOLE_MATCHES:]
         reserve = round(self._left * self._material.graph_share) if linked else 0
