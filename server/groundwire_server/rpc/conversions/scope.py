@@ -18,6 +18,7 @@ from groundwire_server.domain.validation import Violations
 
 RequestForNodes: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
+    | retrieval_pb2.ResolveNodesRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest
