@@ -50,6 +50,9 @@ from groundwire.v1.retrieval_pb2 import (
     PrioritizationMode,
     ReachedNode,
     Rerank,
+    ResolvedName,
+    ResolvedNode,
+    ResolveNodesResponse,
     Retriever,
     RetrieverScore,
     SearchDebug,
@@ -85,7 +88,7 @@ from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, me
 from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
-from groundwire_client._several import by_scope, is_pattern, packed, scope_of_id
+from groundwire_client._several import at_versions, is_id, is_pattern, scope_of_id
 from groundwire_client._token import TokenFile
 
 __all__ = [
@@ -146,6 +149,9 @@ __all__ = [
     "ReachedNode",
     "Rerank",
     "Resolution",
+    "ResolveNodesResponse",
+    "ResolvedName",
+    "ResolvedNode",
     "RetrieveMeta",
     "Retriever",
     "RetrieverScore",
@@ -168,14 +174,14 @@ __all__ = [
     "UnavailableError",
     "UnexpectedStatusError",
     "UnknownValueWarning",
-    "by_scope",
+    "at_versions",
     "choice",
     "choices",
     "ids",
+    "is_id",
     "is_pattern",
     "metadata_of",
     "node_filter",
-    "packed",
     "pinned",
     "scope_name",
     "scope_of_id",

@@ -24,6 +24,8 @@ from groundwire.v1.retrieval_pb2 import (
     PrioritizationMode,
     ReachedNode,
     Rerank,
+    ResolveNodesRequest,
+    ResolveNodesResponse,
     Retriever,
     SearchNodesRequest,
     SearchNodesResponse,
@@ -35,10 +37,10 @@ from groundwire_client._arguments import sends
 from groundwire_client._errors import GroundwireError
 from groundwire_client._evidence import Evidence, evidence_of
 from groundwire_client._filters import Filter, as_filter
-from groundwire_client._helpers import Scopes, one_or_several, pinned, scope_name, timestamp
+from groundwire_client._helpers import Scopes, one_or_several, pinned, timestamp
 from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
-from groundwire_client._resolution import MOST_NAMED, MOST_NEAR, Resolution, ids_of, nearest, read_at, resolved, unknown
-from groundwire_client._several import scope_of_id
+from groundwire_client._resolution import MOST_NAMES, Resolution, ids_of, read_at, resolved
+from groundwire_client._several import is_id_of
 from groundwire_client._transport import AsyncTransport
 
 _WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest, GatherEvidenceRequest)
@@ -105,13 +107,41 @@ class AsyncGroundwireClient(AsyncTransport):
         await self._warn(request, response.index, response.hits, timeout)
         return response
 
-    @sends(ExpandDependencyTreeRequest, names="seed_ids")
-    async def resolve(
+    @sends(ResolveNodesRequest)
+    async def resolve_nodes(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         names: Sequence[str],
         *,
-        search_top_k: int = 0,
+        max_nodes: int = defaults.MAX_NAMED_NODES,
+        filter: Filter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> ResolveNodesResponse:
+        """Gives the nodes that names mean, candidates of ambiguous ones included. See `ResolveNodesRequest`.
+
+        `scope` may be a list of scopes, as in `search`. `access` and `timeout` (seconds) are the client's defaults
+        where they are None.
+        """
+        one, several = one_or_several(scope)
+        request = ResolveNodesRequest(
+            scope=one,
+            scopes=several,
+            access=self._access(access),
+            names=names,
+            max_nodes=max_nodes,
+            filter=as_filter(filter),
+            lifecycle=lifecycle,
+        )
+        return await self._call(self._retrieval.ResolveNodes, request, timeout)
+
+    @sends(ResolveNodesRequest)
+    async def resolve(
+        self,
+        scope: Scopes,
+        names: Sequence[str],
+        *,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -119,35 +149,33 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> list[Resolution]:
         """The nodes that names mean: symbols, paths with lines, or ids; see `NameMatch` for their forms.
 
-        An id of the scope is taken as it is. Every other name is a call, a second one where no node is named so. All
-        ask one index version. Several words that name no node mean the `search_top_k` nodes that a search finds best,
-        none for 0. `filter` and `lifecycle` narrow the candidates. `access` and `timeout` (seconds, for each call) are
-        the client's defaults where they are None.
+        An id of the scope is taken as it is. The other names are one call for each hundred, all to one index version. A
+        name is never searched for. `scope` may be a list of scopes, as in `search`. `filter` and `lifecycle` narrow the
+        candidates. `access` and `timeout` (seconds, for each call) are the client's defaults where they are None.
 
         Raises:
             NameResolutionError: A name means no node, or several that differ in symbol or file.
         """
-        told, own = list[Resolution](), scope_name(scope.repository, scope.branch)
-        for name in dict.fromkeys(names):
-            if scope_of_id(name) == own or not name.strip():  # of a blank one the call itself states the rule
-                told.append(Resolution(name))
-                continue
-            common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
-            at, by_name = read_at(scope, told), SearchType.SEARCH_TYPE_NAME
-            found = resolved(name, await self.search(at, name, search_type=by_name, top_k=MOST_NAMED, **common))
-            if found is None and search_top_k and len(name.split()) > 1:
-                found = nearest(name, await self.search(at, name, top_k=search_top_k, **common))
-            if found is None or not found.nodes:
-                by = [Retriever.RETRIEVER_TRIGRAM]
-                similar = await self.query(at, name, retrievers=by, top_k=MOST_NEAR, budget_tokens=1, **common)
-                raise unknown(name, similar)
-            told.append(found)
-        return told
+        distinct = list(dict.fromkeys(names))
+        asked = [name for name in distinct if name.strip() and not is_id_of(name, scope)]
+        found: dict[str, Resolution] = {}
+        for first in range(0, len(asked), MOST_NAMES):
+            response = await self.resolve_nodes(
+                read_at(scope, found.values()),
+                asked[first : first + MOST_NAMES],
+                filter=filter,
+                lifecycle=lifecycle,
+                access=access,
+                timeout=timeout,
+            )
+            found |= resolved(response)
+        # Of a blank name the call that takes it states the rule.
+        return [found.get(name) or Resolution(name) for name in distinct]
 
     @sends(ExpandDependencyTreeRequest)
     async def expand(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         seed_ids: Sequence[str],
         *,
         max_depth: int = defaults.MAX_DEPTH,
@@ -162,13 +190,15 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> ExpandDependencyTreeResponse:
         """Walks the dependency graph breadth first from seeds. See `ExpandDependencyTreeRequest` for the arguments.
 
-        Seeds may be names, as in `resolve`. `access` and `timeout` (seconds) are the client's defaults where
-        they are None.
+        Seeds may be names, as in `resolve`. `scope` may be a list of scopes, as in `search`. `access` and `timeout`
+        (seconds) are the client's defaults where they are None.
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
         seeds = await self.resolve(scope, seed_ids, **common)
+        one, several = one_or_several(read_at(scope, seeds))
         request = ExpandDependencyTreeRequest(
-            scope=read_at(scope, seeds),
+            scope=one,
+            scopes=several,
             access=self._access(access),
             seed_ids=ids_of(seeds),
             max_depth=max_depth,
@@ -186,7 +216,7 @@ class AsyncGroundwireClient(AsyncTransport):
     @sends(FindPathsRequest)
     async def find_paths(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         from_ids: Sequence[str],
         to_ids: Sequence[str],
         *,
@@ -203,14 +233,16 @@ class AsyncGroundwireClient(AsyncTransport):
     ) -> FindPathsResponse:
         """Finds the shortest paths from some nodes to others. See `FindPathsRequest` for the arguments.
 
-        Ends may be names, as in `resolve`; several words that name no node mean the five nodes that a
-        search finds best. `access` and `timeout` (seconds) are the client's defaults where they are None.
+        Ends may be names, as in `resolve`. `scope` may be a list of scopes, as in `search`. `access` and `timeout`
+        (seconds) are the client's defaults where they are None.
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
-        starts = await self.resolve(scope, from_ids, search_top_k=defaults.END_TOP_K, **common)
-        ends = await self.resolve(read_at(scope, starts), to_ids, search_top_k=defaults.END_TOP_K, **common)
+        starts = await self.resolve(scope, from_ids, **common)
+        ends = await self.resolve(read_at(scope, starts), to_ids, **common)
+        one, several = one_or_several(read_at(scope, [*starts, *ends]))
         request = FindPathsRequest(
-            scope=read_at(scope, [*starts, *ends]),
+            scope=one,
+            scopes=several,
             access=self._access(access),
             from_ids=ids_of(starts),
             to_ids=ids_of(ends),
@@ -230,7 +262,7 @@ class AsyncGroundwireClient(AsyncTransport):
     @sends(FetchNodeTextsRequest)
     async def fetch(
         self,
-        scope: IndexScope,
+        scope: Scopes,
         seed_ids: Sequence[str],
         nodes: Iterable[ReachedNode] = (),
         *,
@@ -245,8 +277,8 @@ class AsyncGroundwireClient(AsyncTransport):
         """Returns the texts of nodes in priority order, as many as fit. See `FetchNodeTextsRequest` for the arguments.
 
         Without a budget it is 4,000 tokens. Seeds may be names, as in `resolve`. `nodes` may be those of a
-        walk; only the fields that the server reads are sent. `access` and `timeout` (seconds) are the client's defaults
-        where they are None.
+        walk; only the fields that the server reads are sent. `scope` may be a list of scopes, as in `search`. `access`
+        and `timeout` (seconds) are the client's defaults where they are None.
 
         Raises:
             ValueError: Both `budget_tokens` and `max_chars` are given: protobuf would keep one of the two.
@@ -255,8 +287,10 @@ class AsyncGroundwireClient(AsyncTransport):
             raise ValueError("give exactly one budget: budget_tokens or max_chars")
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
         seeds = await self.resolve(scope, seed_ids, **common)
+        one, several = one_or_several(read_at(scope, seeds))
         request = FetchNodeTextsRequest(
-            scope=read_at(scope, seeds),
+            scope=one,
+            scopes=several,
             access=self._access(access),
             seed_ids=ids_of(seeds),
             nodes=(ReachedNode(id=node.id, depth=node.depth, parent_id=node.parent_id) for node in nodes),

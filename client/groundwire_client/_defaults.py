@@ -20,6 +20,8 @@ BUDGET_TOKENS: Final = 4_000
 EVIDENCE_TOP_K: Final = 60
 """Matches whose texts compete for the budget of evidence, as in the pipeline `quick_evidence`."""
 END_TOP_K: Final = 5
-"""Nodes that words mean as an end of paths, if they name none."""
+"""Nodes that a search finds for an end of paths, where words are searched for on request."""
+MAX_NAMED_NODES: Final = 50
+"""Nodes that a name means, and candidates of an ambiguous one."""
 TIMEOUT: Final = 10.0
 """Seconds until a call gives up, its retries included."""

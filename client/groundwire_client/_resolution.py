@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
-from groundwire.v1.retrieval_pb2 import NameMatch, SearchHit, SearchNodesResponse
+from groundwire.v1.retrieval_pb2 import NameMatch, ResolvedName, ResolvedNode, ResolveNodesResponse, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import pinned, symbol_beside
+from groundwire_client._helpers import Scopes, symbol_beside
+from groundwire_client._several import at_versions
 
-MOST_NAMED = 50
-"""Nodes that one name means, and candidates of an ambiguous one, at most."""
-MOST_NEAR = 3
-"""Nodes of similar names that an error lists."""
+MOST_NAMES = 100
+"""Names of one call, at most."""
 
 _SHOWN_CHARACTERS = 60
 _SHOWN_CANDIDATES = 10
@@ -50,19 +48,22 @@ class Resolution:
     Attributes:
         name: The name, as given.
         nodes: The nodes; none for an id, which is taken as it is.
-        match: How the name was read; unspecified for an id, and for words that a search read.
-        index: The index version that was asked; empty for an id.
+        match: How the name was read; unspecified for an id that was taken as it is, and for searched words.
+        index: The index version that was asked; empty for such an id, and for several scopes.
+        scopes: The versions of the several scopes that were asked.
     """
 
     name: str
     nodes: tuple[NamedNode, ...] = ()
     match: NameMatch.ValueType = NameMatch.NAME_MATCH_UNSPECIFIED
     index: str = ""
+    scopes: tuple[IndexScope, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids that it means."""
-        return tuple(node.id for node in self.nodes) or (self.name,)
+        is_id = not (self.index or self.scopes)
+        return (self.name,) if is_id else tuple(node.id for node in self.nodes)
 
 
 class NameResolutionError(ValueError):
@@ -84,28 +85,31 @@ class NameResolutionError(ValueError):
         return "\n".join((self.args[0], *shown, *([f"  and {left} more"] if left else [])))
 
 
-def resolved(name: str, found: SearchNodesResponse) -> Resolution | None:
-    """The result of a search by name; None if it found nothing. Raises NameResolutionError if it is ambiguous."""
-    nodes = tuple(map(_node, found.hits))
-    if found.ambiguous:
-        raise NameResolutionError(
-            f"{name!r} is ambiguous: give the place of one of these, more of its name, or a narrower filter",
-            name,
-            nodes,
-        )
-    return Resolution(name, nodes, found.name_match, found.index) if nodes else None
+def resolved(response: ResolveNodesResponse) -> dict[str, Resolution]:
+    """What names mean, by name. Raises NameResolutionError for one that is ambiguous or means nothing."""
+    scopes = tuple(response.scopes)
+    return {
+        name.name: Resolution(name.name, _nodes_of(name), name.match, response.index, scopes) for name in response.names
+    }
 
 
-def nearest(name: str, found: SearchNodesResponse) -> Resolution:
-    """The nodes that a search found for words, which name none."""
-    return Resolution(name, tuple(map(_node, found.hits)), index=found.index)
+def _nodes_of(name: ResolvedName) -> tuple[NamedNode, ...]:
+    nodes = tuple(map(_node, name.nodes))
+    if name.ambiguous:
+        rule = "give the place of one of these, more of its name, or a narrower filter"
+        raise NameResolutionError(f"{name.name!r} is ambiguous: {rule}", name.name, nodes)
+    if not nodes:
+        rule = "give a symbol such as `Invoice.Create`, a path with a line such as `src/a.cs:42`, or an id"
+        hint = "; similar names are" if name.similar else ""
+        similar = tuple(map(_node, name.similar))
+        raise NameResolutionError(f"{name.name!r} names no node: {rule}{hint}", name.name, similar)
+    return nodes
 
 
-def unknown(name: str, similar: QueryResponse) -> NameResolutionError:
-    """The error for a name that means no node."""
-    rule = "give a symbol such as `Invoice.Create`, a path with a line such as `src/a.cs:42`, or an id"
-    hint = "; similar names are" if similar.matches else ""
-    return NameResolutionError(f"{name!r} names no node: {rule}{hint}", name, tuple(map(_node, similar.matches)))
+def searched(words: str, found: SearchNodesResponse) -> Resolution:
+    """The nodes that a search found for words, where somebody asked to search."""
+    nodes = tuple(NamedNode(hit.id, hit.citation, hit.symbol, "", "") for hit in found.hits)
+    return Resolution(words, nodes, index=found.index, scopes=tuple(found.scopes))
 
 
 def ids_of(resolutions: Iterable[Resolution]) -> list[str]:
@@ -113,11 +117,11 @@ def ids_of(resolutions: Iterable[Resolution]) -> list[str]:
     return list(dict.fromkeys(id_ for resolution in resolutions for id_ in resolution.ids))
 
 
-def read_at(scope: IndexScope, resolutions: Iterable[Resolution]) -> IndexScope:
-    """The scope, at the version that was asked for names, if one was."""
-    index = next((resolution.index for resolution in resolutions if resolution.index), "")
-    return pinned(scope, index) if index else scope
+def read_at(scope: Scopes, resolutions: Iterable[Resolution]) -> Scopes:
+    """The scopes, at the versions that were asked for names, if any were."""
+    asked = next((resolution for resolution in resolutions if resolution.index or resolution.scopes), None)
+    return at_versions(scope, asked.index, asked.scopes) if asked else scope
 
 
-def _node(node: SearchHit | QueryMatch) -> NamedNode:
+def _node(node: ResolvedNode) -> NamedNode:
     return NamedNode(node.id, node.citation, node.symbol, node.kind, node.signature)

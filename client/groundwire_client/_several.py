@@ -1,10 +1,9 @@
-"""Several scopes, which are asked as one: patterns, and calls about one scope for nodes of all of them."""
+"""Several scopes, which are asked as one: patterns, and the ids of their nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from groundwire.v1.retrieval_pb2 import NodeText, SkippedNode, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import SEPARATOR, Scopes, scope_name
+from groundwire_client._helpers import SEPARATOR, Scopes, pinned, scope_name
 
 
 def is_pattern(scope: IndexScope) -> bool:
@@ -18,31 +17,24 @@ def scope_of_id(node_id: str) -> str:
     return scope_name(*names) if len(names) == 2 else ""
 
 
-def by_scope(scopes: Scopes, node_ids: Iterable[str]) -> list[tuple[IndexScope, list[str]]]:
-    """Each scope with its nodes, for calls about one scope. Raises ValueError for a node of none of several scopes."""
-    if isinstance(scopes, IndexScope):
-        return [(scopes, list(node_ids))]
-    parts = {scope_name(own.repository, own.branch): (own, list[str]()) for own in scopes}
-    for node_id in node_ids:
-        if scope_of_id(node_id) not in parts:
-            raise ValueError(f"the node {node_id!r} is in none of the scopes that were asked: {', '.join(parts)}")
-        parts[scope_of_id(node_id)][1].append(node_id)
-    return [part for part in parts.values() if part[1]]
+def is_id(text: str) -> bool:
+    """True for the form of a node's id, `REPOSITORY::BRANCH::KIND::LOCAL`, whether or not there is such a node."""
+    return text.count(SEPARATOR) >= 3
 
 
-def packed(
-    texts: Iterable[NodeText], budget: int, *, in_tokens: bool = True
-) -> tuple[list[NodeText], list[SkippedNode]]:
-    """Packs texts that fetches in several scopes returned into one budget: in order, each whole; and names the others.
+def is_id_of(node_id: str, scopes: Scopes) -> bool:
+    """True for an id of a node of one of the scopes, whether or not there is such a node."""
+    repository, _, branch = scope_of_id(node_id).partition(SEPARATOR)
+    several = (scopes,) if isinstance(scopes, IndexScope) else scopes
+    return any(_means(own.repository, repository) and _means(own.branch, branch) for own in several)
 
-    Texts that a fetch has left out already stay out, also where one fetch over all would have had room for them.
-    """
-    kept, skipped = list[NodeText](), list[SkippedNode]()
-    for text in texts:
-        size = text.token_count if in_tokens else len(text.text)
-        if size <= budget:
-            kept.append(text)
-            budget -= size
-        else:
-            skipped.append(SkippedNode(id=text.id, reason=SkipReason.SKIP_REASON_OVER_BUDGET))
-    return kept, skipped
+
+def _means(name_or_pattern: str, name: str) -> bool:
+    if name_or_pattern.endswith("*"):
+        return name.startswith(name_or_pattern[:-1])
+    return name_or_pattern == name
+
+
+def at_versions(scopes: Scopes, index: str, answered: Sequence[IndexScope]) -> Scopes:
+    """The scopes at the versions that a response names: the next call then reads the same."""
+    return pinned(scopes, index) if isinstance(scopes, IndexScope) else list(answered)

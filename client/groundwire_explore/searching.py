@@ -22,11 +22,9 @@ from groundwire_client import (
     SearchHit,
     SearchNodesResponse,
     SearchType,
-    by_scope,
     choices,
     ids,
     is_pattern,
-    packed,
     pinned,
 )
 from groundwire_client.cli import indexes
@@ -165,16 +163,10 @@ def _words(query: str) -> tuple[str, ...]:
 
 
 async def _texts_of(
-    client: AsyncGroundwireClient, scope: Scopes, nodes: Sequence[str], budget: int
+    client: AsyncGroundwireClient, scopes: Sequence[IndexScope], nodes: Sequence[str], budget: int
 ) -> FetchNodeTextsResponse:
-    """The texts of hits of one or several scopes, within one budget."""
-    parts = by_scope(scope, nodes) if nodes else []
-    answers = await asyncio.gather(*(client.fetch(own, ids_, budget_tokens=budget) for own, ids_ in parts))
-    texts = sorted((text for answer in answers for text in answer.texts), key=lambda text: nodes.index(text.id))
-    kept, over = packed(texts, budget)
-    skipped = [*over, *(node for answer in answers for node in answer.skipped)]
-    used = sum(text.token_count for text in kept)
-    return FetchNodeTextsResponse(texts=kept, skipped=skipped, used_tokens=used)
+    """The texts of hits, within one budget."""
+    return await client.fetch(scopes, nodes, budget_tokens=budget) if nodes else FetchNodeTextsResponse()
 
 
 async def _matched_tokens(
@@ -199,21 +191,19 @@ async def _matched_tokens(
 
 
 async def _edges_between(
-    client: AsyncGroundwireClient, scope: Scopes, seeds: Sequence[str]
+    client: AsyncGroundwireClient, scopes: Sequence[IndexScope], seeds: Sequence[str]
 ) -> ExpandDependencyTreeResponse:
-    """The edges between these nodes: walks that have no room for others."""
-    walked = ExpandDependencyTreeResponse()
-    for own, nodes in by_scope(scope, seeds) if seeds else ():
-        part = await client.expand(
-            own,
-            nodes,
-            max_depth=1,
-            max_nodes=len(nodes),
-            edge_allowlist=["*"],
-            direction=EdgeDirection.EDGE_DIRECTION_BOTH,
-        )
-        walked.MergeFrom(part)
-    return walked
+    """The edges between these nodes: a walk that has no room for others."""
+    if not seeds:
+        return ExpandDependencyTreeResponse()
+    return await client.expand(
+        scopes,
+        seeds,
+        max_depth=1,
+        max_nodes=len(seeds),
+        edge_allowlist=["*"],
+        direction=EdgeDirection.EDGE_DIRECTION_BOTH,
+    )
 
 
 def _links(

@@ -14,13 +14,14 @@ from groundwire_client import (
     NameResolutionError,
     NodeFilter,
     PrioritizationMode,
+    Resolution,
     Scopes,
     SearchType,
     choices,
     node_filter,
     pinned,
 )
-from groundwire_client.cli import END_TOP_K, value_notes
+from groundwire_client.cli import END_TOP_K, ids_of, read_at, searched, value_notes
 from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, failure_of
 from groundwire_mcp.responses import graph_of, hits_of, matches_of, paths_of, repository_line, text_of, texts_of
@@ -83,10 +84,10 @@ class Answers:
 
     async def read_code(self, asked: ReadCode) -> Texts:
         """The texts of nodes, in the order asked, within the budget."""
-        scope = await self._of_nodes(asked.nodes, asked.repository)
-        async with self._asking(scope.name) as client:
+        name, scope = await self._of_nodes(asked.nodes, asked.repository)
+        async with self._asking(name) as client:
             found = await client.fetch(
-                scope.index_scope,
+                scope,
                 asked.nodes,
                 budget_tokens=asked.budget_tokens,
                 prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
@@ -95,10 +96,10 @@ class Answers:
 
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
         """The neighbourhood of nodes in the dependency graph."""
-        scope = await self._of_nodes(asked.nodes, asked.repository)
-        async with self._asking(scope.name) as client:
+        name, scope = await self._of_nodes(asked.nodes, asked.repository)
+        async with self._asking(name) as client:
             walked = await client.expand(
-                scope.index_scope,
+                scope,
                 asked.nodes,
                 max_depth=asked.max_depth,
                 max_nodes=asked.max_nodes,
@@ -106,20 +107,25 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return graph_of(walked, asked.nodes, scope)
+        return graph_of(walked, asked.nodes)
 
     async def find_paths(self, asked: FindPaths) -> Paths:
         """How nodes are connected."""
-        scope = await self._of_nodes([*asked.from_nodes, *asked.to_nodes], asked.repository)
-        async with self._asking(scope.name) as client:
-            starts, ends = [
-                await client.resolve(scope.index_scope, names, search_top_k=END_TOP_K)
-                for names in (asked.from_nodes, asked.to_nodes)
-            ]
+        name, scope = await self._of_nodes([*asked.from_nodes, *asked.to_nodes], asked.repository)
+        async with self._asking(name) as client:
+            ends: dict[str, list[Resolution]] = {}
+            given = (("from", asked.from_nodes, asked.from_query), ("to", asked.to_nodes, asked.to_query))
+            for end, nodes, query in given:
+                if not nodes and not query:
+                    raise ToolError(f"{end}_nodes: name a node, or give {end}_query")
+                ends[end] = await client.resolve(scope, nodes)
+                if query:
+                    ends[end].append(searched(query, await client.search(scope, query, top_k=END_TOP_K)))
+                scope = read_at(scope, ends[end])
             found = await client.find_paths(
-                scope.index_scope,
-                [id_ for start in starts for id_ in start.ids],
-                [id_ for end in ends for id_ in end.ids],
+                scope,
+                ids_of(ends["from"]),
+                ids_of(ends["to"]),
                 max_hops=asked.max_hops,
                 max_paths=asked.max_paths,
                 max_nodes=_MAX_NODES_BETWEEN,
@@ -127,13 +133,13 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return paths_of(found, asked.direction, [*starts, *ends])
+        return paths_of(found, asked.direction, [*ends["from"], *ends["to"]])
 
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""
-        scope = await self._of_nodes([node_id], "")
-        async with self._asking(scope.name) as client:
-            found = await client.fetch(scope.index_scope, [node_id], budget_tokens=10_000_000)
+        name, scope = await self._of_nodes([node_id], "")
+        async with self._asking(name) as client:
+            found = await client.fetch(scope, [node_id], budget_tokens=10_000_000)
         if not found.texts:
             raise ToolError("there is no such node: give the place or the `id` of a result, percent-encoded")
         return text_of(found.texts[0])
@@ -158,9 +164,14 @@ class Answers:
         known = await client.get_index(pinned(scope, index))
         return value_notes(known, NodeFilter(languages=asked.languages), ())
 
-    async def _of_nodes(self, nodes: Sequence[str], repository: str) -> AllowedScope:
-        """The scope of the ids among `nodes`; without an id the one that a model names."""
-        return self.scopes.of_ids(nodes) or await self._named(repository)
+    async def _of_nodes(self, nodes: Sequence[str], repository: str) -> tuple[str, Scopes]:
+        """The name and the scopes of the ids among `nodes`; without an id those that a model names."""
+        scopes = self.scopes.of_ids(nodes)
+        if not scopes:
+            return await self._searched(repository)
+        if len(scopes) == 1:
+            return scopes[0].name, scopes[0].index_scope
+        return ", ".join(scope.name for scope in scopes), [scope.index_scope for scope in scopes]
 
     async def _searched(self, name: str) -> tuple[str, Scopes]:
         """The name and the scopes of a search: the scope that a model names, or all that its caller sees."""

@@ -16,13 +16,6 @@ ALL = "all"
 _Node: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _Nodes: TypeAlias = Annotated[list[_Node], Field(min_length=1, max_length=20)]
-_Repository: TypeAlias = Annotated[
-    str,
-    Field(
-        max_length=402,
-        description="`REPOSITORY::BRANCH`, as list_repositories returns it. Leave it out where there is only one.",
-    ),
-]
 _Repositories: TypeAlias = Annotated[
     str,
     Field(
@@ -114,7 +107,7 @@ class ReadCode(Arguments):
             "or ids; most important first."
         ),
     ]
-    repository: _Repository = ""
+    repository: _Repositories = ""
     budget_tokens: _BudgetTokens = BUDGET_TOKENS
 
 
@@ -122,7 +115,7 @@ class ExpandGraph(Arguments):
     """Arguments of `expand_graph`."""
 
     nodes: Annotated[_Nodes, Field(description="Where to start: places, symbols or ids, as for read_code.")]
-    repository: _Repository = ""
+    repository: _Repositories = ""
     direction: _Direction = "both"
     max_depth: Annotated[int, Field(ge=1, le=6, description="The most edges between a start and a node.")] = 1
     max_nodes: Annotated[int, Field(ge=1, le=200, description="The most nodes, starts included.")] = 30
@@ -134,10 +127,14 @@ class FindPaths(Arguments):
     """Arguments of `find_paths`."""
 
     from_nodes: Annotated[
-        _Nodes, Field(description="Where paths begin: places, symbols, ids, or words to search for (`orders table`).")
-    ]
-    to_nodes: Annotated[_Nodes, Field(description="Where paths end, likewise.")]
-    repository: _Repository = ""
+        list[_Node], Field(max_length=20, description="Where paths begin: places, symbols or ids, as for read_code.")
+    ] = []
+    to_nodes: Annotated[list[_Node], Field(max_length=20, description="Where paths end, likewise.")] = []
+    from_query: Annotated[
+        str, Field(max_length=MAX_QUERY_CHARS, description="Words to search for, if the start has no known name.")
+    ] = ""
+    to_query: Annotated[str, Field(max_length=MAX_QUERY_CHARS, description="The same for the end.")] = ""
+    repository: _Repositories = ""
     direction: _Direction = "outgoing"
     max_hops: Annotated[int, Field(ge=1, le=12, description="The most edges of a path.")] = 6
     max_paths: Annotated[int, Field(ge=1, le=20, description="The most paths, shortest first.")] = 3

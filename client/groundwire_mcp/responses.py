@@ -7,6 +7,7 @@ from groundwire_client import (
     ExpandDependencyTreeResponse,
     FetchNodeTextsResponse,
     FindPathsResponse,
+    IndexScope,
     IndexVersion,
     NodeText,
     PathNode,
@@ -18,11 +19,12 @@ from groundwire_client import (
     SearchNodesResponse,
     SearchType,
     SkipReason,
+    is_id,
     scope_of_id,
     telling_paths,
 )
 from groundwire_client import GraphEdge as ServerEdge
-from groundwire_client.cli import place, scope_name, symbol_beside
+from groundwire_client.cli import place, symbol_beside
 from groundwire_mcp.results import (
     Graph,
     GraphEdge,
@@ -92,18 +94,18 @@ def hits_of(found: SearchNodesResponse, search_type: str, unknown: Sequence[str]
         *unknown,
         _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" else "",
     )
-    return Hits(hits=[_described(hit, NodeLine) for hit in found.hits], note=_joined(notes))
+    return Hits(hits=[_described(hit, NodeLine, found.scopes) for hit in found.hits], note=_joined(notes))
 
 
 def matches_of(found: QueryResponse, unknown: Sequence[str]) -> Texts:
     """The texts of matches, and the matches whose texts did not fit; `unknown` as for `hits_of`."""
     left_out = [
-        _described(match, LeftOut, tokens=match.token_count, why=_SKIP_WORDS[match.omit_reason])
+        _described(match, LeftOut, found.scopes, tokens=match.token_count, why=_SKIP_WORDS[match.omit_reason])
         for match in found.matches
         if match.text_omitted
     ]
     texts = [
-        _described(match, Text, tokens=match.token_count, why=_why_matched(match), text=match.text)
+        _described(match, Text, found.scopes, tokens=match.token_count, why=_why_matched(match), text=match.text)
         for match in found.matches
         if not match.text_omitted
     ]
@@ -113,21 +115,22 @@ def matches_of(found: QueryResponse, unknown: Sequence[str]) -> Texts:
 
 def texts_of(found: FetchNodeTextsResponse) -> Texts:
     """The texts of nodes, and why others are missing."""
-    texts = [text_of(text) for text in found.texts]
+    texts = [text_of(text, found.scopes) for text in found.texts]
     left_out = [LeftOut(id=skipped.id, why=_SKIP_WORDS[skipped.reason]) for skipped in found.skipped]
     return Texts(texts=texts, left_out=left_out, used_tokens=found.used_tokens, note=_left_out_note(left_out))
 
 
-def text_of(text: NodeText) -> Text:
-    """A node with its text."""
-    return _described(text, Text, tokens=text.token_count, text=text.text)
+def text_of(text: NodeText, scopes: Collection[IndexScope] = ()) -> Text:
+    """A node with its text; `scopes` are the several ones that were asked, if any."""
+    return _described(text, Text, scopes, tokens=text.token_count, text=text.text)
 
 
-def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], scope: AllowedScope) -> Graph:
+def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> Graph:
     """The nodes and edges around `starts`, names and ids."""
     numbers = {node.id: number for number, node in enumerate(walked.nodes, start=1)}
-    nodes = [_described(node, GraphNode, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
-    missing = sum(scope_of_id(start) == scope.name for start in set(starts) - set(walked.seed_ids))
+    scopes = walked.scopes
+    nodes = [_described(node, GraphNode, scopes, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
+    missing = sum(map(is_id, set(starts) - set(walked.seed_ids)))
     notes = (
         f"{missing} of the ids are no nodes that are there." if missing else "",
         _WALK_NOTES.get(walked.debug.reason, ""),
@@ -141,7 +144,7 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
     passed = {node_id for path in told for node_id in path.node_ids}
     on_paths = [node for node in found.nodes if node.id in passed]
     numbers = {node.id: number for number, node in enumerate(on_paths, start=1)}
-    nodes = [_described(node, GraphNode, n=numbers[node.id]) for node in on_paths]
+    nodes = [_described(node, GraphNode, found.scopes, n=numbers[node.id]) for node in on_paths]
     paths = [
         Path(nodes=[numbers[node_id] for node_id in path.node_ids], edges=[_edge(hop, numbers) for hop in path.hops])
         for path in told
@@ -151,7 +154,7 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
     if not found.paths and not notes and not found.debug.truncated:
         notes = [_NO_PATH[direction]]
     searched = (
-        f"{end.name!r} names no node; a search took it for {', '.join(node.place for node in end.nodes)}."
+        f"A search took {end.name!r} for {', '.join(node.place for node in end.nodes)}."
         for end in ends
         if end.nodes and not end.match
     )
@@ -161,8 +164,12 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
 
 
 def _described(
-    node: SearchHit | QueryMatch | ReachedNode | PathNode | NodeText, kind: type[_Node], **more: object
+    node: SearchHit | QueryMatch | ReachedNode | PathNode | NodeText,
+    kind: type[_Node],
+    scopes: Collection[IndexScope],
+    **more: object,
 ) -> _Node:
+    """A node as tools return it; its repository is named where several scopes were asked."""
     return kind.model_validate(
         {
             "id": "" if node.location.path and node.location.start_line else node.id,
@@ -170,9 +177,7 @@ def _described(
             "symbol": ""
             if node.location.path.endswith(node.symbol)
             else symbol_beside(node.location.path, node.symbol),
-            "repository": scope_name(node.scope.repository, node.scope.branch)
-            if isinstance(node, SearchHit | QueryMatch)
-            else "",
+            "repository": scope_of_id(node.id) if scopes else "",
             "test": node.is_test,
             "generated": node.is_generated,
             **more,

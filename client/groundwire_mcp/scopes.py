@@ -6,7 +6,7 @@ from typing import Self
 
 from groundwire_client import IndexScope, scope_name, scope_of_id
 from groundwire_client.cli import scope_named
-from groundwire_mcp.errors import ToolError, not_available
+from groundwire_mcp.errors import not_available
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,7 @@ class AllowedScopes:
             raise not_available(name)
         return self._by_name[name]
 
-    def of_ids(self, nodes: Sequence[str]) -> AllowedScope | None:
-        """The scope of the ids among `nodes`; None where there is no id. Raises ToolError."""
-        found = self._by_name.keys() & set(map(scope_of_id, nodes))
-        if len(found) > 1:
-            raise ToolError("the ids are of several repositories: make one call for each repository")
-        return self._by_name[found.pop()] if found else None
+    def of_ids(self, nodes: Sequence[str]) -> list[AllowedScope]:
+        """The scopes of the ids among `nodes`, in the order of all; none where there is no id."""
+        named = set(map(scope_of_id, nodes))
+        return [scope for scope in self.all if scope.name in named]

@@ -48,7 +48,7 @@ class FakeServer(
 ):
     """Records every attempt; fails with the next of `failures` while there is one, else gives the answer of its type.
 
-    Every name is that of one node, whose id is the name; searches by name are not recorded.
+    Every name is that of one node, whose id is the name; calls of ResolveNodes are not recorded.
     While `hangs` is set, handlers wait until the test is over.
     """
 
@@ -125,9 +125,18 @@ class FakeServer(
     def SearchNodes(
         self, request: retrieval_pb2.SearchNodesRequest, context: grpc.ServicerContext
     ) -> retrieval_pb2.SearchNodesResponse:
-        if request.search_type == retrieval_pb2.SEARCH_TYPE_NAME:
-            return retrieval_pb2.SearchNodesResponse(hits=[retrieval_pb2.SearchHit(id=request.query)])
         return self._handle("SearchNodes", retrieval_pb2.SearchNodesResponse, request, context)
+
+    def ResolveNodes(
+        self, request: retrieval_pb2.ResolveNodesRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.ResolveNodesResponse:
+        names = [
+            retrieval_pb2.ResolvedName(
+                name=name, match=retrieval_pb2.NAME_MATCH_ID, nodes=[retrieval_pb2.ResolvedNode(id=name)], node_count=1
+            )
+            for name in request.names
+        ]
+        return retrieval_pb2.ResolveNodesResponse(names=names, index=request.scope.active_index, scopes=request.scopes)
 
     def ExpandDependencyTree(
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext

@@ -304,7 +304,7 @@ def test_a_fetch_has_one_budget(server: FakeServer, call: Caller) -> None:
 
 
 def test_values_have_the_names_of_the_contract() -> None:
-    assert choices(SearchType) == {"semantic": 1, "bm25": 2, "hybrid": 3, "name": 4}
+    assert choices(SearchType) == {"semantic": 1, "bm25": 2, "hybrid": 3}
     assert choice(SearchType, SearchType.SEARCH_TYPE_BM25) == "bm25"
     assert [choice(SearchType, SearchType.ValueType(number)) for number in (0, 99)] == ["unknown"] * 2
 

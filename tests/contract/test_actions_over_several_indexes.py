@@ -20,7 +20,11 @@ from support.storage import NewStorage
 
 Retrieval = retrieval_pb2_grpc.RetrievalServiceStub
 Response = TypeVar(
-    "Response", messages.ExpandDependencyTreeResponse, messages.FindPathsResponse, messages.FetchNodeTextsResponse
+    "Response",
+    messages.ResolveNodesResponse,
+    messages.ExpandDependencyTreeResponse,
+    messages.FindPathsResponse,
+    messages.FetchNodeTextsResponse,
 )
 RECORDS = {name: records_of(name, seed) for seed, name in enumerate(PARTS)}
 LOCAL_IDS = [
@@ -188,6 +192,35 @@ def test_texts_of_the_parts_are_packed_as_those_of_the_whole(
     whole.MergeFrom(common)
     found, expected = retrieval.FetchNodeTexts(several, timeout=30), retrieval.FetchNodeTexts(whole, timeout=30)
     assert list(found.scopes) == ANSWERED
+    assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
+
+
+@costly()
+@given(
+    names=st.lists(
+        ids_of_nodes | st.sampled_from(["Tax", "team-b/y.cs:3", "the Tax", "billing.invoice", "Own1", "getUserByIds"]),
+        min_size=1,
+        max_size=4,
+    ),
+    max_nodes=st.sampled_from([1, 5, 200]),
+    access=tags,
+    filter_=filters,
+)
+def test_names_over_the_parts_mean_what_they_mean_over_the_whole(
+    retrieval: Retrieval, names: list[str], max_nodes: int, access: AccessContext, filter_: NodeFilter | None
+) -> None:
+    common = messages.ResolveNodesRequest(max_nodes=max_nodes, access=access, filter=filter_)
+    several = messages.ResolveNodesRequest(scopes=ALL_PARTS, names=names)
+    of_whole = [in_whole([name])[0] if "::main::" in name else name for name in names]
+    whole = messages.ResolveNodesRequest(scope=WHOLE, names=of_whole)
+    several.MergeFrom(common)
+    whole.MergeFrom(common)
+    found, expected = retrieval.ResolveNodes(several, timeout=30), retrieval.ResolveNodes(whole, timeout=30)
+    assert list(found.scopes) == ANSWERED
+    for name in found.names:
+        for own in (*name.nodes, *name.similar):
+            assert own.id.startswith(f"{own.scope.repository}::main::")
+            own.ClearField("scope")
     assert as_of_whole(without_versions(found)) == as_of_whole(without_versions(expected))
 
 

@@ -59,6 +59,12 @@ class Caller:
         )  # fmt: skip
         return self._retrieval.FindPaths(request, timeout=30)
 
+    def resolved(self) -> retrieval_pb2.ResolveNodesResponse:
+        request = retrieval_pb2.ResolveNodesRequest(
+            scope=SCOPE, access=self.access, filter=self.filter, names=EVERY_ID, max_nodes=50
+        )
+        return self._retrieval.ResolveNodes(request, timeout=30)
+
     def fetched(self) -> retrieval_pb2.FetchNodeTextsResponse:
         request = retrieval_pb2.FetchNodeTextsRequest(
             scope=SCOPE, access=self.access, filter=self.filter, seed_ids=EVERY_ID[:3], budget_tokens=9_999,
@@ -187,6 +193,7 @@ METHODS: dict[str, Callable[[Caller], Message]] = {
             scope=SCOPE, access=caller.access, search_type=retrieval_pb2.SEARCH_TYPE_BM25, query="refund", top_k=1
         )
     ),
+    "ResolveNodes": Caller.resolved,
     "ExpandDependencyTree": Caller.expanded,
     "FindPaths": lambda caller: caller.paths(EVERY_ID, EVERY_ID),
     "FetchNodeTexts": Caller.fetched,

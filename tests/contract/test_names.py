@@ -1,7 +1,7 @@
 """Names instead of ids: what a text names, and which candidates an ambiguous one has, over the wire and in clients."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import grpc
@@ -10,11 +10,12 @@ from typer.testing import CliRunner, Result
 
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1 import retrieval_pb2_grpc
-from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
+from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, AccessContext, IndexScope, NodeFilter
 from groundwire_client import AsyncGroundwireClient, GroundwireClient, NameResolutionError
 from groundwire_client.cli import app
 from support.jsonl import edge, node
 from support.program import Server, write_jsonl
+from support.refusals import DENIED, INVALID, NOT_FOUND, Row, check_refused, with_fields
 from support.storage import NewStorage
 
 SCOPE = IndexScope(repository="names", branch="main")
@@ -54,7 +55,9 @@ def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) ->
     folder: Path = tmp_path_factory.mktemp("names")
     storage = new_storage(folder / "data")
     records = write_jsonl(folder / "names.jsonl", RECORDS)
-    storage.run_ok("index", records, "-r", "names", "-b", "main", "--version", "v1", "--embedder", "none")
+    more = write_jsonl(folder / "more.jsonl", [_declared("Invoice", "Shop.Invoice", "src/tax.cs", 1, 9)])
+    for name, source in (("names", records), ("more", more)):
+        storage.run_ok("index", source, "-r", name, "-b", "main", "--version", "v1", "--embedder", "none")
     with storage.server("--embedder", "none") as server:
         yield server
 
@@ -65,11 +68,21 @@ def named(server: Server) -> Iterator[Retrieval]:
         yield retrieval_pb2_grpc.RetrievalServiceStub(channel)
 
 
-def _found(stub: Retrieval, name: str, **fields: object) -> messages.SearchNodesResponse:
-    request = messages.SearchNodesRequest(
-        scope=SCOPE, search_type=messages.SEARCH_TYPE_NAME, query=name, top_k=10, **fields
-    )
-    return stub.SearchNodes(request, timeout=30)
+def asked(**fields: object) -> messages.ResolveNodesRequest:
+    return with_fields(messages.ResolveNodesRequest(scope=SCOPE, names=["Order"], max_nodes=10), fields)
+
+
+def _resolved(stub: Retrieval, *names: str, **fields: object) -> messages.ResolveNodesResponse:
+    return stub.ResolveNodes(asked(**{"names": names, **fields}), timeout=30)
+
+
+def _found(stub: Retrieval, name: str, **fields: object) -> messages.ResolvedName:
+    (found,) = _resolved(stub, name, **fields).names
+    return found
+
+
+def _local_ids(nodes: Iterable[messages.ResolvedNode]) -> list[str]:
+    return [node.id.split("::")[3] for node in nodes]
 
 
 @pytest.mark.parametrize(
@@ -109,37 +122,109 @@ def test_a_name_is_read_as_id_place_or_symbol(
     name: str, ids: str, match: messages.NameMatch.ValueType, named: Retrieval
 ) -> None:
     found = _found(named, name)
-    assert [hit.id.split("::")[3] for hit in found.hits] == ids.split()
-    assert (found.name_match, found.ambiguous) == (match, False)
+    assert _local_ids(found.nodes) == ids.split()
+    assert (found.name, found.match, found.ambiguous, found.node_count) == (name, match, False, len(ids.split()))
 
 
 @pytest.mark.parametrize(("name", "ids"), [("Order", "Model View"), ("todo.cs:3", "Done View")])
 def test_an_ambiguous_name_has_its_candidates(name: str, ids: str, named: Retrieval) -> None:
     found = _found(named, name)
     assert found.ambiguous
-    assert [hit.id.split("::")[3] for hit in found.hits] == ids.split()
+    assert _local_ids(found.nodes) == ids.split()
     narrowed = _found(named, name, filter=NodeFilter(path_prefixes=["src/views/"]))
-    assert (narrowed.ambiguous, [hit.id for hit in narrowed.hits]) == (False, ["names::main::cs::View"])
+    assert (narrowed.ambiguous, [node.id for node in narrowed.nodes]) == (False, ["names::main::cs::View"])
 
 
 def test_a_candidate_says_what_it_is_and_where(named: Retrieval) -> None:
-    (hit, _) = _found(named, "Order").hits
-    assert (hit.rank, hit.score, hit.kind, hit.signature) == (1, 1.0, "cs", "class Order")
-    assert (hit.symbol, hit.citation) == ("Shop.Models.Order", "src/models/order.cs:1-4")
+    (node, _) = _found(named, "Order").nodes
+    assert (node.kind, node.symbol, node.signature) == ("cs", "Shop.Models.Order", "class Order")
+    assert (node.citation, node.location.start_line) == ("src/models/order.cs:1-4", 1)
 
 
 def test_a_hidden_node_is_no_candidate_and_makes_no_name_ambiguous(named: Retrieval) -> None:
     public, finance = (_found(named, "tax.cs:1", access=AccessContext(acl_tags_any=tags)) for tags in ([], ["finance"]))
-    assert [hit.id for hit in public.hits] == ["names::main::cs::Invoice"]
+    assert [node.id for node in public.nodes] == ["names::main::cs::Invoice"]
     assert not public.ambiguous
     assert finance.ambiguous
-    assert not _found(named, "names::main::cs::Hidden").hits
-    assert not _found(named, "Hidden.Invoice").hits
+    assert not _found(named, "names::main::cs::Hidden").nodes
+    assert not _found(named, "Hidden.Invoice").nodes
 
 
-def test_a_name_needs_no_vector(named: Retrieval) -> None:
-    with pytest.raises(grpc.RpcError, match="query_vector: has no use in a NAME search"):
-        _found(named, "Order", query_vector=[1.0])
+@pytest.mark.parametrize(
+    ("name", "is_exact"),
+    [
+        ("names::main::cs::Item", True),
+        ("src/todo.cs:4", True),
+        ("Shop::TodoItem.Undo", True),
+        ("TodoItem", False),
+        ("order.cs:2", False),
+        ("shop.todoitem", False),
+        ("orders table", False),
+        ("TodoItm", False),
+    ],
+)
+def test_only_a_whole_id_path_or_symbol_is_exact(name: str, is_exact: bool, named: Retrieval) -> None:
+    assert _found(named, name).exact is is_exact
+
+
+def test_names_are_answered_in_their_order_from_one_version(named: Retrieval) -> None:
+    response = _resolved(named, "Order", "TodoItem", "nothing", "TodoItem", max_nodes=1)
+    assert (response.index, [name.name for name in response.names]) == (
+        "v1",
+        ["Order", "TodoItem", "nothing", "TodoItem"],
+    )
+    order, item, nothing, again = response.names
+    assert (order.node_count, len(order.nodes), order.ambiguous) == (2, 1, True)
+    assert item == again
+    assert not nothing.nodes
+
+
+def test_a_name_that_means_nothing_is_not_searched_for(named: Retrieval) -> None:
+    """Nodes of similar names are a hint beside it; words of texts and foreign ids find none."""
+    unknown = _found(named, "TodoItm")
+    assert (unknown.match, list(unknown.nodes)) == (Match.NAME_MATCH_UNSPECIFIED, [])
+    assert _local_ids(unknown.similar)[0] == "Item"
+    assert not _found(named, "text").nodes
+    assert not _found(named, "other::main::cs::Item").nodes
+    assert not _found(named, "TodoItem").similar
+
+
+def test_a_hidden_node_is_no_similar_name(named: Retrieval) -> None:
+    hint = _found(named, "Hidden.Invoic")
+    assert "Hidden" not in _local_ids(hint.similar)
+    finance = _found(named, "Hidden.Invoic", access=AccessContext(acl_tags_any=["finance"]))
+    assert _local_ids(finance.similar)[0] == "Hidden"
+
+
+def test_of_several_indexes_a_name_means_the_nodes_of_all(named: Retrieval) -> None:
+    """Nodes of two repositories differ, whatever their symbols; each says where it is."""
+    both = [IndexScope(repository=name, branch="main") for name in ("more", "names")]
+    response = _resolved(named, "Shop.Invoice", "TodoItem", scope=None, scopes=both)
+    invoice, item = response.names
+    assert [node.id for node in invoice.nodes] == ["more::main::cs::Invoice", "names::main::cs::Invoice"]
+    assert [node.scope for node in invoice.nodes] == list(response.scopes)
+    assert (invoice.ambiguous, item.ambiguous, response.index) == (True, False, "")
+    assert [own.active_index for own in response.scopes] == ["v1", "v1"]
+
+
+REFUSED = [
+    Row("no name", asked(names=None), INVALID, "FIELD_REQUIRED", "names"),
+    Row("a blank name", asked(names=["a", " "]), INVALID, "FIELD_REQUIRED", "names[1]"),
+    Row("a long name", asked(names=["a" * 2_049]), INVALID, "VALUE_OUT_OF_RANGE", "names[0]"),
+    Row("too many names", asked(names=["a"] * 101), INVALID, "VALUE_OUT_OF_RANGE", "names"),
+    Row("no nodes", asked(max_nodes=0), INVALID, "FIELD_REQUIRED", "max_nodes"),
+    Row("too many nodes", asked(max_nodes=201), INVALID, "VALUE_OUT_OF_RANGE", "max_nodes"),
+    Row("no scope", asked(scope=None), INVALID, "FIELD_REQUIRED", "scope"),
+    Row("an absent scope", asked(scope=IndexScope(repository="absent", branch="main")), NOT_FOUND, "SCOPE_NOT_FOUND"),
+    Row("an absent version", asked(scope=IndexScope(repository="names", branch="main", active_index="v0")),
+        NOT_FOUND, "INDEX_NOT_FOUND"),
+    Row("deleted nodes", asked(lifecycle=LIFECYCLE_ALL), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", REFUSED, ids=lambda row: row.rule)
+def test_what_is_refused(named: Retrieval, row: Row) -> None:
+    check_refused(row, named.ResolveNodes)
 
 
 def _asked(server: Server, *arguments: str) -> Result:
@@ -161,8 +246,12 @@ def test_commands_take_names(server: Server) -> None:
         "names::main::cs::Item",
         "names::main::cs::View",
     ]
-    searched = _asked(server, "paths", "--from", "TodoItem.Done", "--to", "some text").stdout
-    assert "--to some text, by search\n" in searched
+    searched = _asked(server, "paths", "--from", "TodoItem.Done", "--to-search", "some text").stdout
+    assert "--to-search some text\n" in searched
+    unnamed = _asked(server, "paths", "--from", "TodoItem.Done", "--to", "some text")
+    assert (unnamed.exit_code, unnamed.stdout) == (1, "")
+    assert unnamed.stderr.startswith("error: 'some text' names no node: give a symbol")
+    assert "--to-search" in _asked(server, "paths", "--from", "TodoItem.Done").stderr
 
 
 def test_commands_list_candidates_and_similar_names(server: Server) -> None:
@@ -192,6 +281,12 @@ def test_clients_take_names_and_stay_at_one_version(server: Server) -> None:
         with pytest.raises(NameResolutionError) as ambiguous:
             client.fetch(SCOPE, ["Order"], filter={"kind": "cs"})
         (narrowed,) = client.fetch(SCOPE, ["Order"], filter={"path_prefix": "src/views/"}).texts
+    with GroundwireClient(server.address, timeout=60) as client:
+        both = [IndexScope(repository=name, branch="main") for name in ("names", "more")]
+        of_both = client.expand(both, ["TodoItem", "more::main::cs::Invoice"])
+        with pytest.raises(NameResolutionError, match="names no node"):
+            client.find_paths(SCOPE, ["Shop.TodoItem"], ["other::main::cs::Item of words"])
+    assert list(of_both.seed_ids) == ["names::main::cs::Item", "more::main::cs::Invoice"]
     assert (resolution.ids, resolution.index) == (("names::main::cs::View",), "v1")
     assert asyncio.run(expanded()) == walked
     assert list(walked.seed_ids) == ["names::main::cs::Item"]

@@ -61,6 +61,12 @@ def fetching(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.FetchNode
     )
 
 
+def resolving(lifecycle: Asked, access: AccessContext) -> retrieval_pb2.ResolveNodesRequest:
+    return retrieval_pb2.ResolveNodesRequest(
+        scope=MAIN, access=access, lifecycle=lifecycle, names=[LEGACY, CHARGE, SECRET], max_nodes=9
+    )
+
+
 def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
     return query_pb2.QueryRequest(
         scope=MAIN, access=access, lifecycle=lifecycle, query="stamp", query_vector=BILLING, now=timestamp(NOW),
@@ -79,6 +85,7 @@ Request = Callable[[Asked, AccessContext], Message]
     ("method", "request_"),
     [
         ("SearchNodes", searching),
+        ("ResolveNodes", resolving),
         ("ExpandDependencyTree", expanding),
         ("FindPaths", pathfinding),
         ("FetchNodeTexts", fetching),

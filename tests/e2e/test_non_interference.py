@@ -192,10 +192,10 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
             explain=draw(st.booleans()),
         )
         yield f"{RETRIEVAL}SearchNodes", search.SerializeToString()
-    named = retrieval_pb2.SearchNodesRequest(
-        **common, search_type="SEARCH_TYPE_NAME", query=draw(st.sampled_from((*NAMES, *ids))), top_k=8
+    named = retrieval_pb2.ResolveNodesRequest(
+        **common, names=draw(st.lists(st.sampled_from((*NAMES, *ids)), min_size=1, max_size=3)), max_nodes=8
     )
-    yield f"{RETRIEVAL}SearchNodes", named.SerializeToString()
+    yield f"{RETRIEVAL}ResolveNodes", named.SerializeToString()
     seeds = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=4))
     expand = retrieval_pb2.ExpandDependencyTreeRequest(
         **common,

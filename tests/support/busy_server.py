@@ -58,6 +58,9 @@ class BusyServer(retrieval_pb2_grpc.RetrievalServiceServicer):
     def SearchNodes(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.SearchNodesResponse:
         return self._answer("SearchNodes", context, SEARCHED)
 
+    def ResolveNodes(self, request: object, context: grpc.ServicerContext) -> retrieval_pb2.ResolveNodesResponse:
+        return self._answer("ResolveNodes", context, retrieval_pb2.ResolveNodesResponse())
+
     def ExpandDependencyTree(
         self, request: object, context: grpc.ServicerContext
     ) -> retrieval_pb2.ExpandDependencyTreeResponse:

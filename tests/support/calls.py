@@ -9,6 +9,7 @@ from groundwire_server.domain.graph.expansion import ExpandRequest, Expansion
 from groundwire_server.domain.graph.paths import Paths, PathsRequest
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
+from groundwire_server.domain.search.resolution import ResolveRequest, ResolveResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.texts import FetchRequest, FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
@@ -55,6 +56,10 @@ class PlainEngine:
     def search(self, request: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         """See `RetrievalEngine.search`."""
         return done(self.engine.search(request, PlainCall(checkpoint)))
+
+    def resolve(self, request: ResolveRequest, checkpoint: Checkpoint) -> ResolveResult:
+        """See `RetrievalEngine.resolve`."""
+        return done(self.engine.resolve(request, PlainCall(checkpoint)))
 
     def expand(self, request: ExpandRequest, checkpoint: Checkpoint) -> Expansion:
         """See `RetrievalEngine.expand`."""

@@ -118,6 +118,10 @@ def reading_requests() -> list[Request]:
                 ),
             ),
             (
+                f"{retrieval}/ResolveNodes",
+                messages.ResolveNodesRequest(scope=_SCOPE, access=access, names=[*_ids(0), "N004"], max_nodes=9),
+            ),
+            (
                 f"{retrieval}/FetchNodeTexts",
                 messages.FetchNodeTextsRequest(
                     scope=_SCOPE, access=access, seed_ids=_ids(*range(12)), budget_tokens=2_000

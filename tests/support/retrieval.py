@@ -23,9 +23,11 @@ from groundwire_client import (
     PathNode,
     QueryResponse,
     ReachedNode,
+    ResolvedName,
+    ResolvedNode,
+    ResolveNodesResponse,
     SearchHit,
     SearchNodesResponse,
-    SearchType,
     SkippedNode,
     SourceLocation,
 )
@@ -67,15 +69,22 @@ class FakeRetrieval:
     )
     fetches: list[FetchNodeTextsResponse | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
     paths: list[FindPathsResponse | Exception] = field(default_factory=lambda: [connected("ab")])
-    names: Mapping[str, SearchNodesResponse] = field(default_factory=dict[str, SearchNodesResponse])
-    """What a search by name finds; such searches are not recorded."""
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The ids that names mean; such calls are not recorded."""
     calls: list[Call] = field(default_factory=list[Call])
     hangs: bool = False
 
     async def search(self, scope: IndexScope, query: str = "", **arguments: Any) -> SearchNodesResponse:
-        if arguments.get("search_type") == SearchType.SEARCH_TYPE_NAME:
-            return self.names.get(query, SearchNodesResponse(index=INDEX))
         return await self._answer(self.searches, Call("search", scope, {"query": query, **arguments}))
+
+    async def resolve_nodes(self, scope: IndexScope, names: Sequence[str], **_: Any) -> ResolveNodesResponse:
+        return ResolveNodesResponse(
+            names=[
+                ResolvedName(name=name, nodes=[ResolvedNode(id=id_) for id_ in self.names.get(name, ())])
+                for name in names
+            ],
+            index=INDEX,
+        )
 
     async def query(self, scope: IndexScope, query: str, **arguments: Any) -> QueryResponse:
         return await self._answer(self.queries, Call("query", scope, {"query": query, **arguments}))

@@ -30,14 +30,29 @@ class WorldServer(retrieval_pb2_grpc.RetrievalServiceServicer, query_pb2_grpc.Qu
         if request.scope.repository == "absent":
             context.abort(grpc.StatusCode.NOT_FOUND, "no index of absent, main")
         words = request.query.split()[: request.top_k]
-        if request.search_type == retrieval_pb2.SEARCH_TYPE_NAME and len(words) > 1:
-            words = []
         prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
         hits = (
             retrieval_pb2.SearchHit(id=f"{prefix}::{word}", score=1 / rank, rank=rank)
             for rank, word in enumerate(words, start=1)
         )
         return retrieval_pb2.SearchNodesResponse(hits=hits, index=index, exact=True)
+
+    def ResolveNodes(
+        self, request: retrieval_pb2.ResolveNodesRequest, context: grpc.ServicerContext
+    ) -> retrieval_pb2.ResolveNodesResponse:
+        """A name of one word is that of the node which a search for it finds."""
+        index = self._seen(request, request.scope)
+        prefix = f"{request.scope.repository}::{request.scope.branch}::{request.access.tenant_id or 'public'}"
+        return retrieval_pb2.ResolveNodesResponse(
+            names=[
+                retrieval_pb2.ResolvedName(
+                    name=name,
+                    nodes=[retrieval_pb2.ResolvedNode(id=f"{prefix}::{name}")] if len(name.split()) == 1 else (),
+                )
+                for name in request.names
+            ],
+            index=index,
+        )
 
     def ExpandDependencyTree(
         self, request: retrieval_pb2.ExpandDependencyTreeRequest, context: grpc.ServicerContext

@@ -132,6 +132,12 @@ public sealed class GroundwireClient
         SearchNodesRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         CallAsync("SearchNodes", retrieval.SearchNodesAsync, request, timeout, cancellationToken);
 
+    /// <summary>Gives the nodes that names mean: symbols, places such as <c>src/Tax.cs:42</c>, or ids.</summary>
+    /// <inheritdoc cref="QueryAsync"/>
+    public Task<ResolveNodesResponse> ResolveNodesAsync(
+        ResolveNodesRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        CallAsync("ResolveNodes", retrieval.ResolveNodesAsync, request, timeout, cancellationToken);
+
     /// <summary>Walks the dependency graph breadth first from seeds.</summary>
     /// <inheritdoc cref="QueryAsync"/>
     public Task<ExpandDependencyTreeResponse> ExpandDependencyTreeAsync(
@@ -168,10 +174,11 @@ public sealed class GroundwireClient
         {
             var request = new FetchNodeTextsRequest
             {
-                Scope = left[0].Scope ?? Pinned(asked.Scope, answer.Index),
+                Scope = asked.Scope is null ? null : Pinned(asked.Scope, answer.Index),
+                Scopes = { answer.Scopes },
                 Access = asked.Access,
                 Filter = asked.Filter,
-                SeedIds = { left.Where(match => Equals(match.Scope, left[0].Scope)).Select(match => match.Id) },
+                SeedIds = { left.Select(match => match.Id) },
                 BudgetTokens = (int)(asked.BudgetTokens - used),
                 PrioritizationMode = PrioritizationMode.SeedFirst,
             };

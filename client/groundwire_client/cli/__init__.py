@@ -6,6 +6,7 @@ from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
 from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
 from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside
 from groundwire_client._known_values import value_notes
+from groundwire_client._resolution import ids_of, read_at, searched
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
@@ -27,6 +28,7 @@ __all__ = [
     "FilterOptions",
     "app",
     "given_scopes",
+    "ids_of",
     "in_panel",
     "indexes",
     "is_loopback_host",
@@ -34,9 +36,11 @@ __all__ = [
     "place",
     "print_notes",
     "query_facts",
+    "read_at",
     "register",
     "scope_name",
     "scope_named",
+    "searched",
     "symbol_beside",
     "unknown_names",
     "value_notes",

@@ -11,7 +11,7 @@ from groundwire.v1.retrieval_pb2 import EdgeDirection, FindPathsResponse, Priori
 from groundwire_client import _defaults as defaults
 from groundwire_client._client import GroundwireClient
 from groundwire_client._helpers import choices
-from groundwire_client._resolution import Resolution, ids_of, read_at
+from groundwire_client._resolution import Resolution, ids_of, read_at, searched
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
@@ -85,7 +85,7 @@ def expand(
     """Walk the dependency graph from nodes."""
     options.answer(
         lambda client: client.expand(
-            options.scope,
+            options.scopes,
             list(_names(nodes)),
             max_depth=depth,
             max_nodes=max_nodes,
@@ -106,10 +106,16 @@ def paths(
     narrowing: FilterOptions,
     options: CallOptions,
     starts: Annotated[
-        list[str],
-        typer.Option("--from", help="Where paths begin: a symbol, a place, an id, or words to search for; repeatable."),
-    ],
-    ends: Annotated[list[str], typer.Option("--to", help="Where paths end, likewise; repeatable.")],
+        list[str] | None, typer.Option("--from", help="Where paths begin: a symbol, a place or an id; repeatable.")
+    ] = None,
+    ends: Annotated[list[str] | None, typer.Option("--to", help="Where paths end, likewise; repeatable.")] = None,
+    start_words: Annotated[
+        list[str] | None,
+        typer.Option("--from-search", help="Paths begin at what a search of these words finds best; repeatable."),
+    ] = None,
+    end_words: Annotated[
+        list[str] | None, typer.Option("--to-search", help="Paths end there, likewise; repeatable.")
+    ] = None,
     max_hops: Annotated[int, typer.Option(help="The most edges on a path.")] = defaults.MAX_HOPS,
     max_paths: Annotated[int, typer.Option(help="The most paths to print.")] = defaults.MAX_PATHS,
     max_nodes: Annotated[
@@ -123,12 +129,22 @@ def paths(
     resolved: dict[str, list[Resolution]] = {}
 
     def call(client: GroundwireClient) -> FindPathsResponse:
-        scope = options.scope
-        for option, names in (("--from", starts), ("--to", ends)):
+        scope = options.scopes
+        given = (("--from", starts, start_words), ("--to", ends, end_words))
+        for option, names, words in given:
+            if not names and not words:
+                raise typer.BadParameter("give it, or words to search for", param_hint=f"{option} / {option}-search")
+        for option, names, words in given:
             resolved[option] = client.resolve(
-                scope, names, search_top_k=defaults.END_TOP_K, filter=narrowing.filter, lifecycle=narrowing.lifecycle
+                scope, names or (), filter=narrowing.filter, lifecycle=narrowing.lifecycle
             )
             scope = read_at(scope, resolved[option])
+            for text in words or ():
+                found = client.search(
+                    scope, text, top_k=defaults.END_TOP_K, filter=narrowing.filter, lifecycle=narrowing.lifecycle
+                )
+                resolved[option].append(searched(text, found))
+                scope = read_at(scope, resolved[option])
         return client.find_paths(
             scope,
             ids_of(resolved["--from"]),
@@ -164,7 +180,7 @@ def fetch(
     """Print the source texts of nodes, as many as fit the budget."""
     options.answer(
         lambda client: client.fetch(
-            options.scope,
+            options.scopes,
             list(_names(nodes)),
             budget_tokens=budget_tokens,
             max_chars=max_chars,

@@ -175,9 +175,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
 
     repository: Annotated[
         list[str],
-        typer.Option(
-            "--repository", "-r", help="The repository of the scope; for query and search repeatable, or 'team-*'."
-        ),
+        typer.Option("--repository", "-r", help="The repository of the scope; repeatable, or a pattern: 'team-*'."),
     ]
     branch: Annotated[
         list[str],
@@ -190,13 +188,13 @@ class CallOptions(AccessOptions, ConnectionOptions):
 
     @property
     def scope(self) -> IndexScope:
-        """The scope of the call. Raises typer.BadParameter for several (exit code 2)."""
+        """The scope of a command that reads one. Raises typer.BadParameter for several (exit code 2)."""
         repository, branch = only("--repository", self.repository), only("--branch", self.branch)
         return IndexScope(repository=repository, branch=branch, active_index=self.index)
 
     @property
     def scopes(self) -> Scopes:
-        """The scopes of a call that may ask several. Raises typer.BadParameter (exit code 2)."""
+        """The scope of the call, or several, which it asks as one. Raises typer.BadParameter (exit code 2)."""
         return given_scopes(self.repository, self.branch, self.index)
 
     def answer(
@@ -251,8 +249,7 @@ def only(option: str, values: Sequence[str]) -> str:
     """
     if len(values) > 1:
         raise typer.BadParameter(
-            f"{', '.join(map(repr, values))}: give one, as a call reads one repository and branch; search and query "
-            "read several",
+            f"{', '.join(map(repr, values))}: give one, as this command reads one repository and branch",
             param_hint=option,
         )
     return "".join(values)

@@ -219,8 +219,8 @@ def _end_lines(resolved: Mapping[str, Iterable[Resolution]]) -> Iterator[Text]:
     for option, ends in resolved.items():
         for end in ends:
             if end.nodes:
-                by_search = "" if end.match else ", by search"
-                yield Text(printable(f"{option} {end.name}{by_search}"), style="dim")
+                how = option if end.match else f"{option}-search"
+                yield Text(printable(f"{how} {end.name}"), style="dim")
                 yield from (Text(printable(f"  {node}"), overflow="fold") for node in end.nodes)
 
 

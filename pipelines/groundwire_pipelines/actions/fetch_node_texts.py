@@ -1,22 +1,12 @@
 """`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from groundwire_client import (
-    NodeFilter,
-    NodeText,
-    PrioritizationMode,
-    ReachedNode,
-    SkippedNode,
-    SkipReason,
-    by_scope,
-    choices,
-    packed,
-)
+from groundwire_client import NodeFilter, NodeText, PrioritizationMode, ReachedNode, SkippedNode, SkipReason, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
@@ -25,6 +15,8 @@ from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+
+_Answered = TypeVar("_Answered", NodeText, SkippedNode)
 
 
 class FetchSettings(StepSettings):
@@ -126,40 +118,40 @@ async def _fetch_pages(
     *,
     in_tokens: bool,
 ) -> tuple[list[NodeText], list[SkippedNode]]:
-    """Requests texts again that only the response size left out, while budget is left and each response has some."""
+    """Requests texts again that only the response size left out, while budget is left and each response has some.
+
+    All are in the order in which the server would pack them into one response.
+    """
     texts: list[NodeText] = []
     skipped: list[SkippedNode] = []
     places = {node_id: place for place, node_id in enumerate(dict.fromkeys(wanted.in_order(mode)))}
     while wanted.seeds or wanted.nodes:
-        found, left = list[NodeText](), list[SkippedNode]()
         with sending():
-            for scope, ids in by_scope(scopes_of(state), wanted.ids):
-                own = wanted.only(set(ids))
-                result = await runtime.retrieval.fetch(
-                    scope,
-                    own.seeds,
-                    own.nodes,
-                    budget_tokens=budget if in_tokens else None,
-                    max_chars=None if in_tokens else budget,
-                    prioritization_mode=choices(PrioritizationMode)[mode],
-                    filter=filter,
-                    lifecycle=runtime.settings.wire_lifecycle,
-                    access=state.retrieval_access,
-                )
-                pin(state, result.index)
-                found += result.texts
-                left += result.skipped
-        if state.scopes:
-            found, over = packed(sorted(found, key=lambda text: places[text.id]), budget, in_tokens=in_tokens)
-            left += over
-        texts += found
-        budget -= sum(text.token_count if in_tokens else len(text.text) for text in found)
-        again = {node.id for node in left if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
-        if not found or budget <= 0:
+            found = await runtime.retrieval.fetch(
+                scopes_of(state),
+                wanted.seeds,
+                wanted.nodes,
+                budget_tokens=budget if in_tokens else None,
+                max_chars=None if in_tokens else budget,
+                prioritization_mode=choices(PrioritizationMode)[mode],
+                filter=filter,
+                lifecycle=runtime.settings.wire_lifecycle,
+                access=state.retrieval_access,
+            )
+        pin(state, found.index, found.scopes)
+        texts += found.texts
+        budget -= found.used_tokens if in_tokens else found.used_chars
+        again = {node.id for node in found.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
+        if not found.texts or budget <= 0:
             again = set()
-        skipped += [node for node in left if node.id not in again]
+        skipped += [node for node in found.skipped if node.id not in again]
         wanted = wanted.only(again)
-    return texts, skipped
+    return _in_order(texts, places), _in_order(skipped, places)
+
+
+def _in_order(nodes: Iterable[_Answered], places: Mapping[str, int]) -> list[_Answered]:
+    """Texts, or nodes without one, of all responses in the order of one."""
+    return sorted(nodes, key=lambda node: places.get(node.id, len(places)))
 
 
 def _wanted(state: PipelineState) -> _Wanted:

@@ -7,14 +7,11 @@ from pydantic import Field
 
 from groundwire_client import (
     EdgeDirection,
-    FindPathsDebug,
     FindPathsResponse,
     HybridParameters,
     NodeFilter,
-    SearchType,
-    by_scope,
     choices,
-    scope_of_id,
+    is_id,
     telling_paths,
 )
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
@@ -31,6 +28,7 @@ from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 _SPARE_PATHS = 4
 """So many paths are searched for each that is kept, as alike ones are dropped."""
 _MOST_PATHS = 100
+_MOST_NAMED = 200
 _ARROWS: Final = ("->", "→")
 _PAIRS: Final = (("from", "to"), ("between", "and"))
 _LIMITS = ("max_hops", "max_paths", "graph_max_nodes", "graph_edge_allowlist")
@@ -86,20 +84,20 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
 
 
 async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
-    """The nodes that the text names; else the nodes that match it best."""
+    """The nodes that the text names; else, unless it is an id, the nodes that match it best."""
     with sending():
-        named = await runtime.retrieval.search(
+        named = await runtime.retrieval.resolve_nodes(
             scopes_of(state),
-            text,
-            search_type=SearchType.SEARCH_TYPE_NAME,
-            top_k=top_k,
+            [text],
+            max_nodes=min(top_k, _MOST_NAMED),
             filter=filter,
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, named.index, named.scopes)
-    if named.hits:
-        return PathEnd(text, tuple(map(EvidenceNode.of, named.hits)), is_named=True)
+    (meaning,) = named.names
+    if meaning.nodes or is_id(text):
+        return PathEnd(text, tuple(map(EvidenceNode.of, meaning.nodes)), is_named=True)
     with sending():
         found = await runtime.retrieval.query(
             scopes_of(state),
@@ -125,30 +123,22 @@ async def _paths(
     max_hops, max_paths, max_nodes = settings.max_hops, settings.max_paths, settings.graph_max_nodes
     if max_hops is None or max_paths is None or max_nodes is None or settings.graph_edge_allowlist is None:
         raise StepError("settings-key-missing", f"the pipeline's settings need each of {', '.join(_LIMITS)}")
-    # No edge leads from one scope into another.
-    common = set(map(scope_of_id, from_ids)) & set(map(scope_of_id, to_ids))
-    ends = [node_id for node_id in (*from_ids, *to_ids) if scope_of_id(node_id) in common]
-    found = FindPathsResponse(debug=FindPathsDebug(reason="ok"))
     with sending():
-        for scope, ids in by_scope(scopes_of(state), ends):
-            part = await runtime.retrieval.find_paths(
-                scope,
-                [node_id for node_id in from_ids if node_id in ids],
-                [node_id for node_id in to_ids if node_id in ids],
-                max_hops=max_hops,
-                max_paths=min(max_paths * _SPARE_PATHS, _MOST_PATHS),
-                max_nodes=max_nodes,
-                edge_allowlist=settings.graph_edge_allowlist,
-                direction=choices(EdgeDirection)[direction],
-                filter=filter,
-                min_confidence=settings.graph_min_confidence or 0.0,
-                lifecycle=runtime.settings.wire_lifecycle,
-                access=state.retrieval_access,
-            )
-            pin(state, part.index)
-            found.MergeFrom(part)
-    if state.scopes:
-        found.paths.sort(key=lambda path: (len(path.hops), -path.confidence))
+        found = await runtime.retrieval.find_paths(
+            scopes_of(state),
+            from_ids,
+            to_ids,
+            max_hops=max_hops,
+            max_paths=min(max_paths * _SPARE_PATHS, _MOST_PATHS),
+            max_nodes=max_nodes,
+            edge_allowlist=settings.graph_edge_allowlist,
+            direction=choices(EdgeDirection)[direction],
+            filter=filter,
+            min_confidence=settings.graph_min_confidence or 0.0,
+            lifecycle=runtime.settings.wire_lifecycle,
+            access=state.retrieval_access,
+        )
+    pin(state, found.index, found.scopes)
     return found
 
 

@@ -8,8 +8,8 @@ from pydantic import Field
 from groundwire_client import EdgeDirection, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import weakness
-from groundwire_pipelines.actions.expand_dependency_tree import walk
 from groundwire_pipelines.actions.rules import OneOf
+from groundwire_pipelines.actions.scope import pin, scopes_of, sending
 from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
 from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line, table
 from groundwire_pipelines.rendering.packing import Found, select_all, select_within
@@ -107,23 +107,20 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
     if len(ids) < 2:  # an edge joins two nodes
         return
     settings = runtime.settings
-    walked = await walk(
-        state,
-        ids,
-        len(ids),
-        lambda scope, own: runtime.retrieval.expand(
-            scope,
-            own,
+    with sending():
+        walked = await runtime.retrieval.expand(
+            scopes_of(state),
+            ids,
             max_depth=1,
-            max_nodes=len(own),
+            max_nodes=len(ids),
             edge_allowlist=settings.graph_edge_allowlist or ("*",),
             direction=EdgeDirection.EDGE_DIRECTION_OUTGOING,
             filter=state.retrieval_filter,
             min_confidence=settings.graph_min_confidence or 0.0,
             lifecycle=settings.wire_lifecycle,
             access=state.retrieval_access,
-        ),
-    )
+        )
+    pin(state, walked.index, walked.scopes)
     state.graph_edges = distinct([*state.graph_edges, *walked.edges])
 
 

@@ -32,13 +32,11 @@ def scopes_of(state: PipelineState) -> Scopes:
 def pin(state: PipelineState, index: str, scopes: Sequence[IndexScope] = ()) -> None:
     """Pins the run to the index version of its first response, so that all its evidence comes from one version.
 
-    A run over several scopes is pinned to `scopes`, those that answered a search; later calls name their versions.
+    A run over several scopes is pinned to `scopes`, those that answered first; later calls name their versions.
 
     Raises:
         StepError: `index-changed`, if a server answers a pinned call from another version.
     """
-    if state.scopes and not scopes:
-        return
     answered = ", ".join(scope_name(own.repository, own.branch, own.active_index) for own in scopes) or index
     if not state.active_index:
         state.active_index, state.scopes = answered, list(scopes)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, SearchHit, scope_name
+from groundwire_client import NodeText, PathNode, QueryMatch, ReachedNode, ResolvedNode, SearchHit, scope_name
 
 _Message = TypeVar("_Message", bound=Message)
 
@@ -31,11 +31,15 @@ class EvidenceNode:
 
     @classmethod
     def of(
-        cls, told: NodeText | ReachedNode | PathNode | SearchHit | QueryMatch, handle: int | None = None
+        cls, told: NodeText | ReachedNode | PathNode | SearchHit | QueryMatch | ResolvedNode, handle: int | None = None
     ) -> "EvidenceNode":
-        """The node of a message; a node of a path, a hit and a match have no depth."""
+        """The node of a message; a node of a path, a hit, a match and a node of a name have no depth."""
         place, depth = told.location, told.depth if isinstance(told, NodeText | ReachedNode) else 0
-        scope = scope_name(told.scope.repository, told.scope.branch) if isinstance(told, SearchHit | QueryMatch) else ""
+        scope = (
+            scope_name(told.scope.repository, told.scope.branch)
+            if isinstance(told, SearchHit | QueryMatch | ResolvedNode)
+            else ""
+        )
         return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, handle, scope)
 
 

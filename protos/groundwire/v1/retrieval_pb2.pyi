@@ -36,11 +36,6 @@ class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType
     """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
     SEARCH_TYPE_HYBRID: _SearchType.ValueType  # 3
     """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
-    SEARCH_TYPE_NAME: _SearchType.ValueType  # 4
-    """By name: exactly the nodes that `query` names. See NameMatch for the forms of a name. A name is read without
-    spaces at its ends. The readings are tried in the order of NameMatch, and the first that has a node answers. A
-    node that the caller may not see, or that does not pass the filter, is no candidate and changes no reading.
-    """
 
 class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
     """How SearchNodes looks for nodes."""
@@ -55,72 +50,7 @@ SEARCH_TYPE_BM25: SearchType.ValueType  # 2
 """BM25 over code tokens: the retriever BM25_CODE alone. A node that shares no token with the query is not a hit."""
 SEARCH_TYPE_HYBRID: SearchType.ValueType  # 3
 """Both, fused by reciprocal rank: score = sum over the lists of 1 / (rrf_k + rank)."""
-SEARCH_TYPE_NAME: SearchType.ValueType  # 4
-"""By name: exactly the nodes that `query` names. See NameMatch for the forms of a name. A name is read without
-spaces at its ends. The readings are tried in the order of NameMatch, and the first that has a node answers. A
-node that the caller may not see, or that does not pass the filter, is no candidate and changes no reading.
-"""
 Global___SearchType: _TypeAlias = SearchType  # noqa: Y015
-
-class _NameMatch:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _NameMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NameMatch.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    NAME_MATCH_UNSPECIFIED: _NameMatch.ValueType  # 0
-    """Nothing is named so, or the search was of another type."""
-    NAME_MATCH_ID: _NameMatch.ValueType  # 1
-    """The query is the node's canonical id."""
-    NAME_MATCH_PLACE: _NameMatch.ValueType  # 2
-    """The query is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
-    lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
-    file. A whole path comes before any symbol, the last parts of one after all symbols.
-    """
-    NAME_MATCH_SYMBOL: _NameMatch.ValueType  # 3
-    """The query is the symbol, such as `Shop.TodoItem.Done`."""
-    NAME_MATCH_SYMBOL_END: _NameMatch.ValueType  # 4
-    """The query is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
-    same name: no hit is a part, by its symbol, of another one of its file.
-    """
-    NAME_MATCH_FOLDED: _NameMatch.ValueType  # 5
-    """As SYMBOL, else SYMBOL_END, without regard to case."""
-    NAME_MATCH_SIGNATURE: _NameMatch.ValueType  # 6
-    """Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
-    symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
-    the symbol, without regard to case.
-    """
-
-class NameMatch(_NameMatch, metaclass=_NameMatchEnumTypeWrapper):
-    """How a search by name found its hits.
-
-    A qualified name has parts, separated by `.`, `::`, `->`, `#`, `/`, `\\` or ` > `. Parameters in brackets may be left
-    out.
-    """
-
-NAME_MATCH_UNSPECIFIED: NameMatch.ValueType  # 0
-"""Nothing is named so, or the search was of another type."""
-NAME_MATCH_ID: NameMatch.ValueType  # 1
-"""The query is the node's canonical id."""
-NAME_MATCH_PLACE: NameMatch.ValueType  # 2
-"""The query is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
-lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
-file. A whole path comes before any symbol, the last parts of one after all symbols.
-"""
-NAME_MATCH_SYMBOL: NameMatch.ValueType  # 3
-"""The query is the symbol, such as `Shop.TodoItem.Done`."""
-NAME_MATCH_SYMBOL_END: NameMatch.ValueType  # 4
-"""The query is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
-same name: no hit is a part, by its symbol, of another one of its file.
-"""
-NAME_MATCH_FOLDED: NameMatch.ValueType  # 5
-"""As SYMBOL, else SYMBOL_END, without regard to case."""
-NAME_MATCH_SIGNATURE: NameMatch.ValueType  # 6
-"""Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
-symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
-the symbol, without regard to case.
-"""
-Global___NameMatch: _TypeAlias = NameMatch  # noqa: Y015
 
 class _Rerank:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -221,6 +151,67 @@ SEARCH_PATH_APPROXIMATE: SearchPath.ValueType  # 2
 chose for this version; either may miss some. With the latter, nodes that the caller may not see shape which.
 """
 Global___SearchPath: _TypeAlias = SearchPath  # noqa: Y015
+
+class _NameMatch:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _NameMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NameMatch.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    NAME_MATCH_UNSPECIFIED: _NameMatch.ValueType  # 0
+    """Nothing is named so."""
+    NAME_MATCH_ID: _NameMatch.ValueType  # 1
+    """The name is the node's canonical id."""
+    NAME_MATCH_PLACE: _NameMatch.ValueType  # 2
+    """The name is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
+    lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
+    file. A whole path comes before any symbol, the last parts of one after all symbols.
+    """
+    NAME_MATCH_SYMBOL: _NameMatch.ValueType  # 3
+    """The name is the symbol, such as `Shop.TodoItem.Done`."""
+    NAME_MATCH_SYMBOL_END: _NameMatch.ValueType  # 4
+    """The name is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
+    same name: no hit is a part, by its symbol, of another one of its file.
+    """
+    NAME_MATCH_FOLDED: _NameMatch.ValueType  # 5
+    """As SYMBOL, else SYMBOL_END, without regard to case."""
+    NAME_MATCH_SIGNATURE: _NameMatch.ValueType  # 6
+    """Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
+    symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
+    the symbol, without regard to case.
+    """
+
+class NameMatch(_NameMatch, metaclass=_NameMatchEnumTypeWrapper):
+    """How a name was read. The readings are tried in this order, and the first that has a node answers. A node that the
+    caller may not see, or that does not pass the filter, is no candidate and changes no reading.
+
+    A qualified name has parts, separated by `.`, `::`, `->`, `#`, `/`, `\\` or ` > `. Parameters in brackets may be left
+    out.
+    """
+
+NAME_MATCH_UNSPECIFIED: NameMatch.ValueType  # 0
+"""Nothing is named so."""
+NAME_MATCH_ID: NameMatch.ValueType  # 1
+"""The name is the node's canonical id."""
+NAME_MATCH_PLACE: NameMatch.ValueType  # 2
+"""The name is a path, or the last parts of one, with or without lines, such as `src/Tax.cs:42` or `Tax.cs:3-9`. With
+lines: the nodes at exactly these lines, else the innermost ones around them. Without: the outermost ones of the
+file. A whole path comes before any symbol, the last parts of one after all symbols.
+"""
+NAME_MATCH_SYMBOL: NameMatch.ValueType  # 3
+"""The name is the symbol, such as `Shop.TodoItem.Done`."""
+NAME_MATCH_SYMBOL_END: NameMatch.ValueType  # 4
+"""The name is the last parts of the symbol, such as `TodoItem.Done`. A type comes before its constructors of the
+same name: no hit is a part, by its symbol, of another one of its file.
+"""
+NAME_MATCH_FOLDED: NameMatch.ValueType  # 5
+"""As SYMBOL, else SYMBOL_END, without regard to case."""
+NAME_MATCH_SIGNATURE: NameMatch.ValueType  # 6
+"""Such as `orders table` or `the class TodoItem`. Without `the`, `a` and `an`, the first or the last word is a
+symbol, as in one of the three ways above. Every other word is the node's kind, or a word of its signature before
+the symbol, without regard to case.
+"""
+Global___NameMatch: _TypeAlias = NameMatch  # noqa: Y015
 
 class _EdgeDirection:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -341,8 +332,8 @@ class SearchNodesRequest(_message.Message):
     search_type: Global___SearchType.ValueType
     """How to search. Unspecified: as the index version allows; see SEARCH_TYPE_UNSPECIFIED."""
     query: _builtins.str
-    """The text to search for: natural language, code or identifiers; at most 8,192 characters. For a search by name the
-    name. Required and not blank, except for a semantic search with `query_vector` and without rerank.
+    """The text to search for: natural language, code or identifiers; at most 8,192 characters. Required and not blank,
+    except for a semantic search with `query_vector` and without rerank.
     """
     top_k: _builtins.int
     """The most hits to return: 1 to the server's maximum (1,000 unless configured). Required."""
@@ -355,7 +346,7 @@ class SearchNodesRequest(_message.Message):
     candidates (the server's setting `widen_factor`). Unspecified: none.
     """
     explain: _builtins.bool
-    """Fills `debug`, and each hit's `retrievers` and `matched_tokens`. No effect on a search by name."""
+    """Fills `debug`, and each hit's `retrievers` and `matched_tokens`."""
     lifecycle: _scope_pb2.Lifecycle.ValueType
     """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
     @_builtins.property
@@ -372,7 +363,7 @@ class SearchNodesRequest(_message.Message):
 
     @_builtins.property
     def query_vector(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25 and NAME.
+        """The query as a vector of the index's dimension, for callers that embed it themselves; refused for BM25.
         At most 16,384 finite components, not all zero; it need not be of unit length. Empty: the server embeds `query`.
         """
 
@@ -465,14 +456,12 @@ class SearchHit(_message.Message):
     SYMBOL_FIELD_NUMBER: _builtins.int
     LOCATION_FIELD_NUMBER: _builtins.int
     CITATION_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    SIGNATURE_FIELD_NUMBER: _builtins.int
     SCOPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The node's canonical id."""
     score: _builtins.float
     """Higher is better. Cosine similarity, BM25, reciprocal rank or the reranker's score, by search type; comparable only
-    within one response. 1 for every hit of a search by name.
+    within one response.
     """
     rank: _builtins.int
     """1 for the best."""
@@ -487,10 +476,6 @@ class SearchHit(_message.Message):
     `id` where the path is unknown. Then come `:` and the first line, if it is known, and `-` and the last line, if
     that is a later one. Nothing in the path is escaped: programs read `location`.
     """
-    kind: _builtins.str
-    """The language or corpus, such as `cs`, `sql`, `md`. Filled only by a search by name."""
-    signature: _builtins.str
-    """The symbol's signature; empty when unknown. Filled only by a search by name."""
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedCompositeFieldContainer[Global___RetrieverScore]:
         """The hit's rank and score in the list of each retriever that found it; a rerank changes the hit's `score` and
@@ -524,13 +509,11 @@ class SearchHit(_message.Message):
         symbol: _builtins.str = ...,
         location: Global___SourceLocation | None = ...,
         citation: _builtins.str = ...,
-        kind: _builtins.str = ...,
-        signature: _builtins.str = ...,
         scope: _scope_pb2.IndexScope | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "scope", b"scope", "score", b"score", "signature", b"signature", "symbol", b"symbol"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "location", b"location", "matched_tokens", b"matched_tokens", "rank", b"rank", "retrievers", b"retrievers", "scope", b"scope", "score", b"score", "symbol", b"symbol"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -627,8 +610,6 @@ class SearchNodesResponse(_message.Message):
     EXACT_FIELD_NUMBER: _builtins.int
     DEBUG_FIELD_NUMBER: _builtins.int
     SEARCH_TYPE_FIELD_NUMBER: _builtins.int
-    NAME_MATCH_FIELD_NUMBER: _builtins.int
-    AMBIGUOUS_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index version that answered; empty for `scopes`."""
@@ -636,12 +617,6 @@ class SearchNodesResponse(_message.Message):
     """False when the dense retriever may have missed a hit: see SEARCH_PATH_APPROXIMATE."""
     search_type: Global___SearchType.ValueType
     """The search type that was used: that of the request, or what UNSPECIFIED meant for this index version."""
-    name_match: Global___NameMatch.ValueType
-    """How a search by name found the hits, which are ordered by id."""
-    ambiguous: _builtins.bool
-    """True when a search by name found nodes that differ in symbol or path, or with NAME_MATCH_PLACE in path: choose one
-    of the hits. Nodes of one symbol in one file, such as overloads, are meant together.
-    """
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchHit]:
         """At most `top_k`; fewer when fewer match, or when more would make the response larger than 4 MiB. Ordered by score
@@ -667,17 +642,223 @@ class SearchNodesResponse(_message.Message):
         exact: _builtins.bool = ...,
         debug: Global___SearchDebug | None = ...,
         search_type: Global___SearchType.ValueType = ...,
-        name_match: Global___NameMatch.ValueType = ...,
-        ambiguous: _builtins.bool = ...,
         scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguous", b"ambiguous", "debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "name_match", b"name_match", "scopes", b"scopes", "search_type", b"search_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "scopes", b"scopes", "search_type", b"search_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchNodesResponse: _TypeAlias = SearchNodesResponse  # noqa: Y015
+
+@_typing.final
+class ResolveNodesRequest(_message.Message):
+    """Names to read as nodes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    ACCESS_FIELD_NUMBER: _builtins.int
+    NAMES_FIELD_NUMBER: _builtins.int
+    MAX_NODES_FIELD_NUMBER: _builtins.int
+    FILTER_FIELD_NUMBER: _builtins.int
+    LIFECYCLE_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    max_nodes: _builtins.int
+    """The most nodes to return for a name: 1 to 200. Required."""
+    lifecycle: _scope_pb2.Lifecycle.ValueType
+    """Which nodes the call is about; see Lifecycle for who may ask for anything but ACTIVE. Unspecified: ACTIVE."""
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """Where to look. Required without `scopes`, else absent."""
+
+    @_builtins.property
+    def access(self) -> _scope_pb2.AccessContext:
+        """Limits what the caller may see; AccessContext states what applies without it."""
+
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names: 1 to 100 of 1 to 2,048 characters, none of them blank. Required. A name is read without spaces at its
+        ends; see NameMatch for its forms.
+        """
+
+    @_builtins.property
+    def filter(self) -> _scope_pb2.NodeFilter:
+        """Narrows the candidates. Absent: no filter."""
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """Where to look instead of in one `scope`, as in one index that holds the nodes of all of these; see
+        SearchNodesRequest.
+        """
+
+    def __init__(
+        self,
+        *,
+        scope: _scope_pb2.IndexScope | None = ...,
+        access: _scope_pb2.AccessContext | None = ...,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+        max_nodes: _builtins.int = ...,
+        filter: _scope_pb2.NodeFilter | None = ...,
+        lifecycle: _scope_pb2.Lifecycle.ValueType = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["access", b"access", "filter", b"filter", "lifecycle", b"lifecycle", "max_nodes", b"max_nodes", "names", b"names", "scope", b"scope", "scopes", b"scopes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolveNodesRequest: _TypeAlias = ResolveNodesRequest  # noqa: Y015
+
+@_typing.final
+class ResolvedNode(_message.Message):
+    """A node that a name means, or could."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SYMBOL_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    LOCATION_FIELD_NUMBER: _builtins.int
+    CITATION_FIELD_NUMBER: _builtins.int
+    IS_TEST_FIELD_NUMBER: _builtins.int
+    IS_GENERATED_FIELD_NUMBER: _builtins.int
+    SCOPE_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The node's canonical id."""
+    kind: _builtins.str
+    """The language or corpus, such as `cs`, `sql`, `md`."""
+    symbol: _builtins.str
+    """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    signature: _builtins.str
+    """The symbol's signature; empty when unknown."""
+    citation: _builtins.str
+    """Where its text is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
+    is_test: _builtins.bool
+    """True when the node is a test."""
+    is_generated: _builtins.bool
+    """True when a tool generated the node."""
+    @_builtins.property
+    def location(self) -> Global___SourceLocation:
+        """Where its text is."""
+
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version that it is in. Filled only for `scopes`."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        symbol: _builtins.str = ...,
+        signature: _builtins.str = ...,
+        location: Global___SourceLocation | None = ...,
+        citation: _builtins.str = ...,
+        is_test: _builtins.bool = ...,
+        is_generated: _builtins.bool = ...,
+        scope: _scope_pb2.IndexScope | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["location", b"location", "scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation", "id", b"id", "is_generated", b"is_generated", "is_test", b"is_test", "kind", b"kind", "location", b"location", "scope", b"scope", "signature", b"signature", "symbol", b"symbol"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolvedNode: _TypeAlias = ResolvedNode  # noqa: Y015
+
+@_typing.final
+class ResolvedName(_message.Message):
+    """What a name means."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    MATCH_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
+    NODE_COUNT_FIELD_NUMBER: _builtins.int
+    AMBIGUOUS_FIELD_NUMBER: _builtins.int
+    EXACT_FIELD_NUMBER: _builtins.int
+    SIMILAR_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """The name, as in the request."""
+    match: Global___NameMatch.ValueType
+    """How it was read; unspecified when nothing is named so."""
+    node_count: _builtins.int
+    """How many nodes it means or could mean, returned or not."""
+    ambiguous: _builtins.bool
+    """True when these nodes differ in symbol or path, or with NAME_MATCH_PLACE in path, or in repository or branch:
+    choose one. Nodes of one symbol in one file, such as overloads, are meant together.
+    """
+    exact: _builtins.bool
+    """True when the name is a whole id, path or symbol, with any separators: no part was added, and case is as written."""
+    @_builtins.property
+    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___ResolvedNode]:
+        """The nodes that it means, or when it is ambiguous could mean, by id: at most `max_nodes`, and fewer when more would
+        make the response larger than 4 MiB.
+        """
+
+    @_builtins.property
+    def similar(self) -> _containers.RepeatedCompositeFieldContainer[Global___ResolvedNode]:
+        """Nodes of similar names when nothing is named so: at most 3, the most similar first. A hint for who wrote the name;
+        it means none of them.
+        """
+
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        match: Global___NameMatch.ValueType = ...,
+        nodes: _abc.Iterable[Global___ResolvedNode] | None = ...,
+        node_count: _builtins.int = ...,
+        ambiguous: _builtins.bool = ...,
+        exact: _builtins.bool = ...,
+        similar: _abc.Iterable[Global___ResolvedNode] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ambiguous", b"ambiguous", "exact", b"exact", "match", b"match", "name", b"name", "node_count", b"node_count", "nodes", b"nodes", "similar", b"similar"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolvedName: _TypeAlias = ResolvedName  # noqa: Y015
+
+@_typing.final
+class ResolveNodesResponse(_message.Message):
+    """What the names mean."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    INDEX_FIELD_NUMBER: _builtins.int
+    SCOPES_FIELD_NUMBER: _builtins.int
+    index: _builtins.str
+    """The index version that answered; empty for `scopes`."""
+    @_builtins.property
+    def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___ResolvedName]:
+        """One for each of `names`, in their order."""
+
+    @_builtins.property
+    def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
+        """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
+
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[Global___ResolvedName] | None = ...,
+        index: _builtins.str = ...,
+        scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "names", b"names", "scopes", b"scopes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ResolveNodesResponse: _TypeAlias = ResolveNodesResponse  # noqa: Y015
 
 @_typing.final
 class ExpandDependencyTreeRequest(_message.Message):
@@ -1277,8 +1458,8 @@ class FetchNodeTextsRequest(_message.Message):
 
     @_builtins.property
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
-        """Where the ids belong instead of to one `scope`: all texts compete for one budget, in one order of priority, as in one
-        index that holds the nodes of all of these; see SearchNodesRequest.
+        """Where the ids belong instead of in one `scope`, as in one index that holds the nodes of all of these: all texts
+        compete for one budget in one order. See SearchNodesRequest.
         """
 
     def __init__(

@@ -26,10 +26,10 @@ if _version_not_supported:
 
 
 class RetrievalServiceStub(object):
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -57,6 +57,11 @@ class RetrievalServiceStub(object):
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.SearchNodesRequest.SerializeToString,
                 response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.SearchNodesResponse.FromString,
                 _registered_method=True)
+        self.ResolveNodes = channel.unary_unary(
+                '/groundwire.v1.RetrievalService/ResolveNodes',
+                request_serializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.SerializeToString,
+                response_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.FromString,
+                _registered_method=True)
         self.ExpandDependencyTree = channel.unary_unary(
                 '/groundwire.v1.RetrievalService/ExpandDependencyTree',
                 request_serializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.SerializeToString,
@@ -75,10 +80,10 @@ class RetrievalServiceStub(object):
 
 
 class RetrievalServiceServicer(object):
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -107,6 +112,22 @@ class RetrievalServiceServicer(object):
         - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResolveNodes(self, request, context):
+        """Gives the nodes that names mean: symbols, places such as `src/Tax.cs:42`, or ids. It never searches: a name means
+        the nodes that are named so, or none. Returns no text.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+        A name that means no node is not an error: it has no `nodes`.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -172,6 +193,11 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.SearchNodesRequest.FromString,
                     response_serializer=groundwire_dot_v1_dot_retrieval__pb2.SearchNodesResponse.SerializeToString,
             ),
+            'ResolveNodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResolveNodes,
+                    request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.FromString,
+                    response_serializer=groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.SerializeToString,
+            ),
             'ExpandDependencyTree': grpc.unary_unary_rpc_method_handler(
                     servicer.ExpandDependencyTree,
                     request_deserializer=groundwire_dot_v1_dot_retrieval__pb2.ExpandDependencyTreeRequest.FromString,
@@ -196,10 +222,10 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RetrievalService(object):
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -233,6 +259,33 @@ class RetrievalService(object):
             '/groundwire.v1.RetrievalService/SearchNodes',
             groundwire_dot_v1_dot_retrieval__pb2.SearchNodesRequest.SerializeToString,
             groundwire_dot_v1_dot_retrieval__pb2.SearchNodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResolveNodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/groundwire.v1.RetrievalService/ResolveNodes',
+            groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesRequest.SerializeToString,
+            groundwire_dot_v1_dot_retrieval__pb2.ResolveNodesResponse.FromString,
             options,
             channel_credentials,
             insecure,

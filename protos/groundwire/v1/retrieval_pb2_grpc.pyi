@@ -27,10 +27,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RetrievalServiceStub:
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -63,6 +63,18 @@ class RetrievalServiceStub:
     - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+    """
+    ResolveNodes: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ResolveNodesRequest, _retrieval_pb2.ResolveNodesResponse]
+    """Gives the nodes that names mean: symbols, places such as `src/Tax.cs:42`, or ids. It never searches: a name means
+    the nodes that are named so, or none. Returns no text.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+      A name that means no node is not an error: it has no `nodes`.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
     """
     ExpandDependencyTree: _grpc.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
@@ -107,10 +119,10 @@ class RetrievalServiceStub:
 
 @_typing.type_check_only
 class RetrievalServiceAsyncStub(RetrievalServiceStub):
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -140,6 +152,18 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+    """
+    ResolveNodes: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ResolveNodesRequest, _retrieval_pb2.ResolveNodesResponse]  # type: ignore[assignment]
+    """Gives the nodes that names mean: symbols, places such as `src/Tax.cs:42`, or ids. It never searches: a name means
+    the nodes that are named so, or none. Returns no text.
+
+    Status codes besides those of the service:
+    - INVALID_ARGUMENT: a field breaks the rule stated at it.
+    - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+      A name that means no node is not an error: it has no `nodes`.
+    - FAILED_PRECONDITION: a version was deleted or is damaged.
+    - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+    - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
     """
     ExpandDependencyTree: _aio.UnaryUnaryMultiCallable[_retrieval_pb2.ExpandDependencyTreeRequest, _retrieval_pb2.ExpandDependencyTreeResponse]  # type: ignore[assignment]
     """Walks the dependency graph breadth first from seed nodes, within limits of depth and node count.
@@ -183,10 +207,10 @@ class RetrievalServiceAsyncStub(RetrievalServiceStub):
     """
 
 class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes. ExpandDependencyTree walks
-    the dependency graph from them. FindPaths finds the paths between two sets of nodes. FetchNodeTexts returns the texts
-    that fit a budget. Only FetchNodeTexts returns text. Each call enforces scope and access by itself, whatever ids the
-    caller passes.
+    """The steps of finding evidence for a question, each as a call. SearchNodes selects nodes that match a text.
+    ResolveNodes selects those that names mean. ExpandDependencyTree walks the dependency graph from nodes. FindPaths
+    finds the paths between two sets of nodes. FetchNodeTexts returns the texts that fit a budget. Only FetchNodeTexts
+    returns text. Each call enforces scope and access by itself, whatever ids the caller passes.
 
     The same request against the same index version gives the same bytes. Only the vector of a query's text may differ in
     its last bits: between kinds of processors, or between calls if an embedding service makes it. `query_vector` avoids
@@ -220,6 +244,24 @@ class RetrievalServiceServicer(metaclass=_abc_1.ABCMeta):
         - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
+        """
+
+    @_abc_1.abstractmethod
+    def ResolveNodes(
+        self,
+        request: _retrieval_pb2.ResolveNodesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_retrieval_pb2.ResolveNodesResponse, _abc.Awaitable[_retrieval_pb2.ResolveNodesResponse]]:
+        """Gives the nodes that names mean: symbols, places such as `src/Tax.cs:42`, or ids. It never searches: a name means
+        the nodes that are named so, or none. Returns no text.
+
+        Status codes besides those of the service:
+        - INVALID_ARGUMENT: a field breaks the rule stated at it.
+        - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
+          A name that means no node is not an error: it has no `nodes`.
+        - FAILED_PRECONDITION: a version was deleted or is damaged.
+        - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
+        - DEADLINE_EXCEEDED, CANCELLED: work stopped between two names, or the request did not arrive in time.
         """
 
     @_abc_1.abstractmethod

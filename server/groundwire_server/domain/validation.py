@@ -44,6 +44,13 @@ class Violations:
         if not lowest <= value <= highest:
             self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {value}; give {lowest} to {highest}")
 
+    def bound_required(self, field: str, value: int, lowest: int, highest: int) -> None:
+        """Checks a number that is required and above 0, so that 0 is an absent one."""
+        if value == 0:
+            self.require(field, f"give {lowest} to {highest}")
+        else:
+            self.bound(field, value, lowest, highest)
+
     def bound_share(self, field: str, value: float) -> None:
         """Checks `0 <= value <= 1`; NaN is not."""
         if not 0.0 <= value <= 1.0:

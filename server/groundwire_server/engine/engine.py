@@ -12,6 +12,7 @@ from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.response_size import ACTION_BYTES, of_scope
 from groundwire_server.domain.search.candidates import as_positions
+from groundwire_server.domain.search.resolution import ResolveRequest, ResolveResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult
 from groundwire_server.domain.texts.packing import Budget, pack, prioritize
 from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, FetchResult
@@ -20,6 +21,7 @@ from groundwire_server.engine.evidence import DeferredTokenCounter, gather_evide
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query import MatchRanking, QuerySettings
 from groundwire_server.engine.rerankers.rerank import Rerankers
+from groundwire_server.engine.resolving import resolve_nodes
 from groundwire_server.engine.retrieval import scopes_of
 from groundwire_server.engine.search import search_nodes
 from groundwire_server.execution.call import Call, Checkpoint
@@ -49,6 +51,10 @@ class RetrievalEngine:
     async def search(self, request: SearchRequest, call: Call) -> SearchResult:
         """Selects nodes by ids and scores; never returns text."""
         return await search_nodes(request, self.indexes, self.query_vectors, self.rerankers, self.max_top_k, call)
+
+    async def resolve(self, request: ResolveRequest, call: Call) -> ResolveResult:
+        """Gives the nodes that names mean; never searches, and never returns text."""
+        return await resolve_nodes(request, self.indexes, call)
 
     async def expand(self, request: ExpandRequest, call: Call) -> Expansion:
         """Walks the dependency graph from seeds; never returns text."""

@@ -40,6 +40,7 @@ _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str,
 _Record: TypeAlias = dict[str, _Value]
 _SEVERAL = (
     retrieval_pb2.SearchNodesResponse
+    | retrieval_pb2.ResolveNodesResponse
     | retrieval_pb2.ExpandDependencyTreeResponse
     | retrieval_pb2.FindPathsResponse
     | retrieval_pb2.FetchNodeTextsResponse
@@ -218,6 +219,8 @@ def _of_bound(name: str, names: Names | None) -> Mapping[str, int | Sequence[str
 def _of_response(response: Message) -> Mapping[str, Sequence[Message]]:
     """The parts of an answer, by kind."""
     parts = {kind: getattr(response, kind) for kind in _KINDS if hasattr(response, kind)}
+    if isinstance(response, retrieval_pb2.ResolveNodesResponse):
+        parts["nodes"] = [node for name in response.names for node in (*name.nodes, *name.similar)]
     if isinstance(response, query_pb2.QueryResponse):
         parts["parents"] = [parent for match in response.matches for parent in match.meta.parents]
     return parts

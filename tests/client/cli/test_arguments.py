@@ -208,20 +208,10 @@ def test_the_clients_have_the_same_defaults(server: FakeServer, call: Caller, ru
     assert of_commands == of_client
 
 
-@pytest.mark.parametrize("arguments", [own for own in ALL_COMMANDS if own[0] not in ("search", "query")])
-@pytest.mark.parametrize("option", ["-r", "-b"])
-def test_several_scopes_are_refused(server: FakeServer, run: Run, arguments: tuple[str, ...], option: str) -> None:
-    refused = run(*arguments, option, "other")
-    assert (refused.code, refused.stdout, server.attempts) == (2, "", [])
-    told = " ".join(refused.stderr.replace("│", " ").split())
-    assert "'other'" in told
-    assert "give one, as a call reads one repository and branch" in told
-
-
-@pytest.mark.parametrize("action", ["search", "query"])
-def test_search_and_query_ask_several_scopes(server: FakeServer, run: Run, action: str) -> None:
+@pytest.mark.parametrize("arguments", ALL_COMMANDS, ids=lambda arguments: arguments[0])
+def test_every_command_asks_several_scopes(server: FakeServer, run: Run, arguments: tuple[str, ...]) -> None:
     """`run` adds a repository and a branch."""
-    run(action, "q")
+    run(*arguments)
     own = cast("query_pb2.QueryRequest", server.attempts[0].request).scope
     asked = [
         (("-r", "other"), [("other", own.branch), (own.repository, own.branch)]),
@@ -229,11 +219,11 @@ def test_search_and_query_ask_several_scopes(server: FakeServer, run: Run, actio
         (("-r", "team-*", "-b", "*"), [("team-*", "*"), (own.repository, own.branch)]),
     ]
     for options, expected in asked:
-        assert run(action, "q", *options).code == 0
+        assert run(*arguments, *options).code == 0
         request = cast("query_pb2.QueryRequest", server.attempts[-1].request)
         assert not request.HasField("scope")
         assert [(scope.repository, scope.branch) for scope in request.scopes] == expected
     count = len(server.attempts)
     for options in (("-r", "other", "--index", "v1"), ("-r", "other", "-r", "third", "-b", "dev")):
-        assert run(action, "q", *options).code == 2
+        assert run(*arguments, *options).code == 2
     assert len(server.attempts) == count

@@ -226,7 +226,7 @@ def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: 
 @pytest.mark.usefixtures("answers")
 def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
     found = json.loads(run("search", "vat", "--json").stdout)
-    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "name_match", "ambiguous", "scopes"}
+    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "scopes"}
     assert set(found["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location", "scope"}
     assert found["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
     graph = json.loads(run("expand", SEED, "--json").stdout)

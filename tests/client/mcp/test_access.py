@@ -66,7 +66,16 @@ def test_an_id_of_another_repository_opens_nothing(shopper: Agent, tool: str) ->
     told = shopper.call(tool, nodes=[SECRET])
     assert told.failed
     assert told.text.startswith("repository: 'vault::main' is not available")
-    assert "several repositories" in shopper.call(tool, nodes=[ORDER, SECRET]).text
+    both = shopper.call(tool, nodes=[ORDER, SECRET])
+    assert (both.failed, "is not available" in both.text) == (True, True)
+
+
+def test_ids_of_several_repositories_are_one_call(front: Front) -> None:
+    both = front.agent("shop", "vault")
+    read = both.call("read_code", nodes=[ORDER, SECRET])
+    assert [text["repository"] for text in read.structured["texts"]] == ["shop::main", "vault::main"]
+    walked = both.call("expand_graph", nodes=[SECRET, ORDER], max_nodes=2)
+    assert [node["repository"] for node in walked.structured["nodes"]] == ["vault::main", "shop::main"]
 
 
 def test_a_hidden_node_is_as_one_that_is_not_there(shopper: Agent) -> None:

@@ -89,9 +89,17 @@ def test_a_hidden_node_has_no_name(shopper: Agent) -> None:
 
 
 def test_words_may_end_a_path_and_are_told(shopper: Agent) -> None:
-    told = shopper.call("find_paths", from_nodes=["order"], to_nodes=["vat rate"])
+    told = shopper.call("find_paths", from_nodes=["order"], to_query="vat rate")
     assert told.structured["paths"]
-    assert "'vat rate' names no node; a search took it for src/tax.py:30-31" in told.structured["note"]
+    assert "A search took 'vat rate' for src/tax.py:30-31" in told.structured["note"]
+
+
+def test_a_name_that_means_nothing_is_not_searched_for(shopper: Agent) -> None:
+    told = shopper.call("find_paths", from_nodes=["order"], to_nodes=["vat rate"])
+    assert told.failed
+    assert told.text.startswith("'vat rate' names no node")
+    neither = shopper.call("find_paths", from_nodes=["order"])
+    assert (neither.failed, neither.text) == (True, "to_nodes: name a node, or give to_query")
 
 
 def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:

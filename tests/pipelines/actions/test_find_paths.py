@@ -15,7 +15,7 @@ from groundwire_client import (
 from groundwire_pipelines.actions.find_paths import ACTION
 from groundwire_pipelines.errors import StepError
 from support.query_answers import match, queried
-from support.retrieval import INDEX, FakeRetrieval, connected, found, make_runtime, make_state, run_action
+from support.retrieval import INDEX, FakeRetrieval, connected, make_runtime, make_state, run_action
 
 SETTINGS: dict[str, Any] = {
     "max_hops": 4,
@@ -66,7 +66,7 @@ def test_searches_for_both_ends_and_finds_the_paths_between_them() -> None:
 
 
 def test_a_named_end_is_not_searched_for() -> None:
-    retrieval = FakeRetrieval(queries=ends("cd"), paths=[connected("ac")], names={"the button": found("a")})
+    retrieval = FakeRetrieval(queries=ends("cd"), paths=[connected("ac")], names={"the button": ["a"]})
     state = make_state(user_question=QUESTION)
     run_action(ACTION, {}, state, make_runtime(retrieval, **SETTINGS))
     assert [call.arguments["query"] for call in retrieval.calls if call.method == "query"] == ["the table"]

@@ -25,6 +25,7 @@ from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.domain.graph.expansion import Direction, ExpandRequest
 from groundwire_server.domain.graph.paths import PathsRequest
 from groundwire_server.domain.indexes import IndexNames, IndexSummary
+from groundwire_server.domain.search.resolution import ResolveRequest
 from groundwire_server.domain.search.search import Filter, Rerank, SearchRequest, SearchType
 from groundwire_server.domain.texts.texts import FetchRequest, GraphNode, PrioritizationMode
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Rerankers
@@ -168,10 +169,23 @@ def searches(draw: st.DrawFn, caller: AccessContext) -> SearchRequest:
         query=draw(st.sampled_from(["tax", "get user secret", "id tax tax", "the", "invoice"])),
         top_k=draw(st.integers(1, 8)),
         filter=draw(filters),
-        query_vector=() if search_type in (SearchType.BM25, SearchType.NAME) else draw(st.sampled_from(VECTORS)),
+        query_vector=() if search_type is SearchType.BM25 else draw(st.sampled_from(VECTORS)),
         rrf_k=draw(st.sampled_from([1, 60])),
         rerank=rerank,
         explain=draw(st.booleans()),
+        lifecycle=draw(lifecycles),
+    )
+
+
+@st.composite
+def resolutions(draw: st.DrawFn, caller: AccessContext) -> ResolveRequest:
+    names = ids | st.sampled_from(["tax", "Tax.Rate", "src/a.cs:3", "the invoice", "secre"])
+    return ResolveRequest(
+        scope=draw(scopes),
+        access=caller,
+        names=tuple(draw(st.lists(names, min_size=1, max_size=4))),
+        max_nodes=draw(st.integers(1, 8)),
+        filter=draw(filters),
         lifecycle=draw(lifecycles),
     )
 
@@ -253,7 +267,7 @@ def serving(publish: Publish, scratch: Scratch) -> Serving:
 
 
 Answer = object
-Request = SearchRequest | ExpandRequest | PathsRequest | FetchRequest
+Request = SearchRequest | ResolveRequest | ExpandRequest | PathsRequest | FetchRequest
 
 
 def answer(call: Callable[[], Answer]) -> Answer:
@@ -277,6 +291,8 @@ def described(backend: EmbeddedBackend, scope: Scope, caller: AccessContext) -> 
 def act(engine: PlainEngine, request: Request) -> Answer:
     if isinstance(request, SearchRequest):
         return engine.search(request, never_stop)
+    if isinstance(request, ResolveRequest):
+        return engine.resolve(request, never_stop)
     if isinstance(request, ExpandRequest):
         return engine.expand(request, never_stop)
     if isinstance(request, PathsRequest):
@@ -306,6 +322,7 @@ def test_answers_equal_those_of_an_index_that_never_held_the_hidden_nodes(
     for _ in range(4):
         requests += [
             data.draw(searches(caller.access)),
+            data.draw(resolutions(caller.access)),
             data.draw(walks(caller.access)),
             data.draw(path_searches(caller.access)),
             data.draw(fetches(caller.access)),

@@ -24,6 +24,7 @@ from groundwire_server.domain.indexes import IndexNames, IndexSummary
 from groundwire_server.domain.query.query import FusionMode, QueryClass
 from groundwire_server.domain.query.query_result import AppliedParameters, QueryResult, RetrieveMeta, Routing
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
+from groundwire_server.domain.search.resolution import ResolveResult
 from groundwire_server.domain.search.search import SearchHit, SearchResult, SearchType
 from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
@@ -78,6 +79,7 @@ def engine() -> Mock:
         index="v1",
         search_type=SearchType.HYBRID,
     )
+    mock.resolve.return_value = ResolveResult((), "v1")
     mock.expand.return_value = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
     mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")

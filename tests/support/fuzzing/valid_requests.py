@@ -78,6 +78,13 @@ READS: Sequence[ValidRequest] = (
     _search(messages.SEARCH_TYPE_BM25, query="checkout latency", filter=EVERY_FILTER, explain=True),
     _search(messages.SEARCH_TYPE_HYBRID, query="refund receipt", query_vector=ORDERS, filter=METADATA_FILTER, rrf_k=9),
     ValidRequest(
+        RETRIEVAL + "ResolveNodes",
+        messages.ResolveNodesRequest(
+            scope=MAIN, access=ACCESS, names=["Billing.Charge", "src/a.cs:3", *IDS[:1]], max_nodes=9,
+            filter=EVERY_FILTER,
+        ),
+    ),
+    ValidRequest(
         RETRIEVAL + "ExpandDependencyTree",
         messages.ExpandDependencyTreeRequest(
             scope=MAIN, access=ACCESS, seed_ids=IDS[:2], max_depth=3, max_nodes=50, edge_allowlist=["*"],

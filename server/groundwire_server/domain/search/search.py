@@ -21,7 +21,6 @@ class SearchType(Enum):
     SEMANTIC = "semantic"
     BM25 = "bm25"
     HYBRID = "hybrid"
-    NAME = "name"
 
 
 class Rerank(Enum):
@@ -180,23 +179,12 @@ class Declaration:
     signature: str
 
 
-class NameMatch(Enum):
-    """How a text names a node, the surest first; see `groundwire.v1.NameMatch`."""
-
-    ID = "id"
-    PLACE = "place"
-    SYMBOL = "symbol"
-    SYMBOL_END = "symbol_end"
-    FOLDED = "folded"
-    SIGNATURE = "signature"
-
-
 @dataclass(frozen=True, slots=True)
 class SearchHit:
     """A selected node: canonical id, score (higher is better) and 1-based rank.
 
     `symbol`, `location`, `is_test` and `is_generated` are as in `Node`. `retrievers` and `matched_tokens` are filled
-    only for a search that asked to be explained, `kind` and `signature` only for a search by name.
+    only for a search that asked to be explained.
     """
 
     id: str
@@ -208,8 +196,6 @@ class SearchHit:
     is_generated: bool = False
     retrievers: tuple[RetrieverScore, ...] = ()
     matched_tokens: tuple[str, ...] = ()
-    kind: str = ""
-    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +216,6 @@ class SearchResult:
     """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact.
 
     `scopes` are the versions that answered a request for several, where `index` is "".
-    Of a search by name that found something, `name_match` is how, and `is_ambiguous` says if it names several nodes.
     """
 
     hits: tuple[SearchHit, ...]
@@ -238,6 +223,4 @@ class SearchResult:
     search_type: SearchType
     exact: bool = True
     debug: SearchDebug | None = None
-    name_match: NameMatch | None = None
-    is_ambiguous: bool = False
     scopes: tuple[Scope, ...] = ()

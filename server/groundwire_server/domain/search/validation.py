@@ -1,13 +1,17 @@
-"""The rules of filters, which every request has, and of SearchNodes (see `groundwire.v1.SearchNodesRequest`)."""
+"""The rules of filters, which every request has, of SearchNodes and of ResolveNodes (see `groundwire.v1`)."""
 
+from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.limits import (
     MAX_FILTER_CONDITIONS,
     MAX_FILTER_VALUE_LENGTH,
     MAX_FILTER_VALUES,
+    MAX_NAMES,
+    MAX_NODES_OF_A_NAME,
     MAX_QUERY_CHARS,
     MAX_RRF_K,
 )
+from groundwire_server.domain.search.resolution import ResolveRequest
 from groundwire_server.domain.search.search import (
     FILTERED_LISTS,
     Filter,
@@ -29,12 +33,25 @@ def check_search(request: SearchRequest, max_top_k: int) -> None:
         violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
     vector_suffices = request.search_type is SearchType.SEMANTIC and request.query_vector
     check_text(request.query, violations, required=not vector_suffices or request.rerank is not Rerank.NONE)
-    if request.query_vector and request.search_type in (SearchType.BM25, SearchType.NAME):
-        reading = f"has no use in a {request.search_type.name} search; drop it"
-        violations.add("query_vector", Reason.FIELDS_CONFLICT, reading)
+    if request.query_vector and request.search_type is SearchType.BM25:
+        violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use in a BM25 search; drop it")
     violations.need_direction("query_vector", request.query_vector)
     if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
+    violations.raise_any()
+
+
+def check_resolve(request: ResolveRequest) -> None:
+    """Checks names to resolve."""
+    violations = Violations()
+    check_scopes(request, violations)
+    if not request.names:
+        violations.require("names", "give at least one symbol, place or id")
+    violations.bound_count("names", request.names, MAX_NAMES)
+    for position, name in enumerate(request.names[:MAX_NAMES]):
+        violations.bound_length(f"names[{position}]", name.strip() and name, MAX_ID_LENGTH)
+    violations.bound_required("max_nodes", request.max_nodes, 1, MAX_NODES_OF_A_NAME)
+    check_filter(request.filter, violations)
     violations.raise_any()
 
 

@@ -28,6 +28,7 @@ _BY_MESSAGE: Mapping[type[Message], Mapping[str, int]] = {
         field.name: limits.MAX_FILTER_VALUES for field in scope_pb2.NodeFilter.DESCRIPTOR.fields if field.is_repeated
     },
     retrieval_pb2.SearchNodesRequest: {"query_vector": limits.MAX_VECTOR_COMPONENTS, "scopes": limits.MAX_SCOPES},
+    retrieval_pb2.ResolveNodesRequest: {"names": limits.MAX_NAMES, "scopes": limits.MAX_SCOPES},
     retrieval_pb2.ExpandDependencyTreeRequest: {
         "seed_ids": limits.MAX_SEEDS,
         "edge_allowlist": limits.MAX_EDGE_TYPES,

@@ -19,6 +19,7 @@ from groundwire_server.domain.validation import Violations
 RequestForNodes: TypeAlias = (
     retrieval_pb2.SearchNodesRequest
     | evidence_pb2.GatherEvidenceRequest
+    | retrieval_pb2.ResolveNodesRequest
     | retrieval_pb2.ExpandDependencyTreeRequest
     | retrieval_pb2.FindPathsRequest
     | retrieval_pb2.FetchNodeTextsRequest

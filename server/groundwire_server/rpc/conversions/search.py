@@ -6,7 +6,6 @@ from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
-    NameMatch,
     Rerank,
     Retriever,
     SearchDebug,
@@ -35,7 +34,6 @@ _WIRE_SEARCH_TYPES = numbers_of(SearchType, retrieval_pb2.SearchType)
 _decode_search_type = decoder_of(SearchType, retrieval_pb2.SearchType, None)
 _decode_rerank = decoder_of(Rerank, retrieval_pb2.Rerank, Rerank.NONE)
 RETRIEVERS = numbers_of(Retriever, retrieval_pb2.Retriever)
-_NAME_MATCHES = numbers_of(NameMatch, retrieval_pb2.NameMatch)
 _PATHS = numbers_of(SearchPath, retrieval_pb2.SearchPath)
 _given_fields = given_fields(SearchRequest, retrieval_pb2.SearchNodesRequest)
 _hit_fields = shared_fields(SearchHit, retrieval_pb2.SearchHit)
@@ -69,8 +67,6 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
         search_type=_WIRE_SEARCH_TYPES[result.search_type],
-        name_match=_NAME_MATCHES[result.name_match] if result.name_match else retrieval_pb2.NAME_MATCH_UNSPECIFIED,
-        ambiguous=result.is_ambiguous,
     )
     response.hits.extend(
         _fitting((_encode_hit(hit, scopes) for hit in result.hits), RESPONSE_BYTES - response.ByteSize())

@@ -24,6 +24,7 @@ from groundwire_server.rpc.conversions.expansion import decode_expand, decode_pa
 from groundwire_server.rpc.conversions.indexes import decode_index_scope, decode_listing, encode_described, encode_index
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.query_result import encode_query
+from groundwire_server.rpc.conversions.resolution import decode_resolve, encode_resolution
 from groundwire_server.rpc.conversions.scope import AdministrationRequest, ReadingRequest
 from groundwire_server.rpc.conversions.search import decode_search, encode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch, encode_fetch
@@ -80,6 +81,7 @@ def make_answers(engine: "RetrievalEngine", indexes: IndexDirectory, access: Acc
 
     return {
         "SearchNodes": reading(decode_search, engine.search, encode_search),
+        "ResolveNodes": reading(decode_resolve, engine.resolve, encode_resolution),
         "ExpandDependencyTree": reading(decode_expand, engine.expand, encode_expansion),
         "FindPaths": reading(decode_paths, engine.find_paths, encode_paths),
         "FetchNodeTexts": reading(decode_fetch, engine.fetch, encode_fetch),

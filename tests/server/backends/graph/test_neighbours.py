@@ -40,7 +40,7 @@ class Judged:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, rows: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def __call__(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
         self.count += len(rows)
         return np.ones(len(rows), dtype=np.bool_)
 

@@ -11,7 +11,6 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Location, Node
 from groundwire_server.domain.query.query_result import Match, ParentText, QueryResult
 from groundwire_server.domain.search.search import (
-    NameMatch,
     Rerank,
     Retriever,
     RetrieverScore,
@@ -146,8 +145,6 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
                 location=locations,
                 retrievers=st.lists(retriever_scores, max_size=3).map(tuple),
                 matched_tokens=name_tuples,
-                kind=names,
-                signature=names,
             ),
             max_size=3,
         ).map(tuple),
@@ -165,8 +162,6 @@ def test_hits_that_a_response_has_no_room_for_are_left_out_from_the_end() -> Non
             rrf_k=counts,
         ),
         search_type=st.sampled_from(SearchType),
-        name_match=st.none() | st.sampled_from(NameMatch),
-        is_ambiguous=st.booleans(),
     )
 )
 def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
@@ -197,12 +192,8 @@ def test_a_search_result_arrives_as_it_was_found(result: SearchResult) -> None:
             location=decoded_location(hit.location),
             is_test=hit.is_test,
             is_generated=hit.is_generated,
-            kind=hit.kind,
-            signature=hit.signature,
         )
         for hit in message.hits
     )
     used = SearchType[retrieval_pb2.SearchType.Name(message.search_type).removeprefix("SEARCH_TYPE_")]
-    match = retrieval_pb2.NameMatch.Name(message.name_match).removeprefix("NAME_MATCH_")
-    how = None if match == "UNSPECIFIED" else NameMatch[match]
-    assert SearchResult(hits, message.index, used, message.exact, debug, how, message.ambiguous) == result
+    assert SearchResult(hits, message.index, used, message.exact, debug) == result

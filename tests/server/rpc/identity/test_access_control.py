@@ -71,6 +71,7 @@ def scoped_calls(
     fields: dict[str, Any] = {"scope": scope, "access": access}
     calls: list[tuple[Callable[..., Awaitable[object]], object]] = [
         (retrieval.SearchNodes, retrieval_pb2.SearchNodesRequest(**fields)),
+        (retrieval.ResolveNodes, retrieval_pb2.ResolveNodesRequest(**fields)),
         (retrieval.ExpandDependencyTree, retrieval_pb2.ExpandDependencyTreeRequest(**fields)),
         (retrieval.FindPaths, retrieval_pb2.FindPathsRequest(**fields)),
         (retrieval.FetchNodeTexts, retrieval_pb2.FetchNodeTextsRequest(**fields)),

@@ -23,6 +23,7 @@ from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.rpc.conversions.expansion import encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.indexes import encode_index
 from groundwire_server.rpc.conversions.query_result import encode_query
+from groundwire_server.rpc.conversions.resolution import encode_resolution
 from groundwire_server.rpc.conversions.search import encode_search
 from groundwire_server.rpc.conversions.texts import encode_fetch
 
@@ -43,16 +44,18 @@ async def test_an_action_asks_the_engine_once_with_the_callers_access(
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         found = await stub.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access))
+        named = await stub.ResolveNodes(retrieval_pb2.ResolveNodesRequest(scope=SCOPE, access=access))
         walked = await stub.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access))
         connected = await stub.FindPaths(retrieval_pb2.FindPathsRequest(scope=SCOPE, access=access))
         fetched = await stub.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access))
         asked = await query_pb2_grpc.QueryServiceStub(channel).Query(query_pb2.QueryRequest(scope=SCOPE, access=access))
     assert found == encode_search(engine.search.return_value)
+    assert named == encode_resolution(engine.resolve.return_value)
     assert walked == encode_expansion(engine.expand.return_value)
     assert connected == encode_paths(engine.find_paths.return_value)
     assert fetched == encode_fetch(engine.fetch.return_value)
     assert asked == encode_query(engine.query.return_value)
-    for action in (engine.search, engine.expand, engine.find_paths, engine.fetch, engine.query):
+    for action in (engine.search, engine.resolve, engine.expand, engine.find_paths, engine.fetch, engine.query):
         action.assert_called_once_with(ANY, ANY)
         request = action.call_args.args[0]
         assert (request.scope, request.access) == (Scope("shop", "main", "v1"), held)
@@ -68,6 +71,7 @@ async def test_every_method_with_an_access_context_checks_it_before_anything_els
         index = index_pb2_grpc.IndexServiceStub(channel)
         for call in (
             retrieval.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=SCOPE, access=access)),
+            retrieval.ResolveNodes(retrieval_pb2.ResolveNodesRequest(scope=SCOPE, access=access)),
             retrieval.ExpandDependencyTree(retrieval_pb2.ExpandDependencyTreeRequest(scope=SCOPE, access=access)),
             retrieval.FindPaths(retrieval_pb2.FindPathsRequest(scope=SCOPE, access=access)),
             retrieval.FetchNodeTexts(retrieval_pb2.FetchNodeTextsRequest(scope=SCOPE, access=access)),
