@@ -12,13 +12,14 @@ INSTALLED := $(VENV)/.installed
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help install demo test test-slow toolchains lint types mypy pyright format reference docs stubs clean
+.PHONY: help install demo test test-slow test-busy toolchains lint types mypy pyright format reference docs stubs clean
 
 help:
 	@echo "make demo       index real code, serve it, ask a question, print the evidence"
 	@echo "make test       linters, and all tests but the slow ones"
 	@echo "make test-slow  the slow tests: the wheel in a clean environment, crashes, Envoy, load; type checkers included"
 	@echo "make toolchains what slow tests need besides Python packages; as root on Debian"
+	@echo "make test-busy  tests, RUNS times (10), beside BUSY (6) processes that only keep the processors busy"
 	@echo "make lint       linters alone"
 	@echo "make types      type checkers alone"
 	@echo "make format     sort imports and format the code"
@@ -64,6 +65,13 @@ test-slow: types $(BIN)/helm
 	$(PYTEST) $(call where,mark\.slow|milvus|new_storage) -m "slow and not alone" \
 	    --dist loadfile --no-loadscope-reorder --numprocesses $(PROCESSES)
 	$(PYTEST) $(call where,mark\.alone) -m alone
+
+# No test may depend on how fast the machine is. Another target than `test` is run by `make test-busy TESTS=test-slow`.
+RUNS ?= 10
+BUSY ?= 6
+TESTS ?= test
+test-busy: $(INSTALLED)
+	$(BIN)/python tests/run_busy.py --runs $(RUNS) --busy $(BUSY) -- $(MAKE) --no-print-directory $(TESTS)
 
 # Node with npm is needed as well. Prometheus is not installed, which would start it: only its checker is taken out.
 toolchains:

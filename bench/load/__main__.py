@@ -22,14 +22,7 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.1)
 CALLERS = (1, 8, 32)
 STREAMS = (1, 8)
 SIZES = (5_000, 20_000)
-
-_BUILD = """
-import sys
-from pathlib import Path
-from bench.speed.index import ensure_index
-from bench.speed.synthesis import Shape, write_corpus
-print(ensure_index(write_corpus(Path(sys.argv[1]), Shape(int(sys.argv[2])))))
-"""
+_BUILD = Path(__file__).with_name("build_corpus.py")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
@@ -96,8 +89,9 @@ def running_servers(other: Path | None, nodes: int, out: Path) -> Iterator[dict[
         servers = {}
         for name, tree in trees(other).items():
             folder = out / f"corpus-{nodes}-{name.replace(' ', '-')}"
-            # -P: not the modules of the current folder, which is this tree.
-            data = Path(run([sys.executable, "-P", "-c", _BUILD, folder.resolve(), str(nodes)], tree).splitlines()[-1])
+            # -P: not the modules beside the program, which are those of this tree.
+            build: list[str | Path] = [sys.executable, "-P", "-W", "error", _BUILD, folder.resolve(), str(nodes)]
+            data = Path(run(build, tree).splitlines()[-1])
             command = ["env", f"PYTHONPATH={python_path(tree)}", *serve_command(data)]
             servers[name] = stack.enter_context(running(command, folder / "server.log"))
         yield servers

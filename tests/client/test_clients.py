@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, cast
@@ -31,6 +29,7 @@ from groundwire_client import (
     ids,
     pinned,
 )
+from support import programs
 
 if TYPE_CHECKING:
     from client.conftest import Caller, FakeServer
@@ -310,8 +309,6 @@ def test_values_have_the_names_of_the_contract() -> None:
 
 
 def test_the_library_needs_neither_the_server_nor_the_command_line() -> None:
-    program = "import sys, groundwire_client; print(*sorted(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"groundwire_server", "typer", "rich"} & set(loaded)
-    assert "groundwire_client" in loaded
+    named = "groundwire_client groundwire_server typer rich"
+    assert programs.loaded("groundwire_client", named) == ["groundwire_client"]
     assert set(groundwire_client.__all__) <= set(vars(groundwire_client))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import grpc
@@ -26,6 +24,7 @@ from groundwire_client import (
     SkipReason,
 )
 from groundwire_ingest.records import StatedAccess
+from support import programs
 from support.builds import V1, build, node
 from support.program import Server
 from support.tools import ROOT
@@ -45,17 +44,9 @@ pytestmark = pytest.mark.slow
 SCOPE = IndexScope(repository="shop", branch="main")
 BILLING = AccessContext(acl_tags_any=["billing"])
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
 # A socket is allowed to ask for nothing but pairs of this process, as an event loop does.
-OFFLINE = """
-import sys
-def refuse(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        raise SystemExit(f"{event}: {arguments}")
-sys.addaudithook(refuse)
-import groundwire_client.langchain, groundwire_client.llama_index
-"""
-
-
 class Found(NamedTuple):
     """A text as a framework gets it; LangChain has scores in the metadata alone."""
 
@@ -341,5 +332,5 @@ def test_the_examples_of_the_page_run(
 
 
 def test_the_frameworks_are_imported_without_a_network() -> None:
-    done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False)
+    done = programs.run("import_offline")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -124,7 +124,7 @@ def is_clear(made: Sequence[Pair]) -> bool:
 def test_ten_times_overload(server: Server) -> None:
     plan = Plan(server.address, "/groundwire.v1.QueryService/Query", queries(), seconds=2, callers=8)
     load(plan)
-    usual, usual_cost = priced(server, replace(plan, seconds=4, callers=1))
+    _, usual_cost = priced(server, replace(plan, seconds=4, callers=1))
     with HealthWatch(server) as health:
         made = list(pairs(server, plan))
         memory = resident_mib(server)

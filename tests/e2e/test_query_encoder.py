@@ -1,7 +1,5 @@
 """Servers over converted models start without torch, and over the same data give the same bytes."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copytree
@@ -9,6 +7,7 @@ from shutil import copytree
 import pytest
 
 from groundwire_client import GroundwireClient, IndexScope, SearchType
+from support import programs
 from support.program import Server, run_ok, write_jsonl
 
 pytestmark = pytest.mark.slow
@@ -16,20 +15,6 @@ pytestmark = pytest.mark.slow
 SCOPE = IndexScope(repository="shop", branch="main")
 TEXTS = ["load a user by id", "pay an invoice", "draw a red circle", "parse the date of an order", "open a socket"]
 QUERIES = [f"{verb} {thing}" for verb in ("find", "who pays", "how to draw") for thing in ("users", "bills", "circles")]
-
-COMPOSED = """
-import sys
-from pathlib import Path
-from groundwire_server.config import Settings
-from groundwire_server.domain.access.access import AccessContext
-from groundwire_index.scope import Scope
-from groundwire_server.rpc.serving.compose import compose
-engine, backend = compose(Settings(data=Path(sys.argv[1])))
-snapshot = backend.open(Scope("shop", "main", ""), AccessContext())
-space = snapshot.view.index.manifest.vector_space
-engine.query_vectors.vector("find a user", (), AccessContext(), space, snapshot.index, lambda: None)
-print(sorted(name for name in ("torch", "transformers", "sentence_transformers", "onnx") if name in sys.modules))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +36,7 @@ def answers(client: GroundwireClient) -> list[object]:
 
 
 def test_a_server_over_converted_models_loads_no_torch(data: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", COMPOSED, str(data)], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.stdout == "[]\n", done.stderr
+    assert programs.output("embed_query", data) == "[]\n"
 
 
 def test_two_servers_give_the_same_bytes_under_load(data: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from project.tools import ROOT, run_tool
+from support import programs
 
 pytestmark = pytest.mark.slow
 
@@ -22,13 +23,6 @@ PACKAGES = {
     "groundwire_pipelines",
     "groundwire_server",
 }
-IMPORTS = """
-import groundwire.v1.retrieval_pb2_grpc
-import groundwire_client
-import groundwire_pipelines
-import importlib.util
-assert importlib.util.find_spec("numpy") is None, "a bare install brings the server's libraries"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +88,7 @@ def test_wheel_brings_licence_and_notice(names: list[str]) -> None:
 
 
 def test_bare_install_imports_contract_client_and_pipelines(bare_bin: Path) -> None:
-    _run(bare_bin / "python", "-I", "-c", IMPORTS)
+    _run(bare_bin / "python", "-I", "-W", "error", str(programs.program("bare_imports")))
 
 
 def test_bare_install_has_the_command_line(bare_bin: Path) -> None:

@@ -1,4 +1,13 @@
-"""Waiting for what must come to hold. How long that takes is the machine's affair, so only a failure waits so long."""
+"""Waiting for what must come to hold. How long that takes is the machine's affair, so only a failure waits for long.
+
+No test depends on how fast the machine is. A test
+
+- waits for a condition, here or by an event, with a bound of minutes;
+- counts, or compares an order, instead of taking the time: what a server is at is in `GroundwireServer.load` and in
+  its metrics (`support.vitals.await_shown`);
+- moves a clock of its own on (`support.clocks`);
+- gives a server other time limits: hours where the test is not about them (`constants` of `support.program.Server`).
+"""
 
 import asyncio
 import time

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support import programs
 from support.openai_server import Reply, scripted_server
 from support.run_command import run
 from support.terminal import screen
@@ -84,21 +85,10 @@ def on_a_terminal(arguments: list[str], environment: dict[str, str]) -> list[str
 
     Nothing that was told in between, and is not to be seen any more, may hold a secret either.
     """
-    program = f"""
-import typer
-from groundwire_pipelines.cli import register
-app = typer.Typer()
-register(app)
-for _ in range({len(ON_A_TERMINAL)}):
-    app({arguments!r}, standalone_mode=False)
-    print("=====", flush=True)
-"""
     leader, follower = pty.openpty()
-    path = os.pathsep.join(sys.path)
-    variables = {**os.environ, **environment, "TERM": "xterm", "COLUMNS": "250", "PYTHONPATH": path}
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=follower, stdout=follower, stderr=follower, env=variables
-    ) as process:
+    variables = programs.variables(**environment, TERM="xterm", COLUMNS="250")
+    command = programs.command("run_repeatedly", len(ON_A_TERMINAL), *arguments)
+    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, env=variables) as process:
         os.close(follower)
         told = b"".join(iter(lambda: read_if_open(leader), b"")).decode()
     os.close(leader)

@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +6,7 @@ from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import Origin
 from groundwire_pipelines.definition.search_path import LIBRARY
 from groundwire_pipelines.errors import DefinitionError
+from support import programs
 
 LIBRARY_FILES = sorted(path.stem for path in LIBRARY.glob("*.yaml"))
 
@@ -45,23 +43,5 @@ def test_prompts_are_looked_for_beside_each_file_of_the_chain(tmp_path: Path) ->
 def test_loading_is_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
     child = tmp_path / "child.yaml"
     child.write_text("pipeline: {name: child, extends: evidence, settings: {topk: 1, repo: x}, steps: [{id: 'a b'}]}\n")
-    program = (
-        "from groundwire_pipelines.definition.loading import load_pipeline\n"
-        "from groundwire_pipelines.errors import DefinitionError\n"
-        "print(load_pipeline('evidence'))\n"
-        "try:\n"
-        f"    load_pipeline({str(child)!r})\n"
-        "except DefinitionError as error:\n"
-        "    print(error)\n"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-        ).stdout
-        for seed in ("1", "2")
-    }
+    outputs = {programs.output("load_pipelines", child, PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(outputs) == 1

@@ -1,9 +1,7 @@
 import asyncio
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +10,8 @@ import pytest
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
 from groundwire_pipelines.runtime import StoredHistory, Turn
+from support import programs
+from support.patience import PATIENCE_SECONDS
 
 
 def turn(name: str) -> Turn:
@@ -171,27 +171,9 @@ def test_concurrent_summaries_are_saved_once(history: SqliteHistory) -> None:
     assert loaded(history).summary_version == 1
 
 
-WRITER = """
-import asyncio, sys
-from contextlib import closing
-from pathlib import Path
-from groundwire_pipelines.history.sqlite import Session, SqliteHistory, Transcript
-from groundwire_pipelines.runtime import Turn
-
-async def write():
-    history = SqliteHistory(Path(sys.argv[1]))
-    for number in range(int(sys.argv[3])):
-        await history.append("ann", sys.argv[2], Turn(str(number), "", "", ""))
-        print(number, flush=True)
-
-asyncio.run(write())
-"""
-
-
 def writer(path: Path, session: str, turns: int) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", WRITER, str(path), session, str(turns)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    command = programs.command("append_turns", path, session, turns)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=programs.variables())
 
 
 def questions(path: Path, session: str) -> list[str]:
@@ -217,7 +199,7 @@ def test_processes_that_start_together_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     processes = [writer(path, session, 5) for session in "abc"]
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_SECONDS)
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert [questions(path, session) for session in "abc"] == [list("01234")] * 3
 

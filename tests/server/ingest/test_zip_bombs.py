@@ -3,8 +3,6 @@
 import io
 import json
 import struct
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,35 +12,18 @@ import pytest
 from groundwire_ingest.archive_files import MAX_MEMBER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, ArchiveFiles
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
 from groundwire_ingest.errors import IngestError
+from support import programs
 
 CHUNKS = "regular_code_bundle/chunks.json"
 MEGABYTE = 1_000_000
 
-# The peak of a process that has imported what reads, and of the same one after it has read.
-READING = """
-import resource, sys
-from pathlib import Path
-from groundwire_ingest.errors import IngestError
-from groundwire_ingest.recognise import recognise
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-before = peak()
-try:
-    count = sum(1 for _ in recognise(Path(sys.argv[1])).read())
-except IngestError as error:
-    print(error, file=sys.stderr)
-    count = -1
-print(count, peak() - before)
-"""
-
-
-def read_in_a_process(path: Path) -> tuple[int, int, str]:
-    """How many records a process read (-1 when it refused), by how many megabytes it grew, and why it refused."""
-    ended = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
-    count, grown = map(int, ended.stdout.split())
-    return count, grown, ended.stderr
+def read_in_a_process(path: Path, what: str = "records") -> tuple[int, int, str]:
+    """How much of that a process read (-1 when it refused), by how many megabytes it grew, and why it refused."""
+    done = programs.run("read_archive", what, path)
+    assert done.returncode == 0, done.stderr
+    count, grown = map(int, done.stdout.split())
+    return count, grown, done.stderr
 
 
 def deflated(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -195,16 +176,6 @@ def test_a_list_of_millions_of_files_is_refused_unread(tmp_path: Path) -> None:
     locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, locator_at, 1)
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
     path.write_bytes(directory + end64 + locator + end)
-    ended = subprocess.run(
-        [sys.executable, "-c", READING.replace("recognise(Path(sys.argv[1])).read()", OPENING), str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "lists its files in 47000000 bytes; at most 16777216 are read of a zip's list" in ended.stderr
-    assert int(ended.stdout.split()[1]) < 20
-
-
-OPENING = (
-    "__import__('groundwire_ingest.bundle.bundle_files', fromlist=['x']).open_bundle_files(Path(sys.argv[1])).names"
-)
+    read, grown, why = read_in_a_process(path, "names")
+    assert "lists its files in 47000000 bytes; at most 16777216 are read of a zip's list" in why
+    assert (read, grown < 20) == (-1, True)

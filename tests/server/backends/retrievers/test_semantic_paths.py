@@ -3,9 +3,6 @@
 The definition is computed here anew, over the visible rows alone, so hidden rows have no say in it.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -35,6 +32,7 @@ from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.query.query import HybridParameters, QueryRequest
 from groundwire_server.domain.search.search import Retriever, SearchPath, SearchRequest, SearchType
 from groundwire_server.query_embedding.query_vectors import unit_vector
+from support import programs
 from support.calls import never_stop
 from support.codes import sign_estimates
 from support.engines import engine_over
@@ -183,33 +181,6 @@ def test_every_instruction_set_gives_the_same_bytes(
     assert len(answers) == 1
 
 
-PRINT_DIGEST = """
-import hashlib, sys
-from pathlib import Path
-import faiss
-import numpy as np
-from groundwire_index.vectors.vector_file import VectorFile
-from groundwire_index.vectors.vector_file import VectorTable
-from groundwire_server.backends.embedded.retrievers import semantic
-
-rng, folder = np.random.default_rng(1), Path(sys.argv[1])
-rows = rng.integers(-99, 100, (3_000, 384)) / 1_600
-with VectorFile(folder, *rows.shape) as file:
-    file.put(np.arange(len(rows)), rows.astype(np.float32))
-digest = hashlib.sha256()
-for path in sorted(folder.iterdir()):
-    digest.update(path.read_bytes())
-table = VectorTable(folder, *rows.shape)
-for exact_rows in (0, 3_000):
-    limits = semantic.PathLimits(0, exact_rows, semantic.MEASURED.bands)
-    for query in rng.integers(-99, 100, (20, 384)) / 1_120:
-        unit, allowed = query / np.sqrt(np.square(query).sum()), rng.random(3_000) < 0.5
-        found = semantic.rank_by_similarity(table, unit, allowed, 50, limits)
-        digest.update(found.hits.rows.tobytes() + found.hits.scores.tobytes())
-print(faiss.SIMDConfig.get_level_name(), digest.hexdigest())
-"""
-
-
 def test_processors_of_other_instruction_sets_make_the_same_files_and_give_the_same_bytes(tmp_path: Path) -> None:
     """Those of numpy and of its linear algebra too, which are chosen when they are loaded."""
     features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
@@ -222,11 +193,7 @@ def test_processors_of_other_instruction_sets_make_the_same_files_and_give_the_s
     for threads, variables in (("1", {}), ("2", least)):
         folder = tmp_path / threads
         folder.mkdir()
-        path = os.pathsep.join(sys.path)
-        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": threads, **variables}
-        command = [sys.executable, "-c", PRINT_DIGEST, str(folder)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        level, digest = done.stdout.split()
+        level, digest = programs.output("search_digest", folder, OMP_NUM_THREADS=threads, **variables).split()
         digests[level] = digest
     assert "NONE" in digests
     assert len({*digests.values()}) == 1

@@ -1,8 +1,6 @@
 """What the store promises, over a server that runs."""
 
 import os
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +19,7 @@ from groundwire_index.milvus.facts import fact_rows
 from groundwire_index.milvus.packing import packed_sparse
 from groundwire_index.milvus.schema import FACTS_SCHEMA, CollectionSchema, Field, FieldKind
 from groundwire_index.milvus.store import MilvusStore
+from support import programs
 from support.milvus_server import MilvusServer, milvus_server
 
 SCHEMA = CollectionSchema(
@@ -198,16 +197,7 @@ def test_loading_pymilvus_changes_neither_the_environment_nor_the_log(
 
 
 def test_pymilvus_is_loaded_only_when_milvus_is_asked() -> None:
-    modules = ("groundwire_index.milvus.catalogue", "groundwire_server.config", "groundwire_index.milvus.storage")
-    program = (
-        f"import sys, {', '.join(modules)}\n"
-        "print(sorted({'pymilvus', 'pandas'} & set(sys.modules)))\n"
-        "sys.modules['pymilvus'] = None\n"
-        "from groundwire_server.cli import main\n"
-        "sys.argv = ['groundwire', 'indexes', '--backend', 'milvus', '--milvus-uri', 'http://127.0.0.1:1']\n"
-        "main()"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    ended = programs.run("milvus_missing")
     assert (ended.returncode, ended.stdout) == (2, "[]\n")
     assert ended.stderr == 'error: pymilvus is not installed; pip install "groundwire[server,milvus]"\n'
 

@@ -1,9 +1,6 @@
 """The BM25 tokeniser: its rules by example, and what must hold of any text."""
 
-import os
 import random
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,6 +9,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH, STOP_WORDS
+from support import programs
 from support.steps import within_steps
 
 WORDS = st.text(alphabet="abcdefgxyz", min_size=2, max_size=8).filter(lambda word: word not in STOP_WORDS)
@@ -108,21 +106,10 @@ def test_threads_agree_on_new_words() -> None:
 
 
 def test_the_hash_seed_changes_nothing() -> None:
-    program = (
-        "from groundwire_index.text.code_tokenizer import *\n"
-        "print(TOKENIZER_FINGERPRINT, tokenize('parseURLsNow of the get_user_by_id running C0001 ÉcoleNormale'))"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-X", "utf8", "-c", program],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    text = "parseURLsNow of the get_user_by_id running C0001 ÉcoleNormale"
+    outputs = {programs.output("tokens", "code", text, options="-X utf8", PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(outputs) == 1
-    assert TOKENIZER_FINGERPRINT.encode() in outputs.pop()
+    assert TOKENIZER_FINGERPRINT in outputs.pop()
 
 
 def test_a_large_text_of_which_no_name_repeats_costs_a_few_steps_a_character() -> None:

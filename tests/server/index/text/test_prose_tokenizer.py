@@ -1,9 +1,5 @@
 """The prose tokeniser: its rules by example, and what must hold of any text."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +7,7 @@ from hypothesis import strategies as st
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT, tokenize
 from groundwire_index.text.identifiers import MAX_IDENTIFIER_LENGTH, MAX_TOKEN_LENGTH, STOP_WORDS
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT, stems, tokenize_prose
+from support import programs
 
 
 @pytest.mark.parametrize(
@@ -76,17 +73,6 @@ def test_the_two_tokenisers_have_fingerprints_of_their_own() -> None:
 
 
 def test_the_hash_seed_changes_nothing() -> None:
-    program = (
-        "from groundwire_index.text.prose_tokenizer import *\n"
-        "print(PROSE_TOKENIZER_FINGERPRINT, tokenize_prose('parseURLsNow of running C0001 ÉcoleNormale'))"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-X", "utf8", "-c", program],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    text = "parseURLsNow of running C0001 ÉcoleNormale"
+    outputs = {programs.output("tokens", "prose", text, options="-X utf8", PYTHONHASHSEED=seed) for seed in ("1", "2")}
     assert len(outputs) == 1

@@ -1,9 +1,8 @@
 """The embedding cache: what is put is found again, in whole transactions, from several processes."""
 
-import os
 import sqlite3
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groundwire_ingest.embedding.cache import EmbeddingCache, EmbeddingCacheError
+from support import programs
 
 ONE = np.array([0.6, 0.8], dtype=np.float32)
 TWO = np.array([1.0, 0.0], dtype=np.float32)
@@ -112,30 +112,11 @@ def test_an_unreachable_path_is_refused(tmp_path: Path) -> None:
         EmbeddingCache(tmp_path)
 
 
-WRITER = """
-import sys
-from pathlib import Path
-import numpy as np
-from groundwire_ingest.embedding.cache import EmbeddingCache
-with EmbeddingCache(Path(sys.argv[1])) as cache:
-    for step in range(40):
-        hashes = [f"{sys.argv[2]}-{step}-{number}" for number in range(5)] + [f"shared-{step}"]
-        cache.put_many("model", {name: np.full(3, step, dtype=np.float32) for name in hashes})
-        assert len(cache.get_many("model", hashes)) == 6
-"""
-
-
 def test_processes_share_a_file(tmp_path: Path) -> None:
     path = tmp_path / "cache"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(number)], env=environment, stderr=subprocess.PIPE
-        )
-        for number in range(4)
-    ]
-    errors = [writer.communicate(timeout=60)[1] for writer in writers]
-    assert [writer.returncode for writer in writers] == [0] * 4, errors
+    with ThreadPoolExecutor(4) as pool:
+        writers = list(pool.map(partial(programs.run, "write_cache", path), range(4)))
+    assert [writer.returncode for writer in writers] == [0] * 4, [writer.stderr for writer in writers]
     with EmbeddingCache(path) as cache:
         expected = [f"{process}-{step}-{number}" for process in range(4) for step in range(40) for number in range(5)]
         assert len(cache.get_many("model", expected)) == len(expected)

@@ -1,6 +1,5 @@
 """The packaged models, read without torch, are what sentence-transformers makes of the same files."""
 
-import subprocess
 import sys
 from typing import cast
 
@@ -21,6 +20,7 @@ from groundwire_ingest.embedding.packaged_model import (
     packaged_folder,
     read_adapter,
 )
+from support import programs
 
 TEXTS = ["getUserById", "x", "where is the user loaded from the database", "ünïcödé 日本語", "long words " * 300]
 
@@ -68,13 +68,7 @@ def test_a_query_is_embedded_as_a_text_is() -> None:
 
 
 def test_building_with_a_packaged_model_loads_no_torch() -> None:
-    script = (
-        "import sys; from groundwire_ingest.embedding.index_texts import load_embedder; "
-        f"load_embedder({DEFAULT_MODEL!r}).embed_texts(['a']); "
-        "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
-    assert done.stdout == "[]\n", done.stderr
+    assert programs.output("embed_packaged", DEFAULT_MODEL) == "[]\n"
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,6 @@
 """A whole tree read as a source: every kind of file at once."""
 
 import hashlib
-import os
-import subprocess
-import sys
 import sysconfig
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +15,7 @@ from groundwire_ingest.tree.model import SourceFile
 from groundwire_ingest.tree.read_before import ReadBefore
 from groundwire_ingest.tree.source import TreeSource
 from groundwire_ingest.tree.walk import ListedFile, Listing, list_tree
+from support import programs
 from support.swaps import SWAPS, Swap
 
 TreeMaker = Callable[[Mapping[str, str | bytes]], Path]
@@ -125,15 +123,6 @@ def test_code_comes_after_all_other_files_and_edges_last_and_sorted(make_tree: T
     assert places == sorted(places)
 
 
-_DIGEST = """
-import hashlib, sys
-from pathlib import Path
-from typing import Any
-from groundwire_ingest.tree.source import TreeSource
-print(hashlib.sha256(repr(list(TreeSource(Path(sys.argv[1])).read())).encode()).hexdigest())
-"""
-
-
 def test_a_file_that_no_parser_can_read_within_its_limits_is_skipped_and_the_others_are_indexed(
     make_tree: TreeMaker,
 ) -> None:
@@ -168,10 +157,7 @@ def test_the_same_tree_reads_the_same_whatever_the_hash_seed(make_tree: TreeMake
     root = make_tree(SHOP)
     here = hashlib.sha256(repr(read(root)).encode()).hexdigest()
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [sys.executable, "-c", _DIGEST, str(root)]
-        printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-        assert printed.strip() == here
+        assert programs.output("tree_digest", root, PYTHONHASHSEED=seed).strip() == here
 
 
 def test_description_names_the_folder(make_tree: TreeMaker) -> None:

@@ -1,10 +1,8 @@
 """`serve` as a process: ready, signals, exit codes, and what stands on stderr."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -13,54 +11,16 @@ import grpc
 import pytest
 
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
-
-SCRIPT = """
-import asyncio, sys, time
-from unittest.mock import Mock
-from groundwire_server.config import Settings
-from groundwire_server.domain.search.search import SearchResult, SearchType
-from groundwire_server.rpc.serving import serve
-from groundwire_server.rpc.telemetry.logs import configure_logging
-
-async def search(request, call):
-    return await call.compute(lambda: found(request, call.checkpoint))
-
-def found(request, checkpoint):
-    if request.query == "defect":
-        raise ZeroDivisionError("broken")
-    print("searching", flush=True)
-    end = time.monotonic() + {"slow": 1, "endless": 30}[request.query]
-    while time.monotonic() < end:
-        checkpoint()
-        time.sleep(0.005)
-    return SearchResult((), "v1", SearchType.BM25)
-
-def serve_mocks(settings, announce):
-    def announce_twice(server):
-        announce(server)
-        print(server.address, flush=True)
-        if "grpc-ends" in sys.argv:
-            asyncio.get_running_loop().create_task(server._server.stop(None))
-
-    configure_logging(settings.log_format, settings.log_level)
-    return serve.serve_engine(settings, Mock(search=search), Mock(), announce_twice)
-
-serve.serve_indexes = serve_mocks
-sys.exit(serve.serve(Settings.model_validate_json(sys.argv[1])))
-"""
+from support import programs
+from support.patience import PATIENCE_SECONDS
 
 Start: TypeAlias = Callable[..., tuple[subprocess.Popen[str], str]]
 
 
-def python(*arguments: str) -> subprocess.Popen[str]:
-    """A process of this interpreter that finds the same packages."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+def started(*command: str) -> subprocess.Popen[str]:
+    """A process whose streams are pipes."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=programs.variables())
 
 
 @pytest.fixture
@@ -70,7 +30,7 @@ def start() -> Iterator[Start]:
 
     def run(*words: str, **settings: object) -> tuple[subprocess.Popen[str], str]:
         values = json.dumps({"listen": "127.0.0.1:0", "drain_pause_seconds": 0.3, **settings})
-        process = python("-W", "error", "-c", SCRIPT, values, *words)
+        process = started(*programs.command("serve_mocks", values, *words))
         processes.append(process)
         assert process.stdout is not None
         return process, process.stdout.readline().strip()
@@ -88,7 +48,7 @@ def stub_of(address: str) -> retrieval_pb2_grpc.RetrievalServiceStub:
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     """The exit code and stderr of a process that ends by itself."""
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, errors
 
 
@@ -101,11 +61,18 @@ def test_a_signal_drains_and_loses_no_call(
     under_way = stub_of(address).SearchNodes.future(search_request)
     assert process.stdout is not None
     assert process.stdout.readline() == "searching\n"
+    assert process.stderr is not None
+    lines = [json.loads(process.stderr.readline())]
     process.send_signal(number)
-    assert under_way.result(timeout=20).index == "v1"
+    lines.append(json.loads(process.stderr.readline()))
+    assert not under_way.done()
+    assert process.stdin is not None
+    process.stdin.write("go on\n")
+    process.stdin.flush()
+    assert under_way.result(timeout=PATIENCE_SECONDS).index == "v1"
     code, errors = ended(process)
     assert code == 0
-    lines = [json.loads(line) for line in errors.splitlines()]
+    lines += map(json.loads, errors.splitlines())
     assert [line["event"] for line in lines] == ["listening", "draining", "call", "stopped"]
     assert lines[0]["address"] == address
     assert lines[1]["signal"] == number.name
@@ -174,15 +141,8 @@ def test_a_server_that_cannot_start_says_why_in_one_line(start: Start) -> None:
 
 
 def test_a_server_without_its_data_says_so_in_its_last_line(tmp_path: Path) -> None:
-    script = """
-import sys
-from pathlib import Path
-from groundwire_server.config import Settings
-from groundwire_server.rpc.serving.serve import serve
-sys.exit(serve(Settings(data=Path(sys.argv[1]))))
-"""
     absent = tmp_path / "absent"
-    code, errors = ended(python("-c", script, str(absent)))
+    code, errors = ended(started(*programs.command("serve_data", absent)))
     *steps, problem = errors.splitlines()
     assert [json.loads(step)["event"] for step in steps] == ["loading libraries", "loading models"]
     assert code == 2

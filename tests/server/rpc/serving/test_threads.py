@@ -1,12 +1,12 @@
 """Native libraries get one thread a call, before any of them is loaded; the event loop gets its turn soon."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from groundwire_server.rpc.serving.threads import bound_native_threads, keep_event_loop_prompt
+from support import programs
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 
@@ -39,10 +39,5 @@ def test_the_event_loop_waits_half_a_millisecond_for_a_thread_at_work() -> None:
 
 
 def test_the_server_modules_load_no_numeric_library() -> None:
-    script = (
-        "import sys; import groundwire_server.rpc.serving.threads, groundwire_server.rpc.supervision.worker; "
-        "print(sorted({'numpy', 'faiss', 'torch', 'rustworkx'} & set(sys.modules)))"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    output = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert output.stdout == "[]\n"
+    modules = "groundwire_server.rpc.serving.threads groundwire_server.rpc.supervision.worker"
+    assert programs.loaded(modules, "numpy faiss torch rustworkx") == []

@@ -5,7 +5,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,17 +20,8 @@ from groundwire_server.rpc.supervision.supervisor import (
     YOUNG_SECONDS,
     RestartDelay,
 )
-
-HOST = """
-import sys
-from pathlib import Path
-from groundwire_server.config import Settings
-from groundwire_server.rpc.supervision.supervisor import supervise
-loaded = {"grpc", "numpy", "faiss", "torch"} & set(sys.modules)
-assert not loaded, loaded
-settings = Settings(data=Path(sys.argv[1]), workers=2, listen="127.0.0.1:0", embedders=("a,b", "c"))
-sys.exit(supervise(settings, "support.stand_in_worker", stop_seconds=0.5))
-"""
+from support import programs
+from support.patience import PATIENCE_SECONDS
 
 
 class Supervised:
@@ -41,10 +31,7 @@ class Supervised:
         (data / "orders.json").write_text(json.dumps(orders))
         self.data = data
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", HOST, str(data)],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            programs.command("supervisor_host", data), stderr=subprocess.PIPE, text=True, env=programs.variables()
         )
         self._lines: queue.Queue[str] = queue.Queue()
         self._reader = threading.Thread(target=self._read)
@@ -53,7 +40,7 @@ class Supervised:
     def next(self, event: str) -> dict[str, Any]:
         """The next line of that event; those between are dropped."""
         while True:
-            line: dict[str, Any] = json.loads(self._lines.get(timeout=20))
+            line: dict[str, Any] = json.loads(self._lines.get(timeout=PATIENCE_SECONDS))
             if line["event"] == event:
                 return line
 
@@ -63,7 +50,7 @@ class Supervised:
 
     def ended(self) -> tuple[int, list[str]]:
         """The exit code, and the lines that nobody has read."""
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=PATIENCE_SECONDS)
         self._reader.join()
         return code, [self._lines.get() for _ in range(self._lines.qsize())]
 
@@ -193,15 +180,7 @@ def test_a_second_signal_ends_workers_that_take_no_notice(run: Any) -> None:
 
 
 def test_a_system_that_does_not_spread_connections_is_refused() -> None:
-    script = """
-import sys
-from groundwire_server.config import Settings
-from groundwire_server.rpc.supervision.supervisor import supervise
-sys.platform = "darwin"
-sys.exit(supervise(Settings(workers=3)))
-"""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = programs.run("supervise_elsewhere")
     assert (done.returncode, done.stderr) == (
         2,
         "groundwire serve: workers: 3: needs Linux, where SO_REUSEPORT spreads connections over processes; give 1\n",

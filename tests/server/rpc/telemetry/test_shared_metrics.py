@@ -1,8 +1,5 @@
 """The numbers of several workers add up, also when one dies and another takes its place."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,32 +9,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, forget_gauges, metrics_folder
-
-# Where a process keeps its metrics is settled once for all, so a worker here is a process as it is there.
-WORKER = """
-import os, sys
-from pathlib import Path
-import grpc
-from groundwire_server.rpc.admission.call_queue import MethodLoad
-from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
-from groundwire_server.rpc.telemetry.call_record import read_headers
-from groundwire_server.rpc.telemetry.metering import Load, Metrics
-from groundwire_server.rpc.telemetry.shared_metrics import MetricsShare, keep_metrics_in
-
-keep_metrics_in(MetricsShare(Path(sys.argv[1]), int(sys.argv[2])))
-metrics = Metrics(None, "1.2.3")
-for _ in range(int(sys.argv[3])):
-    call = CallRecord("groundwire.v1.QueryService/Query", read_headers(None))
-    metrics.count(call, Outcome(grpc.StatusCode.OK), 1_000_000)
-metrics.note_load(Load({"Query": MethodLoad(running=2, waiting=3)}, 0, 0, 0, 0))
-os._exit(1)  # as a worker that is killed
-"""
+from support import programs
 
 
 def work(folder: Path, worker: int, calls: int) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-W", "error", "-c", WORKER, str(folder), str(worker), str(calls)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = programs.run("metrics_worker", folder, worker, calls)
     assert (done.returncode, done.stderr) == (1, "")
 
 
