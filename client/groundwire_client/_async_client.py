@@ -387,6 +387,7 @@ class AsyncGroundwireClient(AsyncTransport):
         retrievers: Iterable[Retriever.ValueType] = (),
         query_vector: Sequence[float] = (),
         explain: bool = False,
+        now: datetime | None = None,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -396,8 +397,8 @@ class AsyncGroundwireClient(AsyncTransport):
 
         `phrasings` are the same question in the words of code: technical terms, and names that the code is likely to
         use. They find much that the question alone does not. `shown_ids` are the ids of passages that earlier evidence
-        of a conversation has shown. `scope` may be a list of scopes, as in `search`. `access` and `timeout` (seconds)
-        are the client's defaults where they are None.
+        of a conversation has shown. `scope` may be a list of scopes, as in `search`. `now` has a time zone. `access` and
+        `timeout` (seconds) are the client's defaults where they are None.
         """
         one, several = one_or_several(scope)
         request = GatherEvidenceRequest(
@@ -415,6 +416,7 @@ class AsyncGroundwireClient(AsyncTransport):
             retrievers=retrievers,
             query_vector=query_vector,
             explain=explain,
+            now=None if now is None else timestamp("now", now),
         )
         response = await self._call(self._queries.GatherEvidence, request, timeout)
         await self._warn(request, response.index, response.passages, timeout)

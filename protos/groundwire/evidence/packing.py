@@ -37,8 +37,8 @@ _LEAST_VALUE = 0.25
 """A match of less value is only named."""
 _OUTLINE_TOKENS = 90
 """The most tokens of an outline whose members are shown."""
-_NAMED_SHARE = 60
-"""Nodes that are only named may take 1/60 of the budget."""
+_NAMED_SHARE, _EARLIER_SHARE = 50, 10
+"""Nodes that are only named may take 1/50 of the budget; 1/10 where earlier evidence has shown some of them."""
 _MOST_NAMED = 8
 _MOST_WEAK = 8
 """The most matches that are shown where they are probably no answer, each by one line."""
@@ -117,7 +117,7 @@ class _Packing:
         self._files: set[tuple[str, str]] = set()
         weak = [f"This is probably no answer: {material.weakness}."] if material.weakness else []
         self._notes = "".join(f"{line}\n" for line in (*material.notes, *weak))
-        self._for_names = budget // _NAMED_SHARE
+        self._for_names = budget // (_EARLIER_SHARE if material.earlier else _NAMED_SHARE)
         self._left = budget - self._for_names - counter.count(self._notes) - _FILE_TOKENS
         self._aside_left = round(budget * (1.0 if material.asks_aside else _ASIDE_SHARE))
 

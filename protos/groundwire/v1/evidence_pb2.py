@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from groundwire.v1 import retrieval_pb2 as groundwire_dot_v1_dot_retrieval__pb2
 from groundwire.v1 import scope_pb2 as groundwire_dot_v1_dot_scope__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cgroundwire/v1/evidence.proto\x12\rgroundwire.v1\x1a\x1dgroundwire/v1/retrieval.proto\x1a\x19groundwire/v1/scope.proto\"\xd0\x03\n\x15GatherEvidenceRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12)\n\x06scopes\x18\x02 \x03(\x0b\x32\x19.groundwire.v1.IndexScope\x12,\n\x06\x61\x63\x63\x65ss\x18\x03 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\x12)\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x19.groundwire.v1.NodeFilter\x12\x10\n\x08question\x18\x05 \x01(\t\x12\x11\n\tphrasings\x18\x06 \x03(\t\x12\x15\n\rbudget_tokens\x18\x07 \x01(\x05\x12\x11\n\tshown_ids\x18\x08 \x03(\t\x12+\n\tlifecycle\x18\t \x01(\x0e\x32\x18.groundwire.v1.Lifecycle\x12\x0e\n\x06rerank\x18\n \x01(\x08\x12\x18\n\x0bgraph_share\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12,\n\nretrievers\x18\x0c \x03(\x0e\x32\x18.groundwire.v1.Retriever\x12\x0f\n\x07\x65xplain\x18\r \x01(\x08\x12\x14\n\x0cquery_vector\x18\x0e \x03(\x02\x42\x0e\n\x0c_graph_share\"/\n\x0bPassagePart\x12\x12\n\nstart_line\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xc3\x01\n\x0cPassageMatch\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\nsimilarity\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\tbm25_code\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\nbm25_prose\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12\x14\n\x07trigram\x18\x06 \x01(\x01H\x03\x88\x01\x01\x42\r\n\x0b_similarityB\x0c\n\n_bm25_codeB\r\n\x0b_bm25_proseB\n\n\x08_trigram\"E\n\x0bPassageEdge\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12&\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x18.groundwire.v1.GraphEdge\"\xf4\x03\n\x07Passage\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\n\n\x02id\x18\x02 \x01(\t\x12(\n\x05scope\x18\x03 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12\x10\n\x08\x63itation\x18\x04 \x01(\t\x12/\n\x08location\x18\x05 \x01(\x0b\x32\x1d.groundwire.v1.SourceLocation\x12\x0e\n\x06symbol\x18\x06 \x01(\t\x12\x0c\n\x04kind\x18\x07 \x01(\t\x12(\n\x04\x66orm\x18\x08 \x01(\x0e\x32\x1a.groundwire.v1.PassageForm\x12)\n\x05parts\x18\t \x03(\x0b\x32\x1a.groundwire.v1.PassagePart\x12,\n\x05match\x18\n \x01(\x0b\x32\x1b.groundwire.v1.PassageMatchH\x00\x12*\n\x04\x65\x64ge\x18\x0b \x01(\x0b\x32\x1a.groundwire.v1.PassageEdgeH\x00\x12\x0e\n\x04name\x18\x12 \x01(\tH\x00\x12\x13\n\x0btoken_count\x18\x0c \x01(\x05\x12\x18\n\x10node_token_count\x18\r \x01(\x05\x12\x0e\n\x06\x63opies\x18\x0e \x01(\x05\x12\x0f\n\x07is_test\x18\x0f \x01(\x08\x12\x14\n\x0cis_generated\x18\x10 \x01(\x08\x12\x13\n\x0b\x65xplanation\x18\x11 \x01(\tB\x08\n\x06reason\"\xcc\x01\n\tNamedNode\x12\n\n\x02id\x18\x01 \x01(\t\x12(\n\x05scope\x18\x02 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12\x10\n\x08\x63itation\x18\x03 \x01(\t\x12/\n\x08location\x18\x04 \x01(\x0b\x32\x1d.groundwire.v1.SourceLocation\x12\x0e\n\x06symbol\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\x18\n\x10node_token_count\x18\x07 \x01(\x05\x12\x0e\n\x06number\x18\x08 \x01(\x05\"Q\n\x08Weakness\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x17\n\nsimilarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05words\x18\x03 \x01(\x01\x42\r\n\x0b_similarity\"\xc4\x02\n\x16GatherEvidenceResponse\x12(\n\x08passages\x18\x01 \x03(\x0b\x32\x16.groundwire.v1.Passage\x12\'\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x18.groundwire.v1.GraphEdge\x12\'\n\x05named\x18\x03 \x03(\x0b\x32\x18.groundwire.v1.NamedNode\x12%\n\x04weak\x18\x04 \x01(\x0b\x32\x17.groundwire.v1.Weakness\x12\x10\n\x08rendered\x18\x05 \x01(\t\x12\x13\n\x0bused_tokens\x18\x06 \x01(\x05\x12\r\n\x05index\x18\x07 \x01(\t\x12)\n\x06scopes\x18\x08 \x03(\x0b\x32\x19.groundwire.v1.IndexScope\x12\r\n\x05\x65xact\x18\t \x01(\x08\x12\x17\n\x0f\x66urther_matches\x18\n \x01(\x05*t\n\x0bPassageForm\x12\x1c\n\x18PASSAGE_FORM_UNSPECIFIED\x10\x00\x12\x16\n\x12PASSAGE_FORM_WHOLE\x10\x01\x12\x15\n\x11PASSAGE_FORM_PART\x10\x02\x12\x18\n\x14PASSAGE_FORM_OUTLINE\x10\x03\x42@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cgroundwire/v1/evidence.proto\x12\rgroundwire.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dgroundwire/v1/retrieval.proto\x1a\x19groundwire/v1/scope.proto\"\xf9\x03\n\x15GatherEvidenceRequest\x12(\n\x05scope\x18\x01 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12)\n\x06scopes\x18\x02 \x03(\x0b\x32\x19.groundwire.v1.IndexScope\x12,\n\x06\x61\x63\x63\x65ss\x18\x03 \x01(\x0b\x32\x1c.groundwire.v1.AccessContext\x12)\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x19.groundwire.v1.NodeFilter\x12\x10\n\x08question\x18\x05 \x01(\t\x12\x11\n\tphrasings\x18\x06 \x03(\t\x12\x15\n\rbudget_tokens\x18\x07 \x01(\x05\x12\x11\n\tshown_ids\x18\x08 \x03(\t\x12+\n\tlifecycle\x18\t \x01(\x0e\x32\x18.groundwire.v1.Lifecycle\x12\x0e\n\x06rerank\x18\n \x01(\x08\x12\x18\n\x0bgraph_share\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12,\n\nretrievers\x18\x0c \x03(\x0e\x32\x18.groundwire.v1.Retriever\x12\x0f\n\x07\x65xplain\x18\r \x01(\x08\x12\x14\n\x0cquery_vector\x18\x0e \x03(\x02\x12\'\n\x03now\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0e\n\x0c_graph_share\"/\n\x0bPassagePart\x12\x12\n\nstart_line\x18\x01 \x01(\x05\x12\x0c\n\x04text\x18\x02 \x01(\t\"\xc3\x01\n\x0cPassageMatch\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\nsimilarity\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\tbm25_code\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\nbm25_prose\x18\x05 \x01(\x01H\x02\x88\x01\x01\x12\x14\n\x07trigram\x18\x06 \x01(\x01H\x03\x88\x01\x01\x42\r\n\x0b_similarityB\x0c\n\n_bm25_codeB\r\n\x0b_bm25_proseB\n\n\x08_trigram\"E\n\x0bPassageEdge\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12&\n\x04\x65\x64ge\x18\x02 \x01(\x0b\x32\x18.groundwire.v1.GraphEdge\"\xf4\x03\n\x07Passage\x12\x0e\n\x06number\x18\x01 \x01(\x05\x12\n\n\x02id\x18\x02 \x01(\t\x12(\n\x05scope\x18\x03 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12\x10\n\x08\x63itation\x18\x04 \x01(\t\x12/\n\x08location\x18\x05 \x01(\x0b\x32\x1d.groundwire.v1.SourceLocation\x12\x0e\n\x06symbol\x18\x06 \x01(\t\x12\x0c\n\x04kind\x18\x07 \x01(\t\x12(\n\x04\x66orm\x18\x08 \x01(\x0e\x32\x1a.groundwire.v1.PassageForm\x12)\n\x05parts\x18\t \x03(\x0b\x32\x1a.groundwire.v1.PassagePart\x12,\n\x05match\x18\n \x01(\x0b\x32\x1b.groundwire.v1.PassageMatchH\x00\x12*\n\x04\x65\x64ge\x18\x0b \x01(\x0b\x32\x1a.groundwire.v1.PassageEdgeH\x00\x12\x0e\n\x04name\x18\x12 \x01(\tH\x00\x12\x13\n\x0btoken_count\x18\x0c \x01(\x05\x12\x18\n\x10node_token_count\x18\r \x01(\x05\x12\x0e\n\x06\x63opies\x18\x0e \x01(\x05\x12\x0f\n\x07is_test\x18\x0f \x01(\x08\x12\x14\n\x0cis_generated\x18\x10 \x01(\x08\x12\x13\n\x0b\x65xplanation\x18\x11 \x01(\tB\x08\n\x06reason\"\xcc\x01\n\tNamedNode\x12\n\n\x02id\x18\x01 \x01(\t\x12(\n\x05scope\x18\x02 \x01(\x0b\x32\x19.groundwire.v1.IndexScope\x12\x10\n\x08\x63itation\x18\x03 \x01(\t\x12/\n\x08location\x18\x04 \x01(\x0b\x32\x1d.groundwire.v1.SourceLocation\x12\x0e\n\x06symbol\x18\x05 \x01(\t\x12\x0c\n\x04kind\x18\x06 \x01(\t\x12\x18\n\x10node_token_count\x18\x07 \x01(\x05\x12\x0e\n\x06number\x18\x08 \x01(\x05\"Q\n\x08Weakness\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x17\n\nsimilarity\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05words\x18\x03 \x01(\x01\x42\r\n\x0b_similarity\"\xc4\x02\n\x16GatherEvidenceResponse\x12(\n\x08passages\x18\x01 \x03(\x0b\x32\x16.groundwire.v1.Passage\x12\'\n\x05\x65\x64ges\x18\x02 \x03(\x0b\x32\x18.groundwire.v1.GraphEdge\x12\'\n\x05named\x18\x03 \x03(\x0b\x32\x18.groundwire.v1.NamedNode\x12%\n\x04weak\x18\x04 \x01(\x0b\x32\x17.groundwire.v1.Weakness\x12\x10\n\x08rendered\x18\x05 \x01(\t\x12\x13\n\x0bused_tokens\x18\x06 \x01(\x05\x12\r\n\x05index\x18\x07 \x01(\t\x12)\n\x06scopes\x18\x08 \x03(\x0b\x32\x19.groundwire.v1.IndexScope\x12\r\n\x05\x65xact\x18\t \x01(\x08\x12\x17\n\x0f\x66urther_matches\x18\n \x01(\x05*t\n\x0bPassageForm\x12\x1c\n\x18PASSAGE_FORM_UNSPECIFIED\x10\x00\x12\x16\n\x12PASSAGE_FORM_WHOLE\x10\x01\x12\x15\n\x11PASSAGE_FORM_PART\x10\x02\x12\x18\n\x14PASSAGE_FORM_OUTLINE\x10\x03\x42@\n\x10io.groundwire.v1P\x01Z\x1agroundwire/v1;groundwirev1\xaa\x02\rGroundwire.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,22 +35,22 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'groundwire.v1.evidence_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\020io.groundwire.v1P\001Z\032groundwire/v1;groundwirev1\252\002\rGroundwire.V1'
-  _globals['_PASSAGEFORM']._serialized_start=2010
-  _globals['_PASSAGEFORM']._serialized_end=2126
-  _globals['_GATHEREVIDENCEREQUEST']._serialized_start=106
-  _globals['_GATHEREVIDENCEREQUEST']._serialized_end=570
-  _globals['_PASSAGEPART']._serialized_start=572
-  _globals['_PASSAGEPART']._serialized_end=619
-  _globals['_PASSAGEMATCH']._serialized_start=622
-  _globals['_PASSAGEMATCH']._serialized_end=817
-  _globals['_PASSAGEEDGE']._serialized_start=819
-  _globals['_PASSAGEEDGE']._serialized_end=888
-  _globals['_PASSAGE']._serialized_start=891
-  _globals['_PASSAGE']._serialized_end=1391
-  _globals['_NAMEDNODE']._serialized_start=1394
-  _globals['_NAMEDNODE']._serialized_end=1598
-  _globals['_WEAKNESS']._serialized_start=1600
-  _globals['_WEAKNESS']._serialized_end=1681
-  _globals['_GATHEREVIDENCERESPONSE']._serialized_start=1684
-  _globals['_GATHEREVIDENCERESPONSE']._serialized_end=2008
+  _globals['_PASSAGEFORM']._serialized_start=2084
+  _globals['_PASSAGEFORM']._serialized_end=2200
+  _globals['_GATHEREVIDENCEREQUEST']._serialized_start=139
+  _globals['_GATHEREVIDENCEREQUEST']._serialized_end=644
+  _globals['_PASSAGEPART']._serialized_start=646
+  _globals['_PASSAGEPART']._serialized_end=693
+  _globals['_PASSAGEMATCH']._serialized_start=696
+  _globals['_PASSAGEMATCH']._serialized_end=891
+  _globals['_PASSAGEEDGE']._serialized_start=893
+  _globals['_PASSAGEEDGE']._serialized_end=962
+  _globals['_PASSAGE']._serialized_start=965
+  _globals['_PASSAGE']._serialized_end=1465
+  _globals['_NAMEDNODE']._serialized_start=1468
+  _globals['_NAMEDNODE']._serialized_end=1672
+  _globals['_WEAKNESS']._serialized_start=1674
+  _globals['_WEAKNESS']._serialized_end=1755
+  _globals['_GATHEREVIDENCERESPONSE']._serialized_start=1758
+  _globals['_GATHEREVIDENCERESPONSE']._serialized_end=2082
 # @@protoc_insertion_point(module_scope)

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from groundwire.v1 import retrieval_pb2 as _retrieval_pb2
@@ -74,6 +75,7 @@ class GatherEvidenceRequest(_message.Message):
     RETRIEVERS_FIELD_NUMBER: _builtins.int
     EXPLAIN_FIELD_NUMBER: _builtins.int
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
+    NOW_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, as people ask it or in the words of code. Required and not blank. At most 8,192 characters together
     with `phrasings`.
@@ -130,6 +132,10 @@ class GatherEvidenceRequest(_message.Message):
         QueryRequest. Empty: the server embeds them.
         """
 
+    @_builtins.property
+    def now(self) -> _timestamp_pb2.Timestamp:
+        """The freshness of conversations is counted back from this time; see QueryRequest. Absent: the server's clock."""
+
     def __init__(
         self,
         *,
@@ -147,10 +153,11 @@ class GatherEvidenceRequest(_message.Message):
         retrievers: _abc.Iterable[_retrieval_pb2.Retriever.ValueType] | None = ...,
         explain: _builtins.bool = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
+        now: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "filter", b"filter", "graph_share", b"graph_share", "scope", b"scope"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "filter", b"filter", "graph_share", b"graph_share", "now", b"now", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "lifecycle", b"lifecycle", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "lifecycle", b"lifecycle", "now", b"now", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__graph_share: _TypeAlias = _typing.Literal["graph_share"]  # noqa: Y015
     _WhichOneofArgType__graph_share: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share"]  # noqa: Y015
@@ -465,7 +472,9 @@ Global___Weakness: _TypeAlias = Weakness  # noqa: Y015
 
 @_typing.final
 class GatherEvidenceResponse(_message.Message):
-    """The evidence for a question. The same request against the same index versions gives the same response."""
+    """The evidence for a question. The same request, `now` included, against the same index versions gives the same
+    response.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

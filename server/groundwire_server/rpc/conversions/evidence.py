@@ -23,6 +23,7 @@ from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.query import decode_retrievers
 from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scopes, encode_scopes, numbers_of, scope_of
 from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
+from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
 _FORMS = numbers_of(PassageForm, evidence_pb2.PassageForm)
 _given_fields = given_fields(EvidenceRequest, evidence_pb2.GatherEvidenceRequest)
@@ -41,7 +42,7 @@ def decode_evidence(
         scopes=scopes,
         access=access,
         **_given_fields(request),
-        now=now,
+        now=decode_timestamp(request.now, "now", violations) if request.HasField("now") else now,
         retrievers=decode_retrievers(request.retrievers, violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
