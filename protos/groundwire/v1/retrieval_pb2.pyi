@@ -1277,8 +1277,8 @@ class FetchNodeTextsRequest(_message.Message):
 
     @_builtins.property
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
-        """Where the ids belong instead of to one `scope`: all texts compete for one budget, in one order of priority, as in one
-        index that holds the nodes of all of these; see SearchNodesRequest.
+        """Where the ids belong instead of to one `scope`: all texts compete for one budget, in one order of priority, as in
+        one index that holds the nodes of all of these; see SearchNodesRequest.
         """
 
     def __init__(
