@@ -396,9 +396,9 @@ class GroundwireClient(Transport):
         """Answers a question with the passages that match it best, in one call. See `GatherEvidenceRequest`.
 
         `phrasings` are the same question in the words of code: technical terms, and names that the code is likely to
-        use. They find much that the question alone does not. `shown_ids` are the ids of passages that earlier evidence
-        of a conversation has shown. `scope` may be a list of scopes, as in `search`. `now` has a time zone. `access` and
-        `timeout` (seconds) are the client's defaults where they are None.
+        use. They find much that the question alone does not. `shown_ids` are the ids of passages that earlier
+        evidence of a conversation has shown. `scope` may be a list of scopes, as in `search`. `now` has a time zone.
+        `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
         one, several = one_or_several(scope)
         request = GatherEvidenceRequest(
