@@ -34,15 +34,19 @@ class StepError(PipelineError):
     The run ends there, unless the step has a transition for the error.
 
     `step_id` is "" until the engine sets it; `rule` is a stable name for tests and logs. `may_pass`: the step may
-    succeed a moment later, for example when the server was overloaded; a step with `retry` is then tried again.
+    succeed a moment later, for example when the server was overloaded; a step with `retry` is then tried again, after
+    `wait_seconds` at the earliest.
     """
 
-    def __init__(self, rule: str, message: str, step_id: str = "", *, may_pass: bool = False) -> None:
+    def __init__(
+        self, rule: str, message: str, step_id: str = "", *, may_pass: bool = False, wait_seconds: float = 0.0
+    ) -> None:
         super().__init__(f"step {step_id!r}: {message}" if step_id else message)
         self.rule = rule
         self.message = message
         self.step_id = step_id
         self.may_pass = may_pass
+        self.wait_seconds = wait_seconds
 
 
 class RunCancelledError(PipelineError):

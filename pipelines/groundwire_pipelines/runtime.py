@@ -132,3 +132,7 @@ class Runtime:
     model: Model | None = None
     history: History | None = None
     on_answer: Callable[[str], None] | None = None
+    is_last_try: bool = True
+    """False if the step is tried again after a temporary error."""
+    has_steps_for_loop: bool = True
+    """False if too few of `max_steps` are left to go once more around the loop that the step guards."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.evidence import evidence_or_reason
+from groundwire_pipelines.actions.evidence import reason_in_brief
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState, SearchReport
@@ -56,7 +56,7 @@ async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Ru
     has_failed = way in ("on_none", "on_weak")
     state.weak_searches = state.weak_searches + 1 if has_failed else 0
     if step.gives_up and has_failed:
-        state.final_answer_en = evidence_or_reason(state, runtime)
+        state.final_answer_en = reason_in_brief(state, runtime)
     told = {"similarity": report.similarity, "words": report.words}
     measures = {name: "unknown" if value is None else round(value, 4) for name, value in told.items()}
     return Outcome(way, {"hits": report.hits, **measures, "truncated": is_cut})

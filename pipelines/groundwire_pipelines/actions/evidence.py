@@ -1,15 +1,17 @@
 """The evidence for an answer, and what to say without any."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_client import SkipReason
 from groundwire_pipelines.graph import nodes_of, texts_of
-from groundwire_pipelines.rendering.layout import full_place
-from groundwire_pipelines.rendering.shown import ShownText
+from groundwire_pipelines.rendering.layout import full_place, in_one_line
+from groundwire_pipelines.rendering.shown import EvidenceNode, ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
+_MOST_PLACES = 8
+_LONGEST_LINE = 400
 _HANDLE = re.compile(r"\[(\d{1,9})\]")
 
 
@@ -24,7 +26,15 @@ def evidence_or_reason(state: PipelineState, runtime: Runtime) -> str:
     As many nodes are listed as fit `max_context_tokens`, all of them if the pipeline has no such setting. The reason is
     always included.
     """
-    return evidence_text(state) or "\n".join(_reason_and_nodes(state, runtime))
+    return evidence_text(state) or "\n".join((*state.filter_notes, *_reason_and_nodes(state, runtime, nodes_of(state))))
+
+
+def reason_in_brief(state: PipelineState, runtime: Runtime) -> str:
+    """Why there is no answer, and the best places that were found, for an answer that is kept as a turn."""
+    nodes = nodes_of(state)
+    lines = (in_one_line(line, _LONGEST_LINE) for line in _reason_and_nodes(state, runtime, nodes[:_MOST_PLACES]))
+    more = (_more(len(nodes) - _MOST_PLACES),) if len(nodes) > _MOST_PLACES else ()
+    return "\n".join((*lines, *more))
 
 
 def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
@@ -33,16 +43,16 @@ def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
     return [one.handle for one in texts if one.handle not in named]
 
 
-def _reason_and_nodes(state: PipelineState, runtime: Runtime) -> Iterator[str]:
-    nodes = nodes_of(state)
+def _reason_and_nodes(state: PipelineState, runtime: Runtime, nodes: Sequence[EvidenceNode]) -> Iterator[str]:
+    """The reason, and a line for each node; notes about filters take room of the same budget."""
     failed = f"The step {state.error_step!r} failed: {state.error_message}" if state.error_message else ""
     why = _why_no_text(state, runtime, len(nodes)) if nodes else _why_no_node(state)
-    reason = "\n".join(filter(None, (*state.filter_notes, failed, why)))
+    reason = "\n".join(filter(None, (failed, why)))
     yield reason
     left = runtime.settings.max_context_tokens
     if left is not None:
         # Reserves room for the line that counts further nodes, at its longest.
-        left -= runtime.counter.count(f"{reason}\n{_more(len(nodes))}\n")
+        left -= runtime.counter.count("\n".join((*state.filter_notes, reason, f"{_more(len(nodes))}\n")))
     for number, node in enumerate(nodes):
         line = f"- {full_place(node)}"
         if left is not None:

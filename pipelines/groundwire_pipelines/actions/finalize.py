@@ -6,10 +6,12 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_or_reason
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_prompt, is_final
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
+
+_NOT_TRANSLATED = "(This answer is in English, because its translation failed.)"
 
 
 class FinalAnswerSettings(ModelSettings):
@@ -20,26 +22,35 @@ class FinalAnswerSettings(ModelSettings):
     than English fail."""
 
 
-async def answer_for_user(settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime) -> str:
-    """The final answer in the language of the question.
+async def answer_for_user(
+    settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime
+) -> tuple[str, dict[str, str | int | float | bool]]:
+    """The final answer in the language of the question, and details for the trace.
 
-    A translation is passed to `on_answer` in one piece.
+    A translation is passed to `on_answer` in one piece. If the model fails at it, the answer is the English one with a
+    note.
 
     Raises:
         StepError: `translation-prompt-missing`, and what a model call raises.
     """
     answer = _tidied(state.final_answer_en)
     if state.is_english:
-        return answer
+        return answer, {"translated": False}
     if settings.prompt is None:
         raise StepError(
             "translation-prompt-missing", "the question is not in English: give the step a `prompt` that translates"
         )
     variables = {"answer": answer, "question": state.user_question}
-    translated = _tidied(await ask_prompt(runtime, settings, settings.prompt, variables))
+    detail: dict[str, str | int | float | bool] = {"translated": True}
+    try:
+        translated = _tidied(await ask_prompt(runtime, settings, settings.prompt, variables))
+    except StepError as error:
+        if not is_final(error, runtime):
+            raise
+        translated, detail = f"{answer}\n\n{_NOT_TRANSLATED}", {"translated": False, "translation_failed": error.rule}
     if runtime.on_answer is not None:
         runtime.on_answer(translated)
-    return translated
+    return translated, detail
 
 
 def prompts_of(settings: FinalAnswerSettings) -> dict[str, frozenset[str]]:
@@ -66,8 +77,8 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
     if not state.final_answer_en:
         state.final_answer = evidence_or_reason(state, runtime)
         return Outcome(detail={"translated": False, "evidence_only": True})
-    state.final_answer = await answer_for_user(settings, state, runtime)
-    return Outcome(detail={"translated": not state.is_english, "evidence_only": False})
+    state.final_answer, detail = await answer_for_user(settings, state, runtime)
+    return Outcome(detail={**detail, "evidence_only": False})
 
 
 ACTION = Action(

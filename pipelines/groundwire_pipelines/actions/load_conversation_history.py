@@ -23,7 +23,8 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     """Sets `history`, `history_summary` and `history_for_prompt`, which fits `max_history_tokens`.
 
     A run without a session has no history. If they exceed the budget, the previous summary and the turns after it are
-    summarised anew. If the model's summary does not fit, the previous summary is kept unchanged, with the newest turns
+    summarised anew, except for the last turn, which stays as it is unless it takes more than half of the budget. If the
+    model's summary does not fit, the previous summary is kept unchanged, with the newest turns
     that fit. Either result is stored with the number of turns that it covers, so that a history never grows beyond what
     a model can read.
 
@@ -40,9 +41,10 @@ async def run(settings: LoadHistorySettings, state: PipelineState, runtime: Runt
     stored = await history.load(state.user_id, state.session_id)
     kept, summarised = stored, False
     if runtime.counter.count(_text(stored)) > budget:
-        summary = await _summary(settings, stored, english_question(state), budget, runtime)
+        raw = _raw_turns(stored, budget, runtime)
+        summary = await _summary(settings, stored, raw, english_question(state), budget, runtime)
         summarised = summary != ""
-        kept = StoredHistory(summary, 0, ()) if summarised else _what_fits(stored, budget, runtime)
+        kept = StoredHistory(summary, 0, raw) if summarised else _what_fits(stored, budget, runtime)
         await history.save_summary(
             state.user_id,
             state.session_id,
@@ -91,22 +93,35 @@ def _text(stored: StoredHistory) -> str:
     return format_history(stored.summary, stored.turns)
 
 
+def _raw_turns(stored: StoredHistory, budget: int, runtime: Runtime) -> tuple[Turn, ...]:
+    """The last turn, which the next question is most likely about; none if it is too long or all that there is."""
+    last = stored.turns[-1:]
+    is_all = len(stored.turns) == 1 and not stored.summary
+    return () if is_all or runtime.counter.count(format_history("", last)) > budget // 2 else last
+
+
 async def _summary(
-    settings: LoadHistorySettings, stored: StoredHistory, question: str, budget: int, runtime: Runtime
+    settings: LoadHistorySettings,
+    stored: StoredHistory,
+    raw: tuple[Turn, ...],
+    question: str,
+    budget: int,
+    runtime: Runtime,
 ) -> str:
-    """A new summary within the budget; "" if the model gives none."""
+    """A new summary of all but the `raw` turns, within the budget together with these; "" if the model gives none."""
 
     def complaint(summary: str) -> str:
         if not summary:
             return "the summary is empty or incomplete"
-        tokens = runtime.counter.count(format_history(summary, ()))
+        tokens = runtime.counter.count(format_history(summary, raw))
         return "" if tokens <= budget else f"the summary of the history takes {tokens} tokens of {budget}"
 
     # The words around the summary in a prompt take tokens of the same budget.
-    room = budget - runtime.counter.count(format_history(" ", ()))
+    room = budget - runtime.counter.count(format_history(" ", raw))
     if room <= 0:
         return ""
-    variables = {"question": question, "history": _text(stored), "max_tokens": str(room)}
+    older = format_history(stored.summary, stored.turns[: len(stored.turns) - len(raw)])
+    variables = {"question": question, "history": older, "max_tokens": str(room)}
     summary = await ask_twice(runtime, settings, settings.prompt, variables, complaint)
     return "" if complaint(summary) else summary
 

@@ -80,6 +80,12 @@ def complained(request: ModelRequest, answer: str, problem: str) -> ModelRequest
     return replace(request, messages=(*request.messages, *answered, told))
 
 
+def is_final(error: StepError, runtime: Runtime) -> bool:
+    """True for an error of the model, not of the pipeline, after which the step is not tried again."""
+    is_of_model = error.rule.startswith("model-") and error.rule != "model-missing"
+    return is_of_model and (runtime.is_last_try or not error.may_pass)
+
+
 def _answer_stream(state: PipelineState, runtime: Runtime) -> AnswerStream | None:
     """Passes a final answer that needs no translation to `on_answer` as it arrives; None if no one listens."""
     if not state.is_english or runtime.on_answer is None:

@@ -19,12 +19,12 @@ async def run(settings: FinalAnswerSettings, state: PipelineState, runtime: Runt
     state.final_answer_en = state.final_answer_en or state.model_answer
     if not state.final_answer_en:
         raise StepError("answer-missing", "there is no answer to store; to end a run with evidence only, use finalize")
-    answer = await answer_for_user(settings, state, runtime)
+    answer, detail = await answer_for_user(settings, state, runtime)
     if state.session_id:
         turn = Turn(state.user_question, state.user_question_en or state.user_question, state.final_answer_en, answer)
         await conversation_history(state, runtime).append(state.user_id, state.session_id, turn)
     state.final_answer = answer
-    return Outcome(detail={"translated": not state.is_english, "persisted": bool(state.session_id)})
+    return Outcome(detail={**detail, "persisted": bool(state.session_id)})
 
 
 ACTION = Action(

@@ -9,10 +9,12 @@ from pydantic import Field
 
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
-from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question
+from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question, is_final
 from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
+from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.actions.text_budget import max_context_tokens
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.graph import edges_of
 from groundwire_pipelines.rendering.layout import handle, table
 from groundwire_pipelines.rendering.shown import Selection, ShownText
 from groundwire_pipelines.runtime import Runtime
@@ -36,7 +38,8 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     Paths, lines, names and edges are kept; if they take more than half of the budget, those of the texts only. The
     summary must name every text of the evidence by its handle. If it does not, or is too long, the model is asked once
     more, with what is wrong. If the second summary is no better, it is cut at a word, and missing handles are appended
-    as far as they fit; the table has all of them.
+    as far as they fit; the table has all of them. If the model fails, or no word of its summary fits, the evidence is
+    rendered anew within the budget.
 
     Raises:
         StepError: `context-over-budget`, if the paths and lines of the texts alone exceed it;
@@ -70,23 +73,34 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
         "identifiers": " ".join(handle(one.handle) for one in texts),
         "max_tokens": str(left),
     }
-    summary = await ask_twice(runtime, settings, settings.prompt, variables, complaint)
+    try:
+        summary = await ask_twice(runtime, settings, settings.prompt, variables, complaint)
+    except StepError as error:
+        if not is_final(error, runtime):
+            raise
+        summary = ""
     obeys = not complaint(summary)
     if not obeys:
         summary = _mended(summary, texts, lambda text: runtime.counter.count(f"{places}\n\n{text}") <= budget)
-    state.context_blocks = [places, summary] if summary else [places]
+    state.context_blocks = [places, summary] if summary else _rendered(state, runtime, budget) or [places]
     return Outcome(
         detail={
             "context_tokens": runtime.counter.count(evidence_text(state)),
             "max_context_tokens": budget,
             "texts": len(texts),
-            **({} if obeys else {"mended": True}),
+            **({} if obeys else {"mended": bool(summary)}),
         }
     )
 
 
+def _rendered(state: PipelineState, runtime: Runtime, budget: int) -> list[str]:
+    """The evidence, rendered anew within the budget; empty if nothing of it fits."""
+    show_texts(state, runtime, budget, edges=edges_of(state), names_nodes=True)
+    return state.context_blocks
+
+
 def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool]) -> str:
-    """As much of a summary as fits together with its missing handles; "" if not even these fit."""
+    """As much of a summary as fits together with its missing handles; "" if not a word of it fits with these."""
     words = _WORD.findall(summary)
 
     def cut(count: int) -> str:
@@ -95,7 +109,7 @@ def _mended(summary: str, texts: Sequence[ShownText], fits: Callable[[str], bool
         return f"{beginning}\nNot summarised: {' '.join(map(handle, missing))}" if missing else beginning
 
     most = bisect_left(range(len(words) + 1), True, key=lambda count: not fits(cut(count))) - 1
-    return cut(most).strip() if most >= 0 else ""
+    return cut(most).strip() if most > 0 else ""
 
 
 ACTION = Action(

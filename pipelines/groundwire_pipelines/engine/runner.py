@@ -16,6 +16,7 @@ from groundwire_pipelines.actions.definition import ON_ERROR, Action, Outcome
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
 from groundwire_pipelines.engine.facts import Snapshot, restore, snapshot
+from groundwire_pipelines.engine.loops import steps_around_loops
 from groundwire_pipelines.engine.recording import MeteredModel, Recorder
 from groundwire_pipelines.engine.trace import TraceSink
 from groundwire_pipelines.errors import RunCancelledError, StepError
@@ -24,6 +25,7 @@ from groundwire_pipelines.state import PipelineState
 
 _RETRY: Final = "retry"
 """The transition in the trace from a failed try to the next one."""
+_VECTORS_MISSING: Final = "VECTORS_MISSING"
 _PASSING: Final = frozenset(
     {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED}
 )
@@ -68,6 +70,7 @@ async def run_steps(
 
 async def _walk(steps: Mapping[str, BoundStep], state: PipelineState, runtime: Runtime, recorder: Recorder) -> None:
     step_id: str | None = runtime.settings.entry_step_id
+    to_end = steps_around_loops(steps)
     while step_id is not None:
         if recorder.steps >= runtime.settings.max_steps:
             raise StepError("step-limit", f"the run did not end within max_steps ({recorder.steps})", step_id)
@@ -75,7 +78,9 @@ async def _walk(steps: Mapping[str, BoundStep], state: PipelineState, runtime: R
         await asyncio.sleep(0)
         if step_id not in steps:
             raise StepError("step-unknown", f"the pipeline has no step {step_id!r}", step_id)
-        step_id = await _run_step(steps[step_id], state, runtime, recorder)
+        left = runtime.settings.max_steps - recorder.steps - 1
+        has_steps = left >= to_end.get(step_id, 0)
+        step_id = await _run_step(steps[step_id], state, replace(runtime, has_steps_for_loop=has_steps), recorder)
 
 
 async def _run_step(step: BoundStep, state: PipelineState, runtime: Runtime, recorder: Recorder) -> str | None:
@@ -89,12 +94,20 @@ async def _run_step(step: BoundStep, state: PipelineState, runtime: Runtime, rec
     """
     before = snapshot(state)
     for pause in step.settings.retry.pauses if step.settings.retry else ():
-        transition, target = await _try(step, before, state, runtime, recorder, is_last=False)
-        if transition != _RETRY:
-            return target
-        await asyncio.sleep(pause)
-    _, target = await _try(step, before, state, runtime, recorder, is_last=True)
-    return target
+        tried = await _try(step, before, state, runtime, recorder, is_last=False)
+        if tried.transition != _RETRY:
+            return tried.target
+        await asyncio.sleep(max(pause, tried.wait_seconds))
+    return (await _try(step, before, state, runtime, recorder, is_last=True)).target
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A try: its transition, the step that follows, and how long to wait before the next try at least."""
+
+    transition: str
+    target: str | None
+    wait_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -111,13 +124,12 @@ class _Listener:
 
 async def _try(
     step: BoundStep, before: Snapshot, state: PipelineState, runtime: Runtime, recorder: Recorder, *, is_last: bool
-) -> tuple[str, str | None]:
-    """The transition, and the step that follows."""
+) -> _Tried:
     listener = None if runtime.on_answer is None else _Listener(runtime.on_answer)
-    watched = replace(runtime, on_answer=listener.tell if listener else None)
+    watched = replace(runtime, on_answer=listener.tell if listener else None, is_last_try=is_last)
     with recorder.step(step) as record:
         try:
-            with _naming(step.definition.id):
+            with _naming(step):
                 outcome = await step.action.run(step.settings, state, watched)
                 target = _next_step_id(step, outcome)
         except StepError as error:
@@ -131,9 +143,9 @@ async def _try(
                 state.error_step, state.error_rule = step.definition.id, error.rule
                 state.error_message = error.message
             record.failure, record.transition = error, transition
-            return transition, step.definition.transitions.get(transition)
+            return _Tried(transition, step.definition.transitions.get(transition), error.wait_seconds)
         record.transition, record.detail = outcome.transition, outcome.detail
-        return outcome.transition, target
+        return _Tried(outcome.transition, target)
 
 
 def _next_step_id(step: BoundStep, outcome: Outcome) -> str | None:
@@ -162,16 +174,22 @@ def _error_transition(step: BoundStep, error: StepError) -> str:
 
 
 @contextmanager
-def _naming(step_id: str) -> Iterator[None]:
+def _naming(step: BoundStep) -> Iterator[None]:
     """Adds the step's id to its errors, and turns errors of the server into errors of the step."""
+    step_id = step.definition.id
     try:
         yield
     except StepError as error:
-        raise StepError(error.rule, error.message, step_id, may_pass=error.may_pass) from error
+        raise StepError(
+            error.rule, error.message, step_id, may_pass=error.may_pass, wait_seconds=error.wait_seconds
+        ) from error
     except GroundwireError as error:
         reason = (error.reason or error.code.name).lower().replace("_", "-")
         may_pass = error.code in _PASSING
-        raise StepError(f"server-{reason}", _server_message(error), step_id, may_pass=may_pass) from error
+        message = _server_message(error)
+        if error.reason == _VECTORS_MISSING and step.action.modes_of(step.settings) != ("bm25",):
+            message += "; or set retrieval_modes: [bm25] in the pipeline, to search by words alone"
+        raise StepError(f"server-{reason}", message, step_id, may_pass=may_pass) from error
 
 
 def _server_message(error: GroundwireError) -> str:

@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import URL_VARIABLE, ModelEndpoint
 from groundwire_pipelines.models.replies import Chunk, Completion, Usage
+from groundwire_pipelines.models.retry_after import MOST_WAIT_SECONDS, wait_seconds
 from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
 
 _QUOTED_CHARACTERS = 300
@@ -218,7 +219,10 @@ def _failure(error: openai.OpenAIError, place: str, key: str) -> StepError:
         return StepError("model-request-refused", f"{place} answered with a redirect ({error.status_code}), {advice}")
     rule = next((rule for kind, rule in _RULES if isinstance(error, kind)), "model-failed")
     message = f"{place}: {_masked(str(error), key)[:_QUOTED_CHARACTERS]}"
-    return StepError(rule, message, may_pass=_may_pass(error))
+    wait = wait_seconds(error.response.headers) if isinstance(error, openai.APIStatusError) else 0.0
+    if wait > MOST_WAIT_SECONDS:
+        return StepError(rule, f"{message}; it asks to wait {wait:.0f} s, and at most {MOST_WAIT_SECONDS} are waited")
+    return StepError(rule, message, may_pass=_may_pass(error), wait_seconds=wait)
 
 
 def _masked(text: str, key: str) -> str:

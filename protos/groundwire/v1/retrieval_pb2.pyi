@@ -63,7 +63,7 @@ class _RerankEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rerank.ValueTy
     RERANK_NONE: _Rerank.ValueType  # 1
     """The order of the search is kept."""
     RERANK_KEYWORD: _Rerank.ValueType  # 2
-    """Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
+    """Blends the cosine similarity with the share of the query's tokens that a candidate's text, symbol or path contains."""
     RERANK_CODEBERT: _Rerank.ValueType  # 3
     """The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
     configured. The reranker may be a remote service: the server then sends it the query and the texts of these
@@ -78,7 +78,7 @@ RERANK_UNSPECIFIED: Rerank.ValueType  # 0
 RERANK_NONE: Rerank.ValueType  # 1
 """The order of the search is kept."""
 RERANK_KEYWORD: Rerank.ValueType  # 2
-"""Blends the cosine similarity with the share of the query's tokens that a candidate's text contains."""
+"""Blends the cosine similarity with the share of the query's tokens that a candidate's text, symbol or path contains."""
 RERANK_CODEBERT: Rerank.ValueType  # 3
 """The server's reranker reads query and text together, as for a query's `rerank`. The server must have one
 configured. The reranker may be a remote service: the server then sends it the query and the texts of these

@@ -50,32 +50,38 @@ def test_a_history_within_the_budget_is_given_as_it_is_in_english(history: Sqlit
 
 def test_over_the_budget_it_is_summarised_for_the_question_and_stored(history: SqliteHistory) -> None:
     append(history, "a", "b", "c")
-    run = conversation("a to c", history=history, max_history_tokens=17)
+    run = conversation("a to b", history=history, max_history_tokens=17)
     state = load(run)
     assert run.model.prompts == ["summarize_history"]
     assert run.prompts.given == [
         {
             "question": "where is VAT?",
-            "history": format_history("", (turn("a"), turn("b"), turn("c"))),
-            # What stands before the summary takes 6 of the 17.
-            "max_tokens": "11",
+            "history": format_history("", (turn("a"), turn("b"))),
+            # What stands before the summary takes 6 of the 17, and so does the last turn.
+            "max_tokens": "5",
             "correction": "",
         }
     ]
-    assert (state.history, state.history_summary) == ([], "a to c")
-    assert state.history_for_prompt == "Summary of the conversation so far:\na to c"
-    assert stored(history) == StoredHistory("a to c", 1, ())
+    assert (state.history, state.history_summary) == ([turn("c")], "a to b")
+    assert state.history_for_prompt == format_history("a to b", (turn("c"),))
+    assert stored(history) == StoredHistory("a to b", 1, (turn("c"),))
+
+
+def test_a_last_turn_of_more_than_half_of_the_budget_is_summarised_too(history: SqliteHistory) -> None:
+    append(history, "a", "b " * 6)
+    state = load(conversation("a to b", history=history, max_history_tokens=17))
+    assert (state.history, state.history_for_prompt) == ([], "Summary of the conversation so far:\na to b")
 
 
 def test_later_turns_are_added_to_the_summary_raw(history: SqliteHistory) -> None:
     append(history, "a", "b", "c")
     load(conversation("a to c", history=history, max_history_tokens=17))
     append(history, "d")
-    run = conversation(history=history, max_history_tokens=17)
+    run = conversation(history=history, max_history_tokens=24)
     state = load(run)
     assert run.model.prompts == []
-    assert (state.history, state.history_summary) == ([turn("d")], "a to c")
-    assert state.history_for_prompt == format_history("a to c", (turn("d"),))
+    assert (state.history, state.history_summary) == ([turn("c"), turn("d")], "a to c")
+    assert state.history_for_prompt == format_history("a to c", (turn("c"), turn("d")))
 
 
 def test_over_the_budget_again_the_summary_and_the_new_turns_are_summarised(history: SqliteHistory) -> None:
@@ -84,8 +90,8 @@ def test_over_the_budget_again_the_summary_and_the_new_turns_are_summarised(hist
     append(history, "d", "e")
     run = conversation("a to e", history=history, max_history_tokens=17)
     load(run)
-    assert run.prompts.given[0]["history"] == format_history("a to c", (turn("d"), turn("e")))
-    assert stored(history) == StoredHistory("a to e", 2, ())
+    assert run.prompts.given[0]["history"] == format_history("a to c", (turn("c"), turn("d")))
+    assert stored(history) == StoredHistory("a to e", 2, (turn("e"),))
 
 
 def test_a_summary_that_is_too_long_goes_back_once(history: SqliteHistory) -> None:
@@ -94,7 +100,7 @@ def test_a_summary_that_is_too_long_goes_back_once(history: SqliteHistory) -> No
     state = load(run)
     assert state.history_summary == "a to c"
     corrections = [given["correction"] for given in run.prompts.given]
-    assert corrections == ["", "Your last attempt was refused: the summary of the history takes 24 tokens of 17"]
+    assert corrections == ["", "Your last attempt was refused: the summary of the history takes 30 tokens of 17"]
 
 
 TOO_LONG = "too long " * 9
@@ -129,7 +135,7 @@ def test_the_summary_so_far_is_kept_with_the_newest_turns_that_fit(history: Sqli
 
 def test_a_summary_so_far_that_is_over_a_smaller_budget_is_left_out(history: SqliteHistory) -> None:
     append(history, "a", "b", "c")
-    load(conversation("a to c and so on", history=history, max_history_tokens=17))
+    load(conversation("a to c and on", history=history, max_history_tokens=17))
     append(history, "d")
     state = load(conversation(TOO_LONG, TOO_LONG, history=history, max_history_tokens=8))
     assert (state.history, state.history_summary) == ([turn("d")], "")

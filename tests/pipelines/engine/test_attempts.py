@@ -8,7 +8,7 @@ from typing import Any, cast
 import grpc
 import pytest
 
-from groundwire_client import AsyncGroundwireClient, NotFoundError, UnavailableError
+from groundwire_client import AsyncGroundwireClient, FailedPreconditionError, NotFoundError, UnavailableError
 from groundwire_pipelines import Pipeline
 from groundwire_pipelines.actions import search_nodes
 from groundwire_pipelines.actions.definition import Action, Outcome, StepSettings
@@ -47,11 +47,9 @@ def run(
     searches: Iterable[Any], ways: dict[str, str], action: str = "search_nodes", **keys: Any
 ) -> tuple[PipelineState, list[StepEnded], list[str]]:
     """The state at the end, how the steps ended, and what was told of an answer."""
-    raw = {"search_type": "bm25", "query_from": "question"} if action == "search_nodes" else {}
+    raw = {"search_type": "bm25", "query_from": "question", **keys} if action == "search_nodes" else keys
     definition = make_definition(
-        make_step("try", action, {"next": "end", **ways}, **raw, **keys),
-        make_step("end", "say"),
-        make_step("other", "say"),
+        make_step("try", action, {"next": "end", **ways}, **raw), make_step("end", "say"), make_step("other", "say")
     )
     state = make_state(retrieval_seed_nodes=["before"])
     events: list[TraceEvent] = []
@@ -85,6 +83,26 @@ def test_nothing_else_is_tried_again(keys: dict[str, Any]) -> None:
     with pytest.raises(StepError) as caught:
         run([ABSENT if keys else BUSY, found("a")], {}, **keys)
     assert caught.value.rule == ("server-scope-not-found" if keys else "server-overloaded")
+
+
+def test_a_try_waits_as_long_as_the_endpoint_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr("groundwire_pipelines.engine.runner.asyncio.sleep", sleep)
+    asks = [StepError("model-overloaded", "busy", may_pass=True, wait_seconds=seconds) for seconds in (7.0, 0.0)]
+    run([*asks, found("a")], {}, retry=RETRY)
+    assert [pause for pause in pauses if pause] == [7.0, 0.002]
+
+
+@pytest.mark.parametrize(("search_type", "is_told"), [("hybrid", True), ("bm25", False)])
+def test_of_an_index_without_vectors_it_is_said_what_to_set(search_type: str, is_told: bool) -> None:
+    missing = FailedPreconditionError(grpc.StatusCode.FAILED_PRECONDITION, "VECTORS_MISSING", "no vectors", {}, "1")
+    with pytest.raises(StepError) as caught:
+        run([missing], {}, search_type=search_type)
+    assert ("retrieval_modes: [bm25]" in caught.value.message) == is_told
 
 
 def test_a_pause_does_not_outlast_the_deadline() -> None:

@@ -192,6 +192,26 @@ def test_every_status_of_failure_has_a_rule_and_ends_the_call_at_once(
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("headers", "waits", "may_pass"),
+    [
+        ({}, 0.0, True),
+        ({"retry-after": "7"}, 7.0, True),
+        ({"retry-after": "0.5"}, 0.5, True),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25, True),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0, True),
+        ({"retry-after": "soon"}, 0.0, True),
+        ({"retry-after": "3600"}, 0.0, False),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, 0.0, False),
+    ],
+)
+def test_the_endpoint_says_how_long_to_wait(headers: dict[str, str], waits: float, may_pass: bool) -> None:
+    with scripted_server([Reply(status=429, body="{}", headers=headers)]) as server, pytest.raises(StepError) as caught:
+        ask(server)
+    assert (caught.value.wait_seconds, caught.value.may_pass) == (waits, may_pass)
+    assert ("and at most 60 are waited" in caught.value.message) != may_pass
+
+
 def test_a_long_message_of_the_endpoint_is_cut() -> None:
     with scripted_server([Reply(status=400, body="x" * 5000)]) as server, pytest.raises(StepError) as caught:
         ask(server)

@@ -20,10 +20,15 @@ from groundwire_server.execution.call import Checkpoint
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
-    """A candidate's text and its cosine similarity to the query; 0 for one without a vector."""
+    """A candidate's text, its cosine similarity to the query, its symbol and its path.
+
+    The similarity is 0 for one without a vector.
+    """
 
     text: str
     similarity: float
+    symbol: str = ""
+    path: str = ""
 
 
 class Reranker(Protocol):
@@ -41,7 +46,9 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeywordReranker:
-    """`alpha * similarity + beta * coverage`, coverage being the share of the query's distinct tokens in the text.
+    """`alpha * similarity + beta * coverage`.
+
+    Coverage is the share of the query's distinct tokens that the text, the symbol or the path has.
 
     Coverage is already in [0, 1], so nothing is normalised over the candidates.
     """
@@ -55,8 +62,7 @@ class KeywordReranker:
         checkpoint()
         wanted = set(tokenize(query))
         return [
-            self.alpha * candidate.similarity + self.beta * _coverage(wanted, candidate.text)
-            for candidate in candidates
+            self.alpha * candidate.similarity + self.beta * _coverage(wanted, candidate) for candidate in candidates
         ]
 
 
@@ -90,10 +96,12 @@ def rerank_scores(
     similarities = np.zeros(len(positions)) if dense is None else np.nan_to_num(dense.scores[positions])
     texts = snapshot.texts(candidates.rows[positions])
     read = [
-        RerankCandidate(text.text, similarity) for text, similarity in zip(texts, similarities.tolist(), strict=True)
+        RerankCandidate(text.text, similarity, text.symbol, text.location.path)
+        for text, similarity in zip(texts, similarities.tolist(), strict=True)
     ]
     return np.asarray(reranker.scores(query, read, checkpoint), dtype=np.float64)
 
 
-def _coverage(wanted: set[str], text: str) -> float:
-    return len(wanted.intersection(tokenize(text))) / len(wanted) if wanted else 0.0
+def _coverage(wanted: set[str], candidate: RerankCandidate) -> float:
+    had = tokenize("\n".join((candidate.text, candidate.symbol, candidate.path)))
+    return len(wanted.intersection(had)) / len(wanted) if wanted else 0.0

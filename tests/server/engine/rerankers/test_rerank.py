@@ -24,6 +24,12 @@ def test_scores(query: str, text: str, similarity: float, score: float) -> None:
     ]
 
 
+def test_the_symbol_and_the_path_count_as_the_text_does() -> None:
+    reranker = KeywordReranker(widen_factor=1)
+    named = RerankCandidate("return 1", 0.0, "TaxService.rate", "src/billing/rates.py")
+    assert reranker.scores("tax billing zebra lion", [named], never_stop) == [pytest.approx(0.25)]
+
+
 def test_a_score_does_not_depend_on_the_other_candidates() -> None:
     candidates = [RerankCandidate("tax", 0.3), RerankCandidate("id", 0.9), RerankCandidate("", -0.2)]
     reranker = KeywordReranker(widen_factor=1)
