@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from groundwire.v1.query_pb2 import QueryMatch, QueryResponse
-from groundwire.v1.retrieval_pb2 import NodeText, SkipReason
+from groundwire.v1.retrieval_pb2 import LeftOut, NodeText, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice
 
@@ -60,11 +60,12 @@ class Evidence:
     Attributes:
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
             several.
-        scopes: The same of a question to several scopes; empty for one.
         question: The question.
         texts: The texts that fit, best first.
         skipped: The matches whose text does not, best first.
         used_tokens: The tokens of all texts together.
+        scopes: Those of a question to several scopes, with the versions that answered; empty for one.
+        left_out: What an index has no data for, such as embeddings, and could therefore not be searched by.
     """
 
     scope: IndexScope
@@ -73,6 +74,7 @@ class Evidence:
     skipped: tuple[SkippedText, ...]
     used_tokens: int
     scopes: tuple[IndexScope, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ def evidence_of(scope: IndexScope, question: str, answer: QueryResponse, fetched
         else:
             skipped.append(SkippedText(*_node(match), match.omit_reason, scope=at))
     used = sum(text.token_count for text in shown)
-    return Evidence(scope, question, tuple(shown), tuple(skipped), used, tuple(answer.scopes))
+    return Evidence(scope, question, tuple(shown), tuple(skipped), used, tuple(answer.scopes), tuple(answer.left_out))
 
 
 def _node(match: QueryMatch) -> tuple[str, int, str, int, int, str, int, str]:

@@ -127,3 +127,18 @@ def test_a_notebook_shows_texts_as_texts(server: FakeServer, answer: query_pb2.Q
     assert html.count("<pre>") == html.count("</pre>") == 1
     assert "1 texts, 10 tokens, index v1" in html
     assert "2 left out" in html
+
+
+def test_evidence_of_several_fetches_from_all_and_says_what_was_left_out(
+    server: FakeServer, call: Caller, answer: query_pb2.QueryResponse
+) -> None:
+    scopes = [IndexScope(repository=name, branch="main", active_index="v1") for name in "ab"]
+    without = [retrieval_pb2.LeftOut(scope=scopes[1], retriever=retrieval_pb2.RETRIEVER_DENSE)]
+    answer.MergeFrom(query_pb2.QueryResponse(scopes=scopes, left_out=without))
+    server.answer(answer)
+    found = call(server.target, lambda client: client.evidence([IndexScope(repository="*", branch="main")], "vat?"))
+    assert isinstance(found, Evidence)
+    assert found.left_out == tuple(without)
+    fetched = server.actions[-1]
+    assert isinstance(fetched, retrieval_pb2.FetchNodeTextsRequest)
+    assert (list(fetched.scopes), fetched.HasField("scope")) == (scopes, False)
