@@ -5,6 +5,7 @@ from html import escape
 
 from groundwire.v1.evidence_pb2 import GatherEvidenceResponse, Passage, PassageForm
 from groundwire.v1.evidence_pb2 import NamedNode as NamedNodeMessage
+from groundwire.v1.retrieval_pb2 import LeftOut
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice
 
@@ -88,6 +89,7 @@ class Evidence:
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
             several.
         scopes: The same of a question to several scopes; empty for one.
+        left_out: What an index has no data for, such as embeddings, and could therefore not be searched by.
         response: What the server answered, with scores and edges.
     """
 
@@ -99,6 +101,7 @@ class Evidence:
     used_tokens: int
     scope: IndexScope
     scopes: tuple[IndexScope, ...]
+    left_out: tuple[LeftOut, ...]
     response: GatherEvidenceResponse
 
     def __str__(self) -> str:
@@ -143,6 +146,7 @@ def evidence_of(scope: IndexScope, question: str, response: GatherEvidenceRespon
         used_tokens=response.used_tokens,
         scope=scope,
         scopes=tuple(response.scopes),
+        left_out=tuple(response.left_out),
         response=response,
     )
 

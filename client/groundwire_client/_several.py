@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
+from groundwire.v1.query_pb2 import QueryResponse
+from groundwire.v1.retrieval_pb2 import Retriever, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import SEPARATOR, Scopes, pinned, scope_name
+
+_SHOWN_NAMES = 5
 
 
 def is_pattern(scope: IndexScope) -> bool:
@@ -33,6 +37,16 @@ def _means(name_or_pattern: str, name: str) -> bool:
     if name_or_pattern.endswith("*"):
         return name.startswith(name_or_pattern[:-1])
     return name_or_pattern == name
+
+
+def left_out_note(response: SearchNodesResponse | QueryResponse) -> str:
+    """The indexes of several that were searched without embeddings, as a sentence; empty for none."""
+    without = [own.scope for own in response.left_out if own.retriever == Retriever.RETRIEVER_DENSE]
+    if not without or not response.scopes:
+        return ""
+    names = [scope_name(own.repository, own.branch) for own in without]
+    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    return f"searched by words alone, for lack of embeddings: {', '.join(names[:_SHOWN_NAMES])}{more}"
 
 
 def at_versions(scopes: Scopes, index: str, answered: Sequence[IndexScope]) -> Scopes:

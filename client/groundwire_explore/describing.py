@@ -15,6 +15,7 @@ from groundwire_client import (
     SourceLocation,
     choice,
     cli,
+    left_out_note,
 )
 
 _REASONS: Mapping[SkipReason.ValueType, str] = {
@@ -78,11 +79,12 @@ def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
 
 def query_notices(answer: QueryResponse) -> tuple[str, ...]:
     """The limits that cut a response."""
-    meta = answer.meta
+    meta, without_embeddings = answer.meta, left_out_note(answer)
     return tuple(
         told
         for told, holds in (
             ("Approximate: the dense retriever may have missed a candidate.", not meta.exact),
+            (without_embeddings, bool(without_embeddings)),
             ("Truncated: parts were left out to keep the response below 4 MiB.", meta.truncated),
             (f"{meta.deleted_matches_blocked} deleted nodes would have matched.", meta.deleted_matches_blocked > 0),
         )
@@ -105,4 +107,5 @@ def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
 
 def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:
     """The limits that cut a response."""
-    return () if found.exact else ("Approximate: the dense retriever may have missed a hit.",)
+    approximate = "" if found.exact else "Approximate: the dense retriever may have missed a hit."
+    return tuple(filter(None, (approximate, left_out_note(found))))

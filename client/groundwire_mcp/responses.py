@@ -20,6 +20,7 @@ from groundwire_client import (
     SearchType,
     SkipReason,
     is_id,
+    left_out_note,
     scope_of_id,
     telling_paths,
 )
@@ -92,7 +93,8 @@ def hits_of(found: SearchNodesResponse, search_type: str, unknown: Sequence[str]
     notes = (
         "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions.",
         *unknown,
-        _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" else "",
+        _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" and not found.scopes else "",
+        _without_embeddings(found),
     )
     return Hits(hits=[_described(hit, NodeLine, found.scopes) for hit in found.hits], note=_joined(notes))
 
@@ -110,7 +112,17 @@ def matches_of(found: QueryResponse, unknown: Sequence[str]) -> Texts:
         if not match.text_omitted
     ]
     note = _left_out_note(left_out) if found.matches else "Nothing matches: try other words or fewer conditions."
-    return Texts(texts=texts, left_out=left_out, used_tokens=found.meta.used_tokens, note=_joined((note, *unknown)))
+    return Texts(
+        texts=texts,
+        left_out=left_out,
+        used_tokens=found.meta.used_tokens,
+        note=_joined((note, *unknown, _without_embeddings(found))),
+    )
+
+
+def _without_embeddings(found: SearchNodesResponse | QueryResponse) -> str:
+    note = left_out_note(found)
+    return f"{note[0].upper()}{note[1:]}." if note else ""
 
 
 def texts_of(found: FetchNodeTextsResponse) -> Texts:

@@ -125,6 +125,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
         used_tokens=30,
         scope=at,
         scopes=(),
+        left_out=(),
         response=answer,
     )
     assert isinstance(found, Evidence)

@@ -232,7 +232,7 @@ REFUSED = [
         INVALID, "FIELDS_CONFLICT", "scopes[0].active_index"),
     Row("too many scopes", asking(*(scope(f"r{number}") for number in range(201))),
         INVALID, "VALUE_OUT_OF_RANGE", "scopes"),
-    Row("one without vectors", asking(scope("team-a"), scope("plain")), FAILED, "VECTORS_MISSING"),
+    Row("none with vectors", asking(scope("plain")), FAILED, "VECTORS_MISSING"),
     Row("vectors of another space", asking(scope("team-a"), scope("wide")), FAILED, "EMBEDDER_MISMATCH"),
 ]  # fmt: skip
 
@@ -272,11 +272,70 @@ def test_a_hidden_index_is_refused_as_an_absent_one_is(queries: query_pb2_grpc.Q
     assert told("team-vault") == told("team-vaunt")
 
 
-def test_who_asks_several_learns_how_to_go_on_without_one_that_has_no_vectors(
-    queries: query_pb2_grpc.QueryServiceStub,
+def left_out(response: query_pb2.QueryResponse | retrieval_pb2.SearchNodesResponse) -> list[tuple[str, str]]:
+    return [
+        (own.scope.repository, retrieval_pb2.Retriever.Name(own.retriever).removeprefix("RETRIEVER_"))
+        for own in response.left_out
+    ]
+
+
+@pytest.mark.parametrize("retrievers", [[], ["RETRIEVER_DENSE", "RETRIEVER_BM25_CODE"]], ids=["all", "named"])
+def test_of_several_an_index_without_vectors_is_searched_by_words(
+    queries: query_pb2_grpc.QueryServiceStub, retrievers: list[str]
 ) -> None:
-    with pytest.raises(grpc.RpcError, match=r"plain::main::v1.* ask other retrievers, such as BM25_CODE, or leave it"):
-        ask(queries, "team-a", "plain")
+    """Nothing but its dense list is missing, and the response says so."""
+    request = asking(scope("team-a"), scope("plain"), retrievers=retrievers or None, top_k=100, now=timestamp(NOW))
+    answer = queries.Query(request, timeout=30)
+    assert left_out(answer) == [("plain", "DENSE")]
+    assert answer.left_out[0].scope.active_index == "v1"
+    assert {match.scope.repository for match in answer.matches} == {"plain", "team-a"}
+    for match in answer.matches:
+        assert match.scores.HasField("dense") is (match.scope.repository == "team-a")
+        assert match.scores.bm25_code > 0 or match.scope.repository == "team-a"
+    diverse = with_fields(request, {"hybrid": query_pb2.HybridParameters(diversify_strength=0.5)})
+    assert len(queries.Query(diverse, timeout=30).matches) == len(answer.matches)
+
+
+def test_of_several_each_search_type_finds_what_the_others_hold(
+    searches: retrieval_pb2_grpc.RetrievalServiceStub,
+) -> None:
+    def found(
+        *names: str, search_type: retrieval_pb2.SearchType.ValueType = retrieval_pb2.SEARCH_TYPE_UNSPECIFIED
+    ) -> retrieval_pb2.SearchNodesResponse:
+        vector = () if search_type == retrieval_pb2.SEARCH_TYPE_BM25 else [1.0, 0.0, 0.0, 0.0]
+        request = retrieval_pb2.SearchNodesRequest(
+            scopes=[scope(name) for name in names], query="invoice", query_vector=vector, search_type=search_type,
+            top_k=100, explain=True,
+        )  # fmt: skip
+        return searches.SearchNodes(request, timeout=30)
+
+    semantic = retrieval_pb2.SEARCH_TYPE_SEMANTIC
+    both, alone = found("plain", "team-a", search_type=semantic), found("team-a", search_type=semantic)
+    assert (list(both.hits), left_out(both), left_out(alone)) == (list(alone.hits), [("plain", "DENSE")], [])
+    words = found("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_BM25)
+    assert {hit.scope.repository for hit in words.hits} == {"plain", "team-a"}
+    assert not words.left_out
+    for mixed in (found("plain", "team-a"), found("plain", "team-a", search_type=retrieval_pb2.SEARCH_TYPE_HYBRID)):
+        assert (mixed.search_type, left_out(mixed)) == (retrieval_pb2.SEARCH_TYPE_HYBRID, [("plain", "DENSE")])
+        assert {hit.id for hit in mixed.hits} == {hit.id for hit in (*both.hits, *words.hits)}
+
+
+def test_of_one_index_what_is_not_asked_for_by_name_is_left_out(
+    searches: retrieval_pb2_grpc.RetrievalServiceStub, queries: query_pb2_grpc.QueryServiceStub
+) -> None:
+    plain = scope("plain")
+    by_words = searches.SearchNodes(retrieval_pb2.SearchNodesRequest(scope=plain, query="invoice", top_k=5), timeout=30)
+    assert (by_words.search_type, left_out(by_words)) == (retrieval_pb2.SEARCH_TYPE_BM25, [("plain", "DENSE")])
+    assert left_out(queries.Query(query_pb2.QueryRequest(scope=plain, query="invoice"), timeout=30)) == [
+        ("plain", "DENSE")
+    ]
+    for search_type in (retrieval_pb2.SEARCH_TYPE_SEMANTIC, retrieval_pb2.SEARCH_TYPE_HYBRID):
+        request = retrieval_pb2.SearchNodesRequest(
+            scope=plain, query="invoice", query_vector=[1.0], search_type=search_type, top_k=5
+        )
+        check_refused(Row("", request, FAILED, "VECTORS_MISSING"), searches.SearchNodes)
+    named = query_pb2.QueryRequest(scope=plain, query="invoice", retrievers=[retrieval_pb2.RETRIEVER_DENSE])
+    check_refused(Row("", named, FAILED, "VECTORS_MISSING"), queries.Query)
 
 
 def test_words_are_searched_where_vectors_cannot_be_compared(queries: query_pb2_grpc.QueryServiceStub) -> None:

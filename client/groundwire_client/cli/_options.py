@@ -25,7 +25,7 @@ from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import Scopes, pinned
 from groundwire_client._resolution import NameResolutionError
-from groundwire_client._several import is_pattern
+from groundwire_client._several import is_pattern, left_out_note
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
@@ -206,16 +206,19 @@ class CallOptions(AccessOptions, ConnectionOptions):
     ) -> None:
         """Makes a call with a connected client and prints its response: as JSON or ids if asked for, else by `show`.
 
-        Prints names of the filter and edge types that the answering index does not have on standard error. Raises as
-        `called` does.
+        Prints on standard error names of the filter and edge types that the one answering index does not have, and
+        which of several were searched without embeddings. Raises as `called` does.
         """
         one = self.scopes if isinstance(self.scopes, IndexScope) else None
 
         def answered(client: GroundwireClient) -> tuple[_Response, list[str]]:
             response = call(client)
-            if not one:  # of several indexes, none says alone what there is
-                return response, []
-            return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
+            if one:
+                return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
+            # Of several indexes, none says alone what there is.
+            if isinstance(response, SearchNodesResponse | QueryResponse) and (note := left_out_note(response)):
+                return response, [note]
+            return response, []
 
         response, notes = self.called(answered, timeout=self.timeout, access=self.access)
         if self.as_json:

@@ -488,6 +488,7 @@ class GatherEvidenceResponse(_message.Message):
     SCOPES_FIELD_NUMBER: _builtins.int
     EXACT_FIELD_NUMBER: _builtins.int
     FURTHER_MATCHES_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_FIELD_NUMBER: _builtins.int
     rendered: _builtins.str
     """The same as text for a prompt; never more than `budget_tokens`. Empty when nothing matches."""
     used_tokens: _builtins.int
@@ -520,6 +521,10 @@ class GatherEvidenceResponse(_message.Message):
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
         """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
 
+    @_builtins.property
+    def left_out(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.LeftOut]:
+        """What an index has no data for; see QueryResponse."""
+
     def __init__(
         self,
         *,
@@ -533,10 +538,11 @@ class GatherEvidenceResponse(_message.Message):
         scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
         exact: _builtins.bool = ...,
         further_matches: _builtins.int = ...,
+        left_out: _abc.Iterable[_retrieval_pb2.LeftOut] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["weak", b"weak"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edges", b"edges", "exact", b"exact", "further_matches", b"further_matches", "index", b"index", "named", b"named", "passages", b"passages", "rendered", b"rendered", "scopes", b"scopes", "used_tokens", b"used_tokens", "weak", b"weak"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edges", b"edges", "exact", b"exact", "further_matches", b"further_matches", "index", b"index", "left_out", b"left_out", "named", b"named", "passages", b"passages", "rendered", b"rendered", "scopes", b"scopes", "used_tokens", b"used_tokens", "weak", b"weak"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -408,7 +408,9 @@ class QueryRequest(_message.Message):
 
     @_builtins.property
     def retrievers(self) -> _containers.RepeatedScalarFieldContainer[_retrieval_pb2.Retriever.ValueType]:
-        """The retrievers to use, each at most once. Empty: every retriever that the index has data for."""
+        """The retrievers to use, each at most once. Empty: every retriever that an index has data for. `left_out` of the
+        response has those without data.
+        """
 
     @_builtins.property
     def now(self) -> _timestamp_pb2.Timestamp:
@@ -1226,6 +1228,7 @@ class QueryResponse(_message.Message):
     META_FIELD_NUMBER: _builtins.int
     INDEX_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index version that answered; empty for `scopes`."""
     @_builtins.property
@@ -1246,6 +1249,12 @@ class QueryResponse(_message.Message):
     def scopes(self) -> _containers.RepeatedCompositeFieldContainer[_scope_pb2.IndexScope]:
         """The index versions that answered a request with `scopes`; see SearchNodesResponse."""
 
+    @_builtins.property
+    def left_out(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.LeftOut]:
+        """The retrievers that an index version has no data for, by version: of `retrievers`, or if that is empty of all. With
+        one `scope` and `retrievers` there are none: the call ends with FAILED_PRECONDITION instead.
+        """
+
     def __init__(
         self,
         *,
@@ -1254,10 +1263,11 @@ class QueryResponse(_message.Message):
         meta: Global___RetrieveMeta | None = ...,
         index: _builtins.str = ...,
         scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+        left_out: _abc.Iterable[_retrieval_pb2.LeftOut] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["meta", b"meta"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "matches", b"matches", "meta", b"meta", "scopes", b"scopes", "service_context", b"service_context"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["index", b"index", "left_out", b"left_out", "matches", b"matches", "meta", b"meta", "scopes", b"scopes", "service_context", b"service_context"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

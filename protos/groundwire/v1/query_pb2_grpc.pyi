@@ -68,9 +68,9 @@ class QueryServiceStub:
       visible to the caller; with `not_found_when_empty`, nothing matches.
     - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the caller holds none of the ACL tags that the server's
       configuration asks for.
-    - FAILED_PRECONDITION: an index has no data for one of `retrievers`; the indexes of `scopes` have vectors of
-      different embedders; the server has no embedder of the index or, with `rerank`, no reranker; a version was
-      deleted or is damaged.
+    - FAILED_PRECONDITION: the index, or each one of `scopes`, has no data for one of `retrievers`; the indexes of
+      `scopes` have vectors of different embedders; the server has no embedder of the index or, with `rerank`, no
+      reranker; a version was deleted or is damaged.
     - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
@@ -130,9 +130,9 @@ class QueryServiceAsyncStub(QueryServiceStub):
       visible to the caller; with `not_found_when_empty`, nothing matches.
     - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the caller holds none of the ACL tags that the server's
       configuration asks for.
-    - FAILED_PRECONDITION: an index has no data for one of `retrievers`; the indexes of `scopes` have vectors of
-      different embedders; the server has no embedder of the index or, with `rerank`, no reranker; a version was
-      deleted or is damaged.
+    - FAILED_PRECONDITION: the index, or each one of `scopes`, has no data for one of `retrievers`; the indexes of
+      `scopes` have vectors of different embedders; the server has no embedder of the index or, with `rerank`, no
+      reranker; a version was deleted or is damaged.
     - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
     - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
     - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.
@@ -195,9 +195,9 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
           visible to the caller; with `not_found_when_empty`, nothing matches.
         - PERMISSION_DENIED: `lifecycle` is not ACTIVE and the caller holds none of the ACL tags that the server's
           configuration asks for.
-        - FAILED_PRECONDITION: an index has no data for one of `retrievers`; the indexes of `scopes` have vectors of
-          different embedders; the server has no embedder of the index or, with `rerank`, no reranker; a version was
-          deleted or is damaged.
+        - FAILED_PRECONDITION: the index, or each one of `scopes`, has no data for one of `retrievers`; the indexes of
+          `scopes` have vectors of different embedders; the server has no embedder of the index or, with `rerank`, no
+          reranker; a version was deleted or is damaged.
         - UNAVAILABLE: with `rerank`, the configured reranking service returns no usable scores.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.

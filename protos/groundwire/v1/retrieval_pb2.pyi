@@ -27,8 +27,9 @@ class _SearchType:
 class _SearchTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SearchType.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     SEARCH_TYPE_UNSPECIFIED: _SearchType.ValueType  # 0
-    """Chosen by the data of the index version. With vectors and BM25 data: HYBRID. Without vectors: BM25, unless the
-    request has a `query_vector`. Without BM25 data: SEMANTIC. The response says which.
+    """Chosen by the data of the index version, or of all versions of `scopes` together. With vectors and BM25 data:
+    HYBRID. Without vectors: BM25, unless the request has a `query_vector`. Without BM25 data: SEMANTIC. The response
+    says which, and in `left_out` what there was no data for.
     """
     SEARCH_TYPE_SEMANTIC: _SearchType.ValueType  # 1
     """Cosine similarity of embeddings: the dense retriever alone."""
@@ -41,8 +42,9 @@ class SearchType(_SearchType, metaclass=_SearchTypeEnumTypeWrapper):
     """How SearchNodes looks for nodes."""
 
 SEARCH_TYPE_UNSPECIFIED: SearchType.ValueType  # 0
-"""Chosen by the data of the index version. With vectors and BM25 data: HYBRID. Without vectors: BM25, unless the
-request has a `query_vector`. Without BM25 data: SEMANTIC. The response says which.
+"""Chosen by the data of the index version, or of all versions of `scopes` together. With vectors and BM25 data:
+HYBRID. Without vectors: BM25, unless the request has a `query_vector`. Without BM25 data: SEMANTIC. The response
+says which, and in `left_out` what there was no data for.
 """
 SEARCH_TYPE_SEMANTIC: SearchType.ValueType  # 1
 """Cosine similarity of embeddings: the dense retriever alone."""
@@ -376,8 +378,9 @@ class SearchNodesRequest(_message.Message):
         caller may name and sees a node of. `active_index` is then empty. A scope that is also given by name is searched in
         its version. All scopes together are at most 200 indexes.
 
-        If a scope does not exist or is hidden, or nothing matches a pattern, the call ends with NOT_FOUND: there are no
-        partial answers. Dense retrieval needs vectors of one embedder in all indexes.
+        If a scope does not exist or is hidden, or nothing matches a pattern, the call ends with NOT_FOUND. Each retriever
+        searches the indexes that have data for it; `left_out` of the response has the others. Those with vectors must have
+        vectors of one embedder.
         """
 
     def __init__(
@@ -550,6 +553,34 @@ class RetrieverScore(_message.Message):
 Global___RetrieverScore: _TypeAlias = RetrieverScore  # noqa: Y015
 
 @_typing.final
+class LeftOut(_message.Message):
+    """A retriever that an index version has no data for, and which therefore found nothing in it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    RETRIEVER_FIELD_NUMBER: _builtins.int
+    retriever: Global___Retriever.ValueType
+    """The retriever: DENSE where there are no vectors, else one of BM25."""
+    @_builtins.property
+    def scope(self) -> _scope_pb2.IndexScope:
+        """The repository, branch and version."""
+
+    def __init__(
+        self,
+        *,
+        scope: _scope_pb2.IndexScope | None = ...,
+        retriever: Global___Retriever.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["scope", b"scope"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["retriever", b"retriever", "scope", b"scope"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeftOut: _TypeAlias = LeftOut  # noqa: Y015
+
+@_typing.final
 class SearchDebug(_message.Message):
     """How a search was done. Every count is of nodes that the caller may see."""
 
@@ -611,6 +642,7 @@ class SearchNodesResponse(_message.Message):
     DEBUG_FIELD_NUMBER: _builtins.int
     SEARCH_TYPE_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
+    LEFT_OUT_FIELD_NUMBER: _builtins.int
     index: _builtins.str
     """The index version that answered; empty for `scopes`."""
     exact: _builtins.bool
@@ -634,6 +666,12 @@ class SearchNodesResponse(_message.Message):
         request, so that all calls of one question read the same versions.
         """
 
+    @_builtins.property
+    def left_out(self) -> _containers.RepeatedCompositeFieldContainer[Global___LeftOut]:
+        """The retrievers of the search type that an index version has no data for, by version; of an UNSPECIFIED search type
+        those of HYBRID. With one `scope` and a search type there are none: the call ends with FAILED_PRECONDITION instead.
+        """
+
     def __init__(
         self,
         *,
@@ -643,10 +681,11 @@ class SearchNodesResponse(_message.Message):
         debug: Global___SearchDebug | None = ...,
         search_type: Global___SearchType.ValueType = ...,
         scopes: _abc.Iterable[_scope_pb2.IndexScope] | None = ...,
+        left_out: _abc.Iterable[Global___LeftOut] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "scopes", b"scopes", "search_type", b"search_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["debug", b"debug", "exact", b"exact", "hits", b"hits", "index", b"index", "left_out", b"left_out", "scopes", b"scopes", "search_type", b"search_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

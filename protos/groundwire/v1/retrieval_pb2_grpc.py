@@ -106,9 +106,9 @@ class RetrievalServiceServicer(object):
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
         - NOT_FOUND: a scope or a pinned index does not exist, or nothing of it is visible to the caller.
-        - FAILED_PRECONDITION: an index has no vectors (semantic, hybrid) or no data of BM25 (bm25, hybrid), or neither;
-        the indexes of `scopes` have vectors of different embedders; the server has no embedder of the index or no
-        reranker; a version was deleted or is damaged.
+        - FAILED_PRECONDITION: the index, or each one of `scopes`, has no vectors (semantic, hybrid) or no data of BM25
+        (bm25, hybrid), or neither; the indexes of `scopes` have vectors of different embedders; the server has no
+        embedder of the index or no reranker; a version was deleted or is damaged.
         - UNAVAILABLE: with RERANK_CODEBERT, the configured reranking service returns no usable scores.
         - RESOURCE_EXHAUSTED: the server is overloaded, or has no memory for the request or the response.
         - DEADLINE_EXCEEDED, CANCELLED: work stopped between two stages, or the request did not arrive in time.

@@ -90,6 +90,11 @@ def of_scope(scope: Scope) -> int:
     return sum(map(of_string, scope.names.values())) + _STRING
 
 
+def of_left_out(scope: Scope) -> int:
+    """A retriever that a version has no data for."""
+    return of_scope(scope) + _STRING
+
+
 def of_service(context: ServiceContext) -> int:
     """The neighbourhood of a service."""
     names = (context.service_name, *context.calls, *context.called_by)

@@ -24,7 +24,7 @@ from groundwire_server.domain.search.candidates import Retrieval, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.evidence_weakness import weakness_of
 from groundwire_server.engine.query import MatchRanking, QueryPlan, RankedMatches
-from groundwire_server.engine.retrieval import scopes_of
+from groundwire_server.engine.retrieval import left_out, scopes_of
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
 
@@ -136,6 +136,7 @@ def _gathered(
         exact=matches.ranked.candidates.exact,
         index=snapshot.index,
         scopes=scopes_of(snapshot),
+        left_out=left_out(snapshot, request.retrievers or tuple(Retriever)),
     )
 
 

@@ -32,7 +32,7 @@ from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query_context import QueryContent, QueryContext
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
-from groundwire_server.engine.retrieval import check_held, scopes_of, vector_of
+from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
 from groundwire_server.engine.stages import (
     Ranked,
     asked_traits,
@@ -244,7 +244,8 @@ def _result(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: C
     with time.stage("context"):
         content = QueryContext(snapshot, request).fill(outcome.ranked)
     meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
-    return QueryResult(content.matches, content.service_context, meta, snapshot.index, scopes_of(snapshot))
+    missing = left_out(snapshot, request.retrievers or tuple(Retriever))
+    return QueryResult(content.matches, content.service_context, meta, snapshot.index, scopes_of(snapshot), missing)
 
 
 def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: Call) -> RankedMatches:

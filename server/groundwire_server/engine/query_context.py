@@ -14,6 +14,7 @@ from groundwire_server.domain.query.query_result import Match, ParentText, Servi
 from groundwire_server.domain.response_size import (
     QUERY_BYTES,
     Room,
+    of_left_out,
     of_match,
     of_request,
     of_scope,
@@ -23,7 +24,7 @@ from groundwire_server.domain.response_size import (
 from groundwire_server.domain.search.candidates import Floats, Positions, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
-from groundwire_server.engine.retrieval import scopes_of
+from groundwire_server.engine.retrieval import left_out, scopes_of
 from groundwire_server.engine.stages import Ranked
 
 
@@ -59,8 +60,9 @@ class QueryContext:
         self._snapshot = snapshot
         self._request = request
         scopes = [of_scope(own) for own in scopes_of(snapshot)]
+        missing = sum(of_left_out(own.scope) for own in left_out(snapshot, request.retrievers or tuple(Retriever)))
         self._scope_bytes = max(scopes, default=0)
-        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scopes))
+        self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scopes) - missing)
         self._truncated = False
         self._returned: dict[str, int] = {}
         self._charged: set[str] = set()

@@ -25,7 +25,7 @@ from groundwire_server.domain.search.search import (
 from groundwire_server.domain.search.validation import check_search
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.rerankers.rerank import Reranker, Rerankers, configured, rerank_scores
-from groundwire_server.engine.retrieval import check_held, scopes_of, vector_of
+from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
 from groundwire_server.execution.call import Call, Checkpoint
 from groundwire_server.execution.observation import stage
 from groundwire_server.query_embedding.query_vectors import QueryVectors
@@ -101,7 +101,13 @@ def _result(request: SearchRequest, search_type: SearchType, ranked: _Ranked, sn
     hits = _explained(request, ranked, snapshot) if request.explain else _hits(ranked, snapshot)
     debug = _debug(request, ranked.candidates, snapshot) if request.explain else None
     return SearchResult(
-        tuple(hits), snapshot.index, search_type, ranked.candidates.exact, debug, scopes=scopes_of(snapshot)
+        tuple(hits),
+        snapshot.index,
+        search_type,
+        ranked.candidates.exact,
+        debug,
+        scopes=scopes_of(snapshot),
+        left_out=left_out(snapshot, _RETRIEVERS[request.search_type or SearchType.HYBRID]),
     )
 
 

@@ -51,10 +51,9 @@ class UnionSnapshot:
 
     @property
     def vector_space(self) -> VectorSpace | None:
-        """See `Snapshot.vector_space`; None unless the vectors of all parts can be compared."""
-        first = self.parts[0].vector_space
-        spaces = [part.vector_space for part in self.parts]
-        return first if first and all(space and space.compares_with(first) for space in spaces) else None
+        """See `Snapshot.vector_space`; None if the vectors of those parts that have any cannot be compared."""
+        spaces = [part.vector_space for part in self.parts if part.vector_space]
+        return spaces[0] if spaces and all(space.compares_with(spaces[0]) for space in spaces) else None
 
     @property
     def retrievers(self) -> frozenset[Retriever]:
@@ -67,14 +66,22 @@ class UnionSnapshot:
         return sum(part.node_count for part in self.parts)
 
     def retrieve(self, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
-        """See `Snapshot.retrieve`; the result is that of an index that holds the nodes of all parts."""
+        """See `Snapshot.retrieve`; the result is that of an index that holds the nodes of all parts.
+
+        Each retriever searches the parts that have data for it.
+        """
         asked = [retriever for retriever in _WORDS if retriever in search.limits]
         if asked:
-            counted = self._together(lambda part: part.word_statistics(search.query, asked))
+            counted = self._together(
+                lambda part: part.word_statistics(search.query, [own for own in asked if own in part.retrievers])
+            )
             checkpoint()
-            words = {retriever: WordStatistics.total([own[retriever] for own in counted]) for retriever in asked}
+            words = {
+                retriever: WordStatistics.total([own[retriever] for own in counted if retriever in own])
+                for retriever in asked
+            }
             search = replace(search, words=words)
-        return _merged(self._together(lambda part: part.retrieve(search, checkpoint)), search)
+        return _merged(self._together(lambda part: _retrieved(part, search, checkpoint)), search)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """See `Snapshot.matched_tokens`."""
@@ -114,8 +121,14 @@ class UnionSnapshot:
 
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """See `Snapshot.vectors`."""
-        found = self._of_parts(rows, lambda part, own: list(part.vectors(own)))
-        return np.asarray(found, dtype=np.float64)
+        space = self.vector_space
+        if space is None:
+            raise AssertionError("bug: vectors asked of indexes without vectors")
+        vectors = np.zeros((len(rows), space.dimension), dtype=np.float64)
+        for part, places, own in self._split(rows):
+            if part.vector_space:
+                vectors[places] = part.vectors(own)
+        return vectors
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`. No edge leads from one part to another."""
@@ -175,21 +188,41 @@ class UnionSnapshot:
         return [own + first_row(row >> PART_BITS) for row, own in zip(rows.tolist(), found, strict=True)]
 
 
+def _retrieved(part: IndexSnapshot, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
+    """The candidates of those retrievers that a part has data for."""
+    limits = {retriever: limit for retriever, limit in search.limits.items() if retriever in part.retrievers}
+    if not limits:
+        return Candidates(np.empty(0, dtype=np.int64), {}, NO_COLUMNS, np.empty(0))
+    vector = search.query_vector if Retriever.DENSE in limits else None
+    return part.retrieve(replace(search, limits=limits, query_vector=vector), checkpoint)
+
+
+def _of_retriever(part: Candidates, retriever: Retriever) -> RetrieverScores:
+    """The scores of a retriever; where a part has no data for it, those of what it neither lists nor matches."""
+    if retriever in part.by_retriever:
+        return part.by_retriever[retriever]
+    score = np.nan if retriever is Retriever.DENSE else 0.0
+    return RetrieverScores(np.full(len(part), score), np.zeros(len(part), dtype=np.int64))
+
+
 def _merged(parts: Sequence[Candidates], search: Retrieval) -> Candidates:
     """The candidates of all parts that are in the list of a retriever, when each list is cut to its limit again."""
     rows = np.concatenate([part.rows + first_row(number) for number, part in enumerate(parts)])
     lists: dict[Retriever, RetrieverScores] = {}
-    for retriever in parts[0].by_retriever:
-        scores = np.concatenate([part.by_retriever[retriever].scores for part in parts])
-        listed = np.flatnonzero(np.concatenate([part.by_retriever[retriever].ranks for part in parts]))
+    for retriever in Retriever:
+        if retriever not in search.limits:
+            continue
+        found = [_of_retriever(part, retriever) for part in parts]
+        scores = np.concatenate([own.scores for own in found])
+        listed = np.flatnonzero(np.concatenate([own.ranks for own in found]))
         best = best_first(listed, scores)[: search.limits[retriever]]
         ranks = np.zeros(len(rows), dtype=np.int64)
         ranks[best] = np.arange(1, len(best) + 1)
         lists[retriever] = RetrieverScores(scores, ranks)
-    kept = np.flatnonzero(np.any([found.ranks > 0 for found in lists.values()], axis=0))
+    kept = np.flatnonzero(np.any([merged.ranks > 0 for merged in lists.values()], axis=0))
     return Candidates(
         rows=rows[kept],
-        by_retriever={name: RetrieverScores(found.scores[kept], found.ranks[kept]) for name, found in lists.items()},
+        by_retriever={name: RetrieverScores(merged.scores[kept], merged.ranks[kept]) for name, merged in lists.items()},
         columns=_columns([part.columns for part in parts], kept) if search.with_columns else NO_COLUMNS,
         file_scores=np.concatenate([part.file_scores for part in parts])[kept],
         exact=all(part.exact for part in parts),

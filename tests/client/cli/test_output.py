@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 
-from groundwire.v1 import retrieval_pb2
+from groundwire.v1 import query_pb2, retrieval_pb2, scope_pb2
 from groundwire_client import NamedNode, NameResolutionError
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def test_a_text_without_a_place_is_named_by_its_symbol(server: FakeServer, run: 
 @pytest.mark.usefixtures("answers")
 def test_json_is_the_response_by_the_names_of_the_contract(run: Run) -> None:
     found = json.loads(run("search", "vat", "--json").stdout)
-    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "scopes"}
+    assert set(found) == {"hits", "index", "exact", "debug", "search_type", "scopes", "left_out"}
     assert set(found["hits"][1]) == set(retrieval_pb2.SearchHit.DESCRIPTOR.fields_by_name) - {"location", "scope"}
     assert found["hits"][0]["retrievers"][0] == {"retriever": "RETRIEVER_DENSE", "rank": 1, "score": 0.75}
     graph = json.loads(run("expand", SEED, "--json").stdout)
@@ -282,3 +282,16 @@ def test_an_index_whose_names_may_not_be_asked_is_searched_nevertheless(server: 
     assert output.stderr == (
         "note: the kinds, languages and edge types of the index cannot be read: PERMISSION_DENIED: not for you\n"
     )
+
+
+@pytest.mark.parametrize("action", ["search", "query"])
+def test_which_of_several_indexes_were_searched_without_embeddings_is_noted(
+    server: FakeServer, run: Run, action: str
+) -> None:
+    scopes = [scope_pb2.IndexScope(repository=f"r{number}", branch="main") for number in range(8)]
+    without = [retrieval_pb2.LeftOut(scope=own, retriever=retrieval_pb2.RETRIEVER_DENSE) for own in scopes[1:]]
+    server.answer(retrieval_pb2.SearchNodesResponse(scopes=scopes, left_out=without))
+    server.answer(query_pb2.QueryResponse(scopes=scopes, left_out=without))
+    names = ", ".join(f"r{number}::main" for number in range(1, 6))
+    note = f"note: searched by words alone, for lack of embeddings: {names} and 2 more\n"
+    assert note in run(action, "q", "-r", "*").stderr

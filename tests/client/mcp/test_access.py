@@ -106,6 +106,9 @@ def test_all_repositories_are_those_that_the_caller_sees(front: Front) -> None:
         assert {node["repository"] for node in told.structured[field]} == {"shop::main", "vault::main"}, told.text
         assert "repository=vault::main" in told.text
         assert "vault" not in shop.call(tool, **asked).text
+    for tool in ("search_code", "ask"):
+        note = both.call(tool, **asked).structured["note"]
+        assert note == "Searched by words alone, for lack of embeddings: shop::main, vault::main."
     assert "No repository is available" in front.agent().call("search_code", **asked).text
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from groundwire.evidence.evidence_nodes import Evidence
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_server.domain.search.search import NodesRequest, Retriever
+from groundwire_server.domain.search.search import LeftOut, NodesRequest, Retriever
 
 DEFAULT_GRAPH_SHARE = 0.25
 
@@ -62,7 +62,8 @@ class EvidenceResult:
     """The evidence, and what is known of its nodes.
 
     `nodes` and `scores` are by id; those of passages and of named nodes are among them. `earlier` has the numbers of
-    nodes that earlier evidence has shown. `index` is "" for several versions, which `scopes` has.
+    nodes that earlier evidence has shown. `index` is "" for several versions, which `scopes` has. `left_out` has
+    what a version has no data for.
     """
 
     evidence: Evidence
@@ -73,3 +74,4 @@ class EvidenceResult:
     exact: bool
     index: str
     scopes: tuple[Scope, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

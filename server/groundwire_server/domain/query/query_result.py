@@ -10,7 +10,7 @@ from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
-from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
+from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, LeftOut, Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 
 
@@ -175,7 +175,8 @@ class RetrieveMeta:
 class QueryResult:
     """Matches, best first and then neighbours; the services around them when asked; how the answer was made.
 
-    `scopes` are the versions that answered a request for several, where `index` is "".
+    `scopes` are the versions that answered a request for several, where `index` is "". `left_out` is what they had no
+    data for.
     """
 
     matches: tuple[Match, ...]
@@ -183,3 +184,4 @@ class QueryResult:
     meta: RetrieveMeta
     index: str
     scopes: tuple[Scope, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

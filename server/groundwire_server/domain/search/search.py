@@ -199,6 +199,14 @@ class SearchHit:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A retriever that a version has no data for."""
+
+    scope: Scope
+    retriever: Retriever
+
+
+@dataclass(frozen=True, slots=True)
 class SearchDebug:
     """How a search was done; every figure is of what the caller may see."""
 
@@ -215,7 +223,8 @@ class SearchDebug:
 class SearchResult:
     """Hits, best first, the index version that answered, the type used, and whether the semantic list was exact.
 
-    `scopes` are the versions that answered a request for several, where `index` is "".
+    `scopes` are the versions that answered a request for several, where `index` is "". `left_out` is what they had no
+    data for.
     """
 
     hits: tuple[SearchHit, ...]
@@ -224,3 +233,4 @@ class SearchResult:
     exact: bool = True
     debug: SearchDebug | None = None
     scopes: tuple[Scope, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()

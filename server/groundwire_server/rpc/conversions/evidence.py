@@ -22,6 +22,7 @@ from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.query import decode_retrievers
 from groundwire_server.rpc.conversions.scope import decode_lifecycle, decode_scopes, encode_scopes, numbers_of, scope_of
+from groundwire_server.rpc.conversions.search import encode_left_out
 from groundwire_server.rpc.conversions.shared_fields import given_fields, shared_fields
 from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 
@@ -72,6 +73,7 @@ def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceRespon
         scopes=scopes.values(),
         exact=result.exact,
         further_matches=evidence.further,
+        left_out=encode_left_out(result.left_out),
     )
 
 

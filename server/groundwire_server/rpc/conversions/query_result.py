@@ -22,7 +22,7 @@ from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.location import citation, encode_location
 from groundwire_server.rpc.conversions.scope import LIFECYCLES, encode_scopes, numbers_of, scope_of
-from groundwire_server.rpc.conversions.search import RETRIEVERS
+from groundwire_server.rpc.conversions.search import RETRIEVERS, encode_left_out
 from groundwire_server.rpc.conversions.shared_fields import shared_fields
 from groundwire_server.rpc.conversions.texts import SKIP_REASONS
 from groundwire_server.rpc.conversions.timestamps import encode_timestamp
@@ -50,6 +50,7 @@ def encode_query(result: QueryResult) -> query_pb2.QueryResponse:
         meta=_encode_meta(result.meta),
         index=result.index,
         scopes=scopes.values(),
+        left_out=encode_left_out(result.left_out),
     )
 
 

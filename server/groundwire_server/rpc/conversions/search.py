@@ -6,6 +6,7 @@ from groundwire.v1 import retrieval_pb2, scope_pb2
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.search.search import (
+    LeftOut,
     Rerank,
     Retriever,
     SearchDebug,
@@ -67,11 +68,20 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
         exact=result.exact,
         debug=None if result.debug is None else _encode_debug(result.debug),
         search_type=_WIRE_SEARCH_TYPES[result.search_type],
+        left_out=encode_left_out(result.left_out),
     )
     response.hits.extend(
         _fitting((_encode_hit(hit, scopes) for hit in result.hits), RESPONSE_BYTES - response.ByteSize())
     )
     return response
+
+
+def encode_left_out(left_out: Iterable[LeftOut]) -> list[retrieval_pb2.LeftOut]:
+    """What the versions had no data for."""
+    return [
+        retrieval_pb2.LeftOut(scope=scope_pb2.IndexScope(**own.scope.names), retriever=RETRIEVERS[own.retriever])
+        for own in left_out
+    ]
 
 
 def _fitting(hits: Iterable[retrieval_pb2.SearchHit], room: int) -> Iterator[retrieval_pb2.SearchHit]:

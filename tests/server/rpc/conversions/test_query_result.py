@@ -24,7 +24,7 @@ from groundwire_server.domain.query.query_result import (
     StageScores,
 )
 from groundwire_server.domain.query.ranking_parameters import RankingParameters
-from groundwire_server.domain.search.search import Retriever
+from groundwire_server.domain.search.search import LeftOut, Retriever
 from groundwire_server.domain.texts.texts import SkipReason
 from groundwire_server.rpc.conversions.query_result import encode_query
 from support.conversions import NOW, over_the_wire
@@ -114,7 +114,8 @@ def all_fields(message: Descriptor) -> Iterator[str]:
 
 
 def test_no_field_of_the_response_is_forgotten() -> None:
-    several = replace(RESULT, scopes=(Scope("shop", "main", "v1"),))
+    scope = Scope("shop", "main", "v1")
+    several = replace(RESULT, scopes=(scope,), left_out=(LeftOut(scope, Retriever.DENSE),))
     assert set(set_fields(encoded(several))) == set(all_fields(query_pb2.QueryResponse.DESCRIPTOR))
 
 
