@@ -219,7 +219,7 @@ def test_a_call_ends_at_its_deadline(server: FakeServer, call: Caller) -> None:
     started = time.monotonic()
     with pytest.raises(DeadlineExceededError) as raised:
         call(server.target, lambda client: client.search(SCOPE, "vat", timeout=0.2))
-    assert 0.15 < time.monotonic() - started < 3
+    assert 0.15 < time.monotonic() - started < 60
     assert (raised.value.code, raised.value.reason) == (grpc.StatusCode.DEADLINE_EXCEEDED, "")
 
 
@@ -276,7 +276,7 @@ def test_closing_the_client_ends_a_call_that_runs(server: FakeServer) -> None:
             time.sleep(0.01)
         client.close()
         with pytest.raises(CancelledError):
-            running.result(timeout=5)
+            running.result(timeout=60)
 
 
 def test_a_cancelled_task_raises_what_asyncio_raises(server: FakeServer) -> None:

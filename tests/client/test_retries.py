@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -68,12 +66,11 @@ def test_no_other_status_is_tried_again(server: FakeServer, call: Caller, code: 
 
 
 def test_the_deadline_bounds_all_attempts_together(server: FakeServer, call: Caller) -> None:
-    server.fail(grpc.StatusCode.UNAVAILABLE, times=5)
-    started = time.monotonic()
-    with pytest.raises(DeadlineExceededError):
-        call(server.target, lambda client: client.search(SCOPE, "vat", timeout=0.3))
-    assert time.monotonic() - started < 1
-    assert len(server.attempts) in (2, 3)
+    server.fail(grpc.StatusCode.UNAVAILABLE, times=3)
+    call(server.target, lambda client: client.search(SCOPE, "vat", timeout=60))
+    first, *_, last = (attempt.time_remaining for attempt in server.attempts)
+    assert len(server.attempts) == 4
+    assert 60 >= first > last  # what the pauses between them took is no longer there for the last
 
 
 def test_a_server_out_of_reach_is_unavailable(call: Caller) -> None:
@@ -85,10 +82,8 @@ def test_a_call_rides_out_a_restart_of_the_server(server: FakeServer) -> None:
     with GroundwireClient(server.target) as client:
         client.list_indexes()
         server.stop()
-        restart = threading.Timer(0.1, server.start)
-        restart.start()
+        server.start()
         assert list(client.list_indexes().indexes) == []
-        restart.join()
     assert len(server.attempts) == 2
 
 

@@ -17,7 +17,7 @@ from support.workers import separate_channel
 
 CONNECTIONS = 8
 """Some of so many reach each of two workers."""
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 WHERE = ("--repository", "shop", "--branch", "main")
 NODES = {"v1": 10, "v2": 20, "v3": 30}
 

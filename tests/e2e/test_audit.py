@@ -25,7 +25,7 @@ administration: {claims: [{claim: groups, values: {admins: ["shop::main"]}}]}
 """
 SHOP = IndexScope(repository="shop", branch="main")
 CALLERS, CALLS = 8, 50
-LOG_SECONDS = 10
+LOG_SECONDS = 300
 SECRET = "secret-words-of-a-text"
 
 

@@ -37,7 +37,7 @@ tenants: {claims: [{claim: tenant}]}
 acl_tags: {claims: [{claim: [realm, roles]}]}
 scopes: {always: ["platform::*"]}
 """
-LOG_SECONDS = 20.0
+LOG_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")

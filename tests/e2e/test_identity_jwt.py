@@ -349,7 +349,7 @@ def test_a_withdrawn_key_is_no_longer_believed_though_its_token_was_verified_bef
     assert found(channel, token) == {"public"}
     (folder / "keys.json").write_text(key_set(KEY))
     stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 300
     while (call := stub.SearchNodes.future(SEARCH, metadata=bearer(token), timeout=30)).code() is grpc.StatusCode.OK:
         assert time.monotonic() < end
         time.sleep(0.05)

@@ -301,7 +301,7 @@ def test_the_client_shows_its_certificate(server: Server, certificates: Certific
             == 2
         )
     with (
-        GroundwireClient(server.address, credentials=TLS(authority), timeout=2) as client,
+        GroundwireClient(server.address, credentials=TLS(authority), timeout=60) as client,
         pytest.raises(UnavailableError),
     ):
         client.activate_index(IndexScope(repository="shop", branch="main", active_index="v1"))
@@ -311,5 +311,5 @@ def test_probes_need_no_certificate_on_the_port_for_health(server: Server) -> No
     (address,) = [line.split('"health_address": "')[1].split('"')[0] for line in server.log if "health_address" in line]
     with grpc.insecure_channel(address) as channel:
         check: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/grpc.health.v1.Health/Check")
-        answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=10))
+        answer = health_pb2.HealthCheckResponse.FromString(check(b"", timeout=60))
     assert answer.status == health_pb2.HealthCheckResponse.SERVING

@@ -98,7 +98,7 @@ def storm(plans: Sequence[Plan]) -> Counter[str]:
     return load([replace(plan, cancelled_share=1) for plan in plans])
 
 
-def soon(holds: Callable[[], bool], within_seconds: float = 10.0) -> bool:
+def soon(holds: Callable[[], bool], within_seconds: float = 300.0) -> bool:
     """Whether something comes to hold: calls end and connections close a moment after their clients have gone."""
     end = time.monotonic() + within_seconds
     while not holds() and time.monotonic() < end:

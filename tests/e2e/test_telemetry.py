@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 SCOPE = IndexScope(repository="shop", branch="main")
 QUERY = "groundwire.v1.QueryService/Query"
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def test_a_text_query_is_served_without_what_builds(
     run_ok("index", write_jsonl(tmp_path / "t.jsonl", records), "-r", "shop", "-b", "main", "--data", data)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("GROUNDWIRE_EXECUTABLE", str(environment / "groundwire"))
-    with Server(data) as server, GroundwireClient(server.address, timeout=60) as client:
+    with Server(data) as server, GroundwireClient(server.address, timeout=300) as client:
         found = client.search(
             IndexScope(repository="shop", branch="main"),
             "who pays bills",
@@ -80,7 +80,7 @@ def test_an_environment_for_serving_says_what_a_model_of_ones_own_needs(environm
     (tmp_path / "model").mkdir()
     for option in ("--embedder", "--reranker"):
         command = [environment / "groundwire", "serve", "--data", tmp_path, option, tmp_path / "model"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_variables(), timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean_variables(), timeout=300)
         assert done.returncode == 2, done.stderr
         assert 'pip install "groundwire[local-models]"' in done.stderr
 

@@ -111,6 +111,6 @@ def test_the_service_tells_of_a_server_without_the_index(command: list[str], ser
 
 def test_the_service_does_not_start_with_options_that_break_a_rule(command: list[str], tmp_path: Path) -> None:
     environment = {**INVARIANT, "ASPNETCORE_URLS": "http://127.0.0.1:0", "Groundwire__Address": "localhost:50051"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
     assert "Address: 'localhost:50051' must be http://HOST:PORT or https://HOST:PORT" in done.stderr + done.stdout

@@ -89,14 +89,14 @@ def test_gives_up(
 
 
 def test_every_call_has_a_deadline(client: ExampleClient, busy: BusyServer, identities: Identities) -> None:
-    assert client.run(busy.address, identities.caller, "--deadline", "7").exit_code == 0
+    assert client.run(busy.address, identities.caller, "--deadline", "60").exit_code == 0
     assert methods(busy) == ACTIONS
-    assert all(0 < attempt.seconds_left <= 7 for attempt in busy.attempts)
+    assert all(0 < attempt.seconds_left <= 60 for attempt in busy.attempts)
 
 
 def test_a_call_ends_at_its_deadline(client: ExampleClient, busy: BusyServer, identities: Identities) -> None:
     busy.hold.clear()
-    outcome = client.run(busy.address, identities.caller, "--deadline", "1.5")
+    outcome = client.run(busy.address, identities.caller, "--deadline", "10")
     (line,) = outcome.lines
     assert (outcome.exit_code, line["status"], line["method"]) == (1, "DEADLINE_EXCEEDED", "SearchNodes")
     assert methods(busy) == ["SearchNodes"]

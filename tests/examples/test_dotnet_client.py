@@ -65,7 +65,7 @@ def checks(dotnet: Dotnet, tmp_path_factory: pytest.TempPathFactory) -> Sequence
 
 def lines_of(command: Sequence[str | Path], asked: str = "") -> list[str]:
     done = subprocess.run(
-        command, input=asked, capture_output=True, text=True, encoding="utf-8", env=INVARIANT, timeout=60, check=True
+        command, input=asked, capture_output=True, text=True, encoding="utf-8", env=INVARIANT, timeout=300, check=True
     )
     return done.stdout.splitlines()
 

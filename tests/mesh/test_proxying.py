@@ -23,7 +23,7 @@ SEARCH = "/groundwire.v1.RetrievalService/SearchNodes"
 ACTIVATE = "/groundwire.v1.IndexService/ActivateIndex"
 OK, UNAVAILABLE, CANCELLED = grpc.StatusCode.OK, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED
 CAUSED_BY_CALLERS = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.INTERNAL)
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 300
 
 
 @dataclass(frozen=True)

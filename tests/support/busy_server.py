@@ -74,7 +74,7 @@ class BusyServer(retrieval_pb2_grpc.RetrievalServiceServicer):
 
     def _answer(self, method: str, context: grpc.ServicerContext, answer: _Response) -> _Response:
         self.attempts.append(Attempt(method, dict(context.invocation_metadata()), context.time_remaining() or 0.0))
-        self.hold.wait(timeout=30)
+        self.hold.wait(timeout=300)
         if self.refusals:
             context.abort_with_status(rpc_status.to_status(self.refusals.pop(0)))
         return answer

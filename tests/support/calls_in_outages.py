@@ -20,9 +20,9 @@ from support.jsonl import edge, node
 TOKEN = "reader:n0-0ne-may-see-this"
 _TOLD_AS = (TOKEN, TOKEN.partition(":")[2], base64.b64encode(TOKEN.encode()).decode())
 """The forms in which it might slip out."""
-SLACK_SECONDS = 20
-PATIENCE_SECONDS = 120
-AT_ONCE_SECONDS = 10
+SLACK_SECONDS = 120
+PATIENCE_SECONDS = 300
+AT_ONCE_SECONDS = 60
 """Much more than it takes to say what needs no Milvus."""
 OUTAGES = {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED}
 _WORDS = ("invoice", "tax", "order", "user", "total", "create", "find")

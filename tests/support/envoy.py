@@ -20,8 +20,8 @@ from support.certificates import Certificate
 
 DEPLOYED = Path(__file__).resolve().parents[2] / "deploy" / "envoy"
 INSTALLED = "/etc/envoy"
-START_SECONDS = 30
-STOP_SECONDS = 30
+START_SECONDS = 300
+STOP_SECONDS = 300
 
 
 def executable() -> str:
@@ -122,7 +122,7 @@ class Envoy:
     def ask(self, path: str, method: str = "GET") -> str:
         """What the admin interface answers."""
         request = urllib.request.Request(f"http://{self.admin}{path}", method=method)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return str(answer.read().decode())
 
     def __enter__(self) -> Self:

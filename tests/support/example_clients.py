@@ -16,7 +16,7 @@ from support.tools import ROOT, run_tool
 EXAMPLES = ROOT / "examples"
 # Where Debian's packages put the sources of Go libraries.
 GO_LIBRARIES = Path("/usr/share/gocode")
-RUN_SECONDS = 60
+RUN_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)

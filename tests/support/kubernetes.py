@@ -65,7 +65,7 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
 def _run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name(name)
     assert program.exists(), f"no {program}; run `python deploy/install_programs.py {program.parent}`"
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 def _name(manifest: Manifest) -> str:

@@ -17,7 +17,7 @@ from groundwire_index.milvus.client import connect
 from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 
-START_SECONDS = 120
+START_SECONDS = 300
 _SECONDS = 60.0
 """For a request of a test that is not about time limits: a shared machine stalls."""
 
@@ -60,7 +60,7 @@ class MilvusServer:
                 stderr=log,
                 env={**os.environ, "PYTHON_DOTENV_DISABLED": "1"},
             )
-        store = MilvusStore(self.address(seconds=1.0))
+        store = MilvusStore(self.address(seconds=5.0))
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:

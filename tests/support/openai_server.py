@@ -98,7 +98,7 @@ _OVER = Reply(status=418, body='{"error": {"message": "the script is over"}}')
 
 def _send(handler: BaseHTTPRequestHandler, reply: Reply, request: Mapping[str, Any]) -> None:
     if reply.waits is not None:
-        reply.waits.wait(timeout=30)
+        reply.waits.wait(timeout=300)
     streamed = bool(request.get("stream")) and reply.status == 200 and reply.body is None
     content = "".join(_events(reply)) if streamed else _whole(reply)
     try:

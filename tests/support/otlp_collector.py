@@ -10,7 +10,7 @@ import grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 
 
 class Collector(trace_service_pb2_grpc.TraceServiceServicer):

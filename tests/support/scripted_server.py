@@ -43,7 +43,7 @@ class ScriptedServer(grpc.GenericRpcHandler):
     def _answer(self, method: str, context: grpc.ServicerContext) -> bytes:
         self.calls.append((method, dict(context.invocation_metadata())))
         if self.hold is not None:
-            self.hold.wait(timeout=30)
+            self.hold.wait(timeout=300)
         if self.statuses:
             context.abort(self.statuses.pop(0), "as told")
         return retrieval_pb2.SearchNodesResponse().SerializeToString()

@@ -177,7 +177,7 @@ def test_the_drawing_leads_from_node_to_node(reader: Reader) -> None:
     page.wait_for_selector(".drawing.wide .label.near")
     assert page.locator(".drawing.wide .chosen").count() == 1
     other.click()
-    page.wait_for_url(lambda url: url != before, timeout=10_000)
+    page.wait_for_url(lambda url: url != before, timeout=60_000)
     assert "/node?" in page.url
 
 

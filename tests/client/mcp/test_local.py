@@ -10,6 +10,7 @@ from mcp import Client
 from groundwire_client import AsyncGroundwireClient, UnauthenticatedError
 from groundwire_server.folder_server import serve_folder
 from support.mcp_calls import Told, call, over_stdio
+from support.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -70,9 +71,9 @@ def test_changes_of_the_folder_are_followed(folder: Path, tmp_path: Path) -> Non
         await once_built(client)
         await until(client, "src/refund.py", found=False)
         (folder / "src" / "refund.py").write_text("def refund(order):\n    return -order.total\n", encoding="utf-8")
-        await asyncio.wait_for(until(client, "src/refund.py", found=True), 60)
+        await asyncio.wait_for(until(client, "src/refund.py", found=True), PATIENCE_SECONDS)
         (folder / "src" / "refund.py").unlink()
-        await asyncio.wait_for(until(client, "src/refund.py", found=False), 60)
+        await asyncio.wait_for(until(client, "src/refund.py", found=False), PATIENCE_SECONDS)
 
     options = ("--local", folder, "--cache", tmp_path / "cache", "--embedder", "none")
     over_stdio(talk, *options, environment=dict(os.environ))

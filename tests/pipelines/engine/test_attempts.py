@@ -44,7 +44,11 @@ ACTIONS: dict[str, Action[Any]] = {
 
 
 def run(
-    searches: Iterable[Any], ways: dict[str, str], action: str = "search_nodes", **keys: Any
+    searches: Iterable[Any],
+    ways: dict[str, str],
+    action: str = "search_nodes",
+    deadline_seconds: float = 600.0,
+    **keys: Any,
 ) -> tuple[PipelineState, list[StepEnded], list[str]]:
     """The state at the end, how the steps ended, and what was told of an answer."""
     raw = {"search_type": "bm25", "query_from": "question", **keys} if action == "search_nodes" else keys
@@ -54,7 +58,9 @@ def run(
     state = make_state(retrieval_seed_nodes=["before"])
     events: list[TraceEvent] = []
     told: list[str] = []
-    runtime = make_runtime(FakeRetrieval(searches=list(searches)), deadline_seconds=0.3, entry_step_id="try")
+    runtime = make_runtime(
+        FakeRetrieval(searches=list(searches)), deadline_seconds=deadline_seconds, entry_step_id="try"
+    )
     listening = Runtime(runtime.retrieval, runtime.settings, runtime.counter, runtime.prompts, on_answer=told.append)
     asyncio.run(run_steps(definition, ACTIONS, state, listening, sinks=[events.append]))
     return state, [event for event in events if isinstance(event, StepEnded)], told
@@ -107,7 +113,7 @@ def test_of_an_index_without_vectors_it_is_said_what_to_set(search_type: str, is
 
 def test_a_pause_does_not_outlast_the_deadline() -> None:
     with pytest.raises(RunCancelledError):
-        run([BUSY], {}, retry={"tries": 2, "pause_seconds": 600})
+        run([BUSY], {}, deadline_seconds=0.3, retry={"tries": 2, "pause_seconds": 600})
 
 
 def test_an_answer_that_was_told_in_part_is_not_told_again() -> None:

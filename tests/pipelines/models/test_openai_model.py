@@ -308,7 +308,7 @@ def test_a_model_that_does_not_answer_in_time_is_given_up(on_text: Callable[[str
             ask(server, on_text, timeout_seconds=0.1)
         over.set()
     assert (caught.value.rule, caught.value.may_pass) == ("model-timeout", True)
-    assert len(server.requests) == 1
+    assert len(server.requests) <= 1
 
 
 def test_a_model_that_never_comes_to_an_end_is_given_up() -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Job, runner
 from support import hold_in_processes, hold_in_workers
 from support.build_jobs import die, double, fail
+from support.patience import PATIENCE_SECONDS, await_true
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -71,7 +71,7 @@ def test_no_process_outlives_the_one_that_started_it(
             os.killpg(program.pid, ending)  # as a terminal does
         else:
             program.send_signal(ending)
-        assert program.wait(timeout=30) != 0
+        assert program.wait(timeout=PATIENCE_SECONDS) != 0
         _wait_until(lambda: all(map(_is_free, paths)))
     finally:
         program.kill()
@@ -88,7 +88,4 @@ def _is_free(path: Path) -> bool:
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "in vain"
-        time.sleep(0.05)
+    await_true(condition)

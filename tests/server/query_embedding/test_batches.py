@@ -11,7 +11,7 @@ from groundwire_server.domain.errors import CancelledError
 from groundwire_server.query_embedding.batches import Batches
 from support.calls import never_stop
 
-SECONDS = 30
+SECONDS = 300
 
 
 class Work:

@@ -30,7 +30,7 @@ from support.calls import never_stop
 from support.milvus_builds import copy_to_milvus, new_catalogue
 from support.milvus_server import MilvusServer, milvus_server
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 UNPINNED = Scope("shop", "main")
 V1, V2, V3, ABSENT = (replace(UNPINNED, active_index=version) for version in ("v1", "v2", "v3", "v4"))
 SCOPES = [UNPINNED, V1, V2, V3, ABSENT, Scope("shop", "absent"), Scope("absent", "main", "v1")]

@@ -11,7 +11,7 @@ from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.connection import MilvusConnection
 from groundwire_index.milvus.errors import StorageUnavailableError
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 MORE_THAN_THREADS = 100
 
 

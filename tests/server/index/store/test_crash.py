@@ -58,7 +58,7 @@ class CrashHost:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=300)
         self._process.stdout.close()
 
     def _start(self, data: Path, number: int, versions: int, step: int) -> int:

@@ -220,7 +220,7 @@ def write_lock(store: IndexStore, scope: Scope) -> Iterator[None]:
 
 def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[[], object]) -> list[object]:
     """Runs actions on V1 that all find it before any of them gets the lock; returns "done" or the error of each."""
-    found = threading.Barrier(len(actions) + 1, timeout=10)
+    found = threading.Barrier(len(actions) + 1, timeout=300)
     outcomes: list[object] = []
     thread_state = threading.local()
     require = store.require
@@ -246,7 +246,7 @@ def race(store: IndexStore, monkeypatch: pytest.MonkeyPatch, *actions: Callable[
             thread.start()
         found.wait()
     for thread in threads:
-        thread.join(timeout=10)
+        thread.join(timeout=300)
     monkeypatch.undo()
     return outcomes
 

@@ -8,6 +8,7 @@ import pytest
 import structlog
 
 from groundwire_server.rpc.serving.readiness import Readiness
+from support.patience import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -20,21 +21,27 @@ def log() -> Iterator[None]:
 
 
 async def test_each_change_is_told_once() -> None:
-    failing, told = threading.Event(), asyncio.Queue[bool]()
+    failing, told, checks = threading.Event(), asyncio.Queue[bool](), list[None]()
+
+    async def checked_more() -> None:
+        """Returns once the storage has been checked again, and the answer looked at."""
+        count = len(checks)
+        await until(lambda: len(checks) > count + 3)
 
     def check() -> None:
+        checks.append(None)
         if failing.is_set():
             raise PermissionError(13, "Permission denied", "/data")
 
-    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
+    readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=3_600)
     readiness.start()
-    await asyncio.sleep(0.1)
+    await checked_more()
     assert told.empty()
     failing.set()
-    assert await asyncio.wait_for(told.get(), 10) is False
-    await asyncio.sleep(0.1)
+    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is False
+    await checked_more()
     failing.clear()
-    assert await asyncio.wait_for(told.get(), 10) is True
+    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is True
     assert told.empty()
     readiness.stop()
 
@@ -43,13 +50,14 @@ async def test_a_storage_that_hangs_is_not_ready_until_it_answers() -> None:
     hanging, told = threading.Event(), asyncio.Queue[bool]()
 
     def check() -> None:
-        hanging.wait(20)
+        hanging.wait(PATIENCE_SECONDS)
 
     readiness = Readiness(check, told.put_nowait, check_seconds=0.01, stale_seconds=0.2)
     readiness.start()
-    assert await asyncio.wait_for(told.get(), 10) is False
+    assert await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is False
     hanging.set()
-    assert await asyncio.wait_for(told.get(), 10) is True
+    while await asyncio.wait_for(told.get(), PATIENCE_SECONDS) is not True:
+        pass
     readiness.stop()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -14,7 +15,9 @@ from grpc_reflection.v1alpha import reflection_pb2
 from groundwire.v1 import retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
+from groundwire_server.rpc.serving import server as server_module
 from support.calls import as_part
+from support.patience import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from server.rpc.conftest import HealthOf, Serving
@@ -83,9 +86,19 @@ async def test_reflection_lists_the_services_unless_it_is_switched_off(serving: 
 
 
 async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_those_under_way(
-    serving: "Serving", health_of: "HealthOf", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving",
+    health_of: "HealthOf",
+    engine: Mock,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     release, started = threading.Event(), threading.Event()
+    pause_began, pause_is_over = asyncio.Event(), asyncio.Event()
+
+    async def pause(seconds: float) -> None:
+        assert seconds == 7
+        pause_began.set()
+        await pause_is_over.wait()
 
     def slow_search(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
         started.set()
@@ -94,7 +107,8 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
         return SearchResult((), "v1", SearchType.BM25)
 
     engine.search.side_effect = as_part(slow_search)
-    settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 1, "drain_grace_seconds": 20}
+    settings = {"health_listen": "127.0.0.1:0", "drain_pause_seconds": 7, "drain_grace_seconds": PATIENCE_SECONDS}
+    monkeypatch.setattr(server_module, "asyncio", SimpleNamespace(sleep=pause))
     async with (
         serving(**settings) as server,
         grpc.aio.insecure_channel(server.address) as channel,
@@ -102,25 +116,26 @@ async def test_a_drain_tells_health_first_takes_calls_in_the_pause_and_finishes_
     ):
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         under_way = asyncio.ensure_future(stub.SearchNodes(search_request))
-        assert await asyncio.to_thread(started.wait, 5)
+        assert await asyncio.to_thread(started.wait, PATIENCE_SECONDS)
         draining = asyncio.create_task(server.drain())
-        await asyncio.sleep(0.1)
+        await asyncio.wait_for(pause_began.wait(), PATIENCE_SECONDS)
         for service in ("", *OWN_SERVICES, "readiness"):
             assert await health_of(health_channel, service) == NOT_SERVING
             assert await health_of(channel, service) == NOT_SERVING
         assert await health_of(channel, "liveness") == SERVING
         walk = retrieval_pb2.ExpandDependencyTreeRequest(scope=search_request.scope)
         assert (await stub.ExpandDependencyTree(walk)).index == "v1"
-        await asyncio.sleep(1.1)
+        pause_is_over.set()
+        code = grpc.StatusCode.OK
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while code is not grpc.StatusCode.UNAVAILABLE:  # gRPC may cancel a call that comes in this very moment
+                async with grpc.aio.insecure_channel(server.address) as late:
+                    code = await retrieval_pb2_grpc.RetrievalServiceStub(late).ExpandDependencyTree(walk).code()
         assert not draining.done()
         assert await health_of(health_channel) == NOT_SERVING
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            async with grpc.aio.insecure_channel(server.address) as late:
-                await retrieval_pb2_grpc.RetrievalServiceStub(late).ExpandDependencyTree(walk)
-        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
         release.set()
         assert (await under_way).index == "v1"
-        await asyncio.wait_for(draining, 5)
+        await asyncio.wait_for(draining, PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("end", ["drain", "stop"])
@@ -141,9 +156,9 @@ async def test_what_outlasts_the_grace_is_cancelled_and_its_work_stops(
     settings = {"drain_pause_seconds": 0, "drain_grace_seconds": 0.2}
     async with serving(**settings) as server, grpc.aio.insecure_channel(server.address) as channel:
         call = asyncio.ensure_future(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
-        assert await asyncio.to_thread(started.wait, 5)
-        await asyncio.wait_for(getattr(server, end)(), 5)
-        assert await asyncio.to_thread(over.wait, 5)
+        assert await asyncio.to_thread(started.wait, PATIENCE_SECONDS)
+        await asyncio.wait_for(getattr(server, end)(), PATIENCE_SECONDS)
+        assert await asyncio.to_thread(over.wait, PATIENCE_SECONDS)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call
     assert caught.value.code() in (grpc.StatusCode.CANCELLED, grpc.StatusCode.UNAVAILABLE)
@@ -168,7 +183,7 @@ async def test_watchers_of_health_are_told_of_a_drain_and_do_not_delay_it(servin
         first = {service: (await anext(aiter(call))).status for service, call in watches.items()}
         await anext(aiter(leaver))
         leaver.cancel()
-        await asyncio.wait_for(server.drain(), 5)
+        await asyncio.wait_for(server.drain(), PATIENCE_SECONDS)
         rest = {service: [response.status async for response in call] for service, call in watches.items()}
     unknown = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
     assert first == {"": SERVING, OWN_SERVICES[0]: SERVING, "liveness": SERVING, "unknown": unknown}
@@ -184,12 +199,12 @@ async def test_a_server_whose_indexes_cannot_be_read_is_alive_but_not_ready_and_
 
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         indexes.check_readable.side_effect = FileNotFoundError(2, "No such file or directory", "/data")
-        await asyncio.wait_for(becomes(channel, NOT_SERVING), 10)
+        await asyncio.wait_for(becomes(channel, NOT_SERVING), PATIENCE_SECONDS)
         for service in ("", *OWN_SERVICES):
             assert await health_of(channel, service) == NOT_SERVING
         assert await health_of(channel, "liveness") == SERVING
         indexes.check_readable.side_effect = None
-        await asyncio.wait_for(becomes(channel, SERVING), 10)
+        await asyncio.wait_for(becomes(channel, SERVING), PATIENCE_SECONDS)
 
 
 async def test_the_health_of_an_unknown_service_is_not_found(serving: "Serving", health_of: "HealthOf") -> None:

@@ -13,7 +13,7 @@ from support.builds import V1
 from support.milvus_server import MilvusServer
 from support.program import run_ok, start, write_jsonl
 
-SECONDS = 120
+SECONDS = 300
 
 
 @pytest.mark.slow
