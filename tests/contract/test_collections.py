@@ -7,7 +7,15 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, index_pb2_grpc, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import (
+    evidence_pb2,
+    index_pb2,
+    index_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
+    retrieval_pb2,
+    retrieval_pb2_grpc,
+)
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
 from support.platform import EVERYTHING, NOW, timestamp
 from support.platform_corpus import BILLING
@@ -78,6 +86,13 @@ class Caller:
             include_parents=True, include_neighbors=True, expand_graph=True, now=timestamp(NOW),
         )  # fmt: skip
         return query_pb2_grpc.QueryServiceStub(self.channel).Query(request, timeout=30)
+
+    def gathered(self) -> evidence_pb2.GatherEvidenceResponse:
+        request = evidence_pb2.GatherEvidenceRequest(
+            scope=SCOPE, access=self.access, filter=self.filter, question="refund", query_vector=BILLING,
+            budget_tokens=4_000, now=timestamp(NOW), shown_ids=EVERY_ID[:1],
+        )  # fmt: skip
+        return query_pb2_grpc.QueryServiceStub(self.channel).GatherEvidence(request, timeout=30)
 
 
 def names(ids: Iterator[str]) -> list[str]:
@@ -187,6 +202,17 @@ def test_neighbours_are_of_the_same_collection(everyone: Caller, red: Caller) ->
     assert beside(red) == ["red/third"]
 
 
+def test_evidence_is_of_nothing_else(everyone: Caller, red: Caller) -> None:
+    def told(response: evidence_pb2.GatherEvidenceResponse) -> set[str]:
+        ends = [end for edge in response.edges for end in (edge.from_id, edge.to_id)]
+        ids = [*(passage.id for passage in response.passages), *(node.id for node in response.named), *ends]
+        return set(names(iter(ids)))
+
+    assert told(everyone.gathered()) - RED
+    assert told(red.gathered()) <= RED
+    assert told(red.gathered())
+
+
 METHODS: dict[str, Callable[[Caller], Message]] = {
     "SearchNodes": lambda caller: retrieval_pb2_grpc.RetrievalServiceStub(caller.channel).SearchNodes(
         retrieval_pb2.SearchNodesRequest(
@@ -198,6 +224,7 @@ METHODS: dict[str, Callable[[Caller], Message]] = {
     "FindPaths": lambda caller: caller.paths(EVERY_ID, EVERY_ID),
     "FetchNodeTexts": Caller.fetched,
     "Query": Caller.answered,
+    "GatherEvidence": Caller.gathered,
     "GetIndex": lambda caller: index_pb2_grpc.IndexServiceStub(caller.channel).GetIndex(
         index_pb2.GetIndexRequest(scope=SCOPE, access=caller.access)
     ),

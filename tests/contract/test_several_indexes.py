@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import evidence_pb2, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire.v1.scope_pb2 import (
     LIFECYCLE_ALL,
     LIFECYCLE_DELETED,
@@ -167,6 +167,55 @@ def test_a_search_of_the_parts_equals_one_of_the_whole(
         response.index = ""
         for hit in response.hits:
             hit.ClearField("scope")
+    assert as_of_whole(found) == as_of_whole(expected)
+
+
+@costly()
+@given(
+    question=words,
+    query_vector=vectors,
+    shown=st.lists(st.integers(min_value=0, max_value=4), max_size=3, unique=True),
+    graph_share=st.sampled_from([0.0, 0.25, 1.0]),
+    tags=tags,
+    lifecycle=lifecycles,
+    filter_=filters,
+)
+def test_evidence_of_the_parts_equals_that_of_the_whole(
+    queries: query_pb2_grpc.QueryServiceStub,
+    question: str,
+    query_vector: list[float],
+    shown: list[int],
+    graph_share: float,
+    tags: list[str],
+    lifecycle: Lifecycle.ValueType,
+    filter_: NodeFilter | None,
+) -> None:
+    """The budget has room for everything: what the text says of scopes takes other tokens for other names."""
+
+    def gathered(scopes: Sequence[IndexScope], repository: str) -> evidence_pb2.GatherEvidenceResponse:
+        return queries.GatherEvidence(
+            evidence_pb2.GatherEvidenceRequest(
+                scopes=scopes, question=question, query_vector=query_vector, budget_tokens=100_000, filter=filter_,
+                shown_ids=[f"{repository}::main::cs::team-a/{number:02}" for number in shown],
+                graph_share=graph_share, access=AccessContext(acl_tags_any=tags), now=timestamp(NOW), explain=True,
+                lifecycle=lifecycle if AUDITOR in tags else None,
+            ),
+            timeout=30,
+        )  # fmt: skip
+
+    found, expected = gathered(ALL_PARTS, "team-a"), gathered([WHOLE], "whole")
+    assert [passage.scope.repository for passage in found.passages] == [
+        passage.id.partition("::")[0] for passage in found.passages
+    ]
+    for response in (found, expected):
+        response.ClearField("scopes")
+        for shown_node in (*response.passages, *response.named):
+            shown_node.ClearField("scope")
+        for passage in response.passages:
+            passage.token_count = 0
+        response.used_tokens = 0
+        for name in (*PARTS, "whole"):
+            response.rendered = response.rendered.replace(f"{name}::main ", "")
     assert as_of_whole(found) == as_of_whole(expected)
 
 

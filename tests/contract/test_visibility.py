@@ -7,7 +7,7 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire.v1 import evidence_pb2, query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
 from groundwire.v1.scope_pb2 import LIFECYCLE_ACTIVE, LIFECYCLE_ALL, LIFECYCLE_DELETED, AccessContext
 from support.platform import EVERYTHING, MAIN, NOW, timestamp
 from support.platform_corpus import AUDITOR_TAG, BILLING, FINANCE_TAG
@@ -74,6 +74,13 @@ def asking(lifecycle: Asked, access: AccessContext) -> query_pb2.QueryRequest:
     )  # fmt: skip
 
 
+def gathering(lifecycle: Asked, access: AccessContext) -> evidence_pb2.GatherEvidenceRequest:
+    return evidence_pb2.GatherEvidenceRequest(
+        scope=MAIN, access=access, lifecycle=lifecycle, question="stamp", query_vector=BILLING, now=timestamp(NOW),
+        budget_tokens=1_000,
+    )  # fmt: skip
+
+
 Request = Callable[[Asked, AccessContext], Message]
 
 
@@ -90,12 +97,14 @@ Request = Callable[[Asked, AccessContext], Message]
         ("FindPaths", pathfinding),
         ("FetchNodeTexts", fetching),
         ("Query", asking),
+        ("GatherEvidence", gathering),
     ],
 )
 def test_only_those_who_may_ask_for_deleted_nodes(
     channel: grpc.Channel, method: str, request_: Request, access: AccessContext, lifecycle: Asked
 ) -> None:
-    service = query_pb2_grpc.QueryServiceStub if method == "Query" else retrieval_pb2_grpc.RetrievalServiceStub
+    is_query = method in ("Query", "GatherEvidence")
+    service = query_pb2_grpc.QueryServiceStub if is_query else retrieval_pb2_grpc.RetrievalServiceStub
     row = Row("", request_(lifecycle, access), DENIED, "LIFECYCLE_NOT_GRANTED", "lifecycle")
     check_refused(row, getattr(service(channel), method))
 

@@ -15,7 +15,7 @@ from itertools import cycle
 import grpc
 import pytest
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import evidence_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, IndexScope, NodeFilter
 from support.program import Server, write_jsonl
@@ -25,7 +25,7 @@ from support.workers import separate_channel
 pytestmark = pytest.mark.slow
 
 METHODS = "/groundwire.v1.RetrievalService/"
-QUERY = "/groundwire.v1.QueryService/Query"
+QUERY, EVIDENCE = (f"/groundwire.v1.QueryService/{method}" for method in ("Query", "GatherEvidence"))
 VERBS, NOUNS = ("create", "total", "delete", "find"), ("Invoice", "Tax", "User", "Shipment", "Order")
 RESTART_SECONDS = 300
 COMMON = ("--repository", "shop", "--branch", "main", "--version", "v1")
@@ -92,6 +92,7 @@ def _requests() -> Iterator[tuple[str, bytes]]:
         access = random_.choice((None, AccessContext(acl_tags_any=["finance"])))
         if number % 5 == 4:
             yield QUERY, _query(random_, scope, access).SerializeToString()
+            yield EVIDENCE, _evidence(random_, scope, access).SerializeToString()
         elif number % 4 == 0:
             expand = messages.ExpandDependencyTreeRequest(
                 scope=scope,
@@ -133,6 +134,21 @@ def _requests() -> Iterator[tuple[str, bytes]]:
                 explain=random_.random() < 0.5,
             )
             yield f"{METHODS}SearchNodes", search.SerializeToString()
+
+
+def _evidence(
+    random_: random.Random, scope: IndexScope, access: AccessContext | None
+) -> evidence_pb2.GatherEvidenceRequest:
+    evidence = evidence_pb2.GatherEvidenceRequest(
+        scope=scope,
+        access=access,
+        question=" ".join(random_.choices(VERBS + NOUNS, k=3)),
+        phrasings=random_.choices(VERBS + NOUNS, k=2),
+        budget_tokens=random_.randrange(200, 900),
+        explain=random_.random() < 0.5,
+    )
+    evidence.now.FromJsonString("2025-06-01T00:00:00Z")
+    return evidence
 
 
 def _query(random_: random.Random, scope: IndexScope, access: AccessContext | None) -> query_pb2.QueryRequest:

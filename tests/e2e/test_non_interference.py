@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire.v1 import index_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Edge, Location, Node, NodeAccess, content_hash
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_index.store.manifest import VectorSpace
@@ -30,7 +30,7 @@ WORDS = ("invoice", "Tax", "total_amount", "getUser", "x1")
 TAGS, LABELS, TENANTS = ("fin", "sec"), ("pii", "gdpr"), ("acme", "umbrella")
 EDGE_TYPES = ("Calls", "Zips", "Reads")
 NAMES = ("Shop.Class1", "Class2", "class3", "public Class1", "src/1.cs", "0.cs:3", "1.cs:2-5")
-RETRIEVAL = "/groundwire.v1.RetrievalService/"
+RETRIEVAL, QUERIES = "/groundwire.v1.RetrievalService/", "/groundwire.v1.QueryService/"
 INDEX = "/groundwire.v1.IndexService/"
 _branch_numbers = count()
 
@@ -228,6 +228,18 @@ def requests(scope: Scope, caller: Caller, draw: st.DrawFn, ids: list[str]) -> I
         prioritization_mode=retrieval_pb2.PrioritizationMode.Name(draw(st.integers(min_value=1, max_value=3))),
     )
     yield f"{RETRIEVAL}FetchNodeTexts", fetch.SerializeToString()
+    evidence = evidence_pb2.GatherEvidenceRequest(
+        **common,
+        question=query,
+        phrasings=draw(st.lists(st.sampled_from((*NAMES, "how is a total made")), max_size=2)),
+        query_vector=vector,
+        budget_tokens=draw(st.integers(min_value=200, max_value=400)),
+        shown_ids=draw(st.lists(st.sampled_from(ids), max_size=3, unique=True)),
+        graph_share=draw(st.sampled_from((0.0, 0.25, 1.0))),
+        explain=draw(st.booleans()),
+    )
+    evidence.now.FromJsonString("2025-06-01T00:00:00Z")
+    yield f"{QUERIES}GatherEvidence", evidence.SerializeToString()
     yield f"{INDEX}GetIndex", index_pb2.GetIndexRequest(**index).SerializeToString()
     listing = index_pb2.ListIndexesRequest(repository=scope.repository, branch=scope.branch, access=access)
     yield f"{INDEX}ListIndexes", listing.SerializeToString()

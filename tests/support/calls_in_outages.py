@@ -12,7 +12,7 @@ from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2
 from grpc_status import rpc_status
 
-from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope
 from support.jsonl import edge, node
@@ -89,8 +89,13 @@ def reading_requests() -> list[Request]:
             scope=_SCOPE, access=access, query="create N004 order", query_vector=vector, expand_graph=True
         )
         query.now.FromJsonString("2025-06-01T00:00:00Z")
+        evidence = evidence_pb2.GatherEvidenceRequest(
+            scope=_SCOPE, access=access, question="create N004 order", query_vector=vector, budget_tokens=1_000
+        )
+        evidence.now.CopyFrom(query.now)
         found += [
             (QUERY, query),
+            ("groundwire.v1.QueryService/GatherEvidence", evidence),
             (
                 EXPAND,
                 messages.ExpandDependencyTreeRequest(

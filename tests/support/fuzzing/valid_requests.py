@@ -7,7 +7,7 @@ from typing import cast
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
-from groundwire.v1 import index_pb2, query_pb2
+from groundwire.v1 import evidence_pb2, index_pb2, query_pb2
 from groundwire.v1 import retrieval_pb2 as messages
 from groundwire.v1.scope_pb2 import LIFECYCLE_ALL, AccessContext, Bound, IndexScope, NodeFilter
 from groundwire_index.scope import Scope
@@ -140,6 +140,14 @@ READS: Sequence[ValidRequest] = (
     _query(
         query="refund receipt", fusion=query_pb2.FUSION_MODE_RRF, rrf_k=10, process="billing", top_k=3,
         not_found_when_empty=True, budget_tokens=100,
+    ),
+    ValidRequest(
+        QUERIES + "GatherEvidence",
+        evidence_pb2.GatherEvidenceRequest(
+            scope=MAIN, access=ACCESS, question="create order", phrasings=["CreateOrder", "order service"],
+            query_vector=ORDERS, budget_tokens=1_000, shown_ids=IDS[:2], graph_share=0.5, explain=True,
+            now=timestamp(NOW), filter=EVERY_FILTER,
+        ),
     ),
     ValidRequest(
         INDEXES + "ListIndexes", index_pb2.ListIndexesRequest(repository="platform", branch="main", access=ACCESS)
