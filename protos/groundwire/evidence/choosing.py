@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from groundwire.evidence.evidence_nodes import EdgeReason, EvidenceEdge, EvidenceNode, MatchReason, NameReason
 from groundwire.evidence.question_words import QuestionWords, has_word
 
-LINK_SOURCES = 5
+LINK_SOURCES = 3
 """The edges of this many matches add nodes."""
 _INVERSE_TYPES = frozenset({"contains", "implementedby", "overriddenby", "specializedby", "runby", "redefinedby"})
 """Edges that say again what the edge in the other direction says, and those from a whole to its part."""
@@ -106,11 +106,19 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The nodes that may be shown, best first: those that match, and those that edges join to the best matches."""
+    """The nodes that may be shown, best first.
+
+    Attributes:
+        matches: Those that match.
+        linked: Those that edges join to the best matches.
+        mentioning: Those that define or use a name of the question.
+        edges: The edges that evidence may print, in their order.
+    """
 
     matches: Sequence[Candidate]
     linked: Sequence[Candidate]
     mentioning: Sequence[Candidate] = ()
+    edges: Sequence[EvidenceEdge] = ()
 
 
 def choose(
@@ -142,10 +150,12 @@ def choose(
     dropped |= {candidate.node.id for candidate in distinct} - kept_ids
     sources = kept[:LINK_SOURCES]
     nodes = {node.id: node for node in linked} | {candidate.node.id: candidate.node for candidate in kept}
+    printable = shown_edges(edges)
     return Choice(
         kept,
-        _linked(sources, nodes, edges, dropped, question.words),
+        _linked(sources, nodes, printable, dropped, question.words),
         _mentioning(mentioning, {candidate.node.id: candidate for candidate in kept}, question),
+        printable,
     )
 
 
@@ -161,7 +171,7 @@ def best_linked(
         words: The words of the question.
     """
     values: dict[str, float] = {}
-    for link in _links(source_values, edges):
+    for link in _links(source_values, shown_edges(edges)):
         if link.other_id in names:
             value = link.value * _weight_of_words(words, names[link.other_id])
             values[link.other_id] = max(values.get(link.other_id, 0.0), value)
@@ -266,10 +276,13 @@ def _newer_definitions(by_id: Mapping[str, Candidate], edges: Iterable[EvidenceE
 
 def _without_containers(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates without outlines that have exactly one matching member; the others are marked as containers."""
+    by_file: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in candidates:
+        by_file.setdefault(candidate.node.file, []).append(candidate)
     kept = []
     for candidate in candidates:
         if candidate.node.is_outline:
-            members = sum(candidate.node.contains(other.node) for other in candidates)
+            members = sum(candidate.node.contains(other.node) for other in by_file[candidate.node.file])
             if members == 1 and candidate.reason != candidates[0].reason:
                 continue
             candidate = replace(candidate, is_container=members > 0)
@@ -315,7 +328,7 @@ class _Link:
 
 
 def _links(source_values: Mapping[str, float], edges: Iterable[EvidenceEdge]) -> Iterator[_Link]:
-    for edge in shown_edges(edges):
+    for edge in edges:
         weight = _TYPE_WEIGHTS.get(edge.edge_type.casefold(), _OTHER_TYPES) * edge.confidence
         if edge.from_id == edge.to_id:
             continue

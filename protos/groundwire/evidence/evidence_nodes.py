@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from itertools import accumulate
+
+_LINE_TOKENS = 1.0
+"""The tokens of a line break, and of a line's share of numbers."""
 
 
 class PassageForm(Enum):
@@ -56,12 +60,22 @@ class EvidenceNode:
         """The number of the text's first line in its file; 0 if the text is no run of lines of the file."""
         return self.start_line if self.end_line - self.start_line + 1 == len(self.lines) else 0
 
+    @cached_property
+    def _token_sums(self) -> Sequence[float]:
+        """Estimates of the tokens of all lines before each line, and of all lines."""
+        per_character = self.token_count / max(len(self.text), 1)
+        return list(accumulate((len(line) * per_character + _LINE_TOKENS for line in self.lines), initial=0.0))
+
+    def tokens_of(self, first: int, last: int) -> int:
+        """An estimate of the tokens that the lines from one place to another, both included, take in the evidence."""
+        return round(self._token_sums[last + 1] - self._token_sums[first] + 0.5)
+
     @property
     def is_outline(self) -> bool:
         """True if the text is not a run of lines of the file that it has lines in: it names the parts of a whole."""
         return self.start_line > 0 and self.first_line == 0
 
-    @property
+    @cached_property
     def file(self) -> tuple[str, str]:
         """What the nodes of one file have in common; a node without a path is a file of its own."""
         return self.scope, self.path or self.id

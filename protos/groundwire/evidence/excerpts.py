@@ -10,7 +10,7 @@ from itertools import groupby
 
 from groundwire.evidence.evidence_nodes import EvidenceNode, Excerpt, Part, PassageForm
 from groundwire.evidence.question_words import QuestionWords, has_word
-from groundwire.evidence.statements import Statements
+from groundwire.evidence.statements import Statements, head_of
 
 _MOST_PARTS = 3
 """The most statements that are chosen by the question's words."""
@@ -40,37 +40,22 @@ _IMPORT_STARTS = (
 _LICENCE_WORDS = ("licen", "copyright", "spdx", "all rights reserved")
 
 
-class LineCosts:
-    """Estimates of the tokens that lines of a node take in the evidence."""
-
-    def __init__(self, node: EvidenceNode) -> None:
-        per_character = node.token_count / max(len(node.text), 1)
-        self._sums = [0.0]
-        for line in node.lines:
-            # A line break, and a part of a line number.
-            self._sums.append(self._sums[-1] + len(line) * per_character + 1.0)
-
-    def of_range(self, first: int, last: int) -> int:
-        """The tokens of the lines from one place to another, both included."""
-        return round(self._sums[last + 1] - self._sums[first] + 0.5)
-
-
 def whole(node: EvidenceNode) -> Excerpt:
     """All lines of a node; of an outline all but imports."""
     if node.is_outline:
-        return _of_lines(node, [not _is_import(line) for line in node.lines], LineCosts(node))
-    return _of_lines(node, [True] * len(node.lines), LineCosts(node))
+        return _of_lines(node, [not _is_import(line) for line in node.lines])
+    return _of_lines(node, [True] * len(node.lines))
 
 
 def best_line(node: EvidenceNode, words: QuestionWords) -> Excerpt:
     """The line of a node that says most: its declaration; of prose, the line with most of the question's words."""
     lines = node.lines
-    first, last = Statements(lines).head()
+    first, last = head_of(lines)
     number = next((place for place in range(first, last + 1) if _declares(lines[place])), first)
     if node.kind in _PROSE_KINDS:
         weights = words.line_weights(lines)
         number = max(range(len(lines)), key=lambda place: (weights[place], -place))
-    return _of_lines(node, [place == number for place in range(len(lines))], LineCosts(node))
+    return _of_lines(node, [place == number for place in range(len(lines))])
 
 
 def answering_part(node: EvidenceNode, words: QuestionWords, most_tokens: int) -> Excerpt | None:
@@ -80,9 +65,10 @@ def answering_part(node: EvidenceNode, words: QuestionWords, most_tokens: int) -
     in. A statement is taken as a part of the largest statement around it that still fits. Of an outline these are the
     head and the lines with words of the question, without imports. None if not even the head's first line fits.
     """
-    complete = whole(node)
-    if complete.tokens <= most_tokens:
-        return complete
+    if node.is_outline or node.tokens_of(0, len(node.lines) - 1) <= most_tokens:
+        complete = whole(node)
+        if complete.tokens <= most_tokens:
+            return complete
     choice = _Choice(node, most_tokens)
     if not choice.take_head():
         return None
@@ -101,7 +87,7 @@ def lines_with(node: EvidenceNode, name: str) -> Excerpt | None:
     assigned = re.compile(rf"\b{re.escape(name)}\b\s*(?::[^=]*)?=(?!=)")
     best = sorted(places, key=lambda place: (assigned.search(node.lines[place]) is None, place))[:_LINES_OF_NAME]
     shown = [place in best for place in range(len(node.lines))]
-    return _of_lines(node, shown, LineCosts(node)) if best else None
+    return _of_lines(node, shown) if best else None
 
 
 class _Choice:
@@ -109,14 +95,13 @@ class _Choice:
 
     def __init__(self, node: EvidenceNode, tokens: int) -> None:
         self._node = node
-        self._costs = LineCosts(node)
         self._statements = Statements(node.lines)
         self._shown = [False] * len(node.lines)
         self._left = tokens
 
     def take_head(self) -> bool:
         """Takes the head, or its first line; False if that does not fit."""
-        first, last = self._statements.head()
+        first, last = head_of(self._node.lines)
         is_short = last - first < _HEAD_LINES
         return (is_short and self._take([(first, last)])) or self._take([(first, first)])
 
@@ -146,7 +131,7 @@ class _Choice:
             if is_inner and end - start <= _SHORT_GAP and not self._node.is_outline:
                 self._shown[start:end] = [True] * (end - start)
             start = end + 1
-        return _of_lines(self._node, self._shown, self._costs)
+        return _of_lines(self._node, self._shown)
 
     def _take_around(self, number: int) -> bool:
         """Takes the largest statement around a line that fits; the line's own statement, or its first line, else."""
@@ -162,7 +147,7 @@ class _Choice:
         cost = mark_tokens
         for first, last in ranges:
             if not all(self._shown[first : last + 1]):
-                cost += self._costs.of_range(first, last)
+                cost += self._node.tokens_of(first, last)
         if cost > self._left:
             return False
         for first, last in ranges:
@@ -175,14 +160,14 @@ class _Choice:
         return _is_import(line) or any(word in line.lower() for word in _LICENCE_WORDS)
 
 
-def _of_lines(node: EvidenceNode, shown: Sequence[bool], costs: LineCosts) -> Excerpt:
+def _of_lines(node: EvidenceNode, shown: Sequence[bool]) -> Excerpt:
     parts: list[Part] = []
     tokens = 0
     for is_shown, group in groupby(range(len(shown)), key=lambda number: shown[number]):
         numbers = list(group)
         if is_shown:
             parts.append(Part(numbers[0], tuple(node.lines[numbers[0] : numbers[-1] + 1])))
-            tokens += costs.of_range(numbers[0], numbers[-1])
+            tokens += node.tokens_of(numbers[0], numbers[-1])
     tokens += _MARK_TOKENS * max(len(parts) - 1, 0)
     form = PassageForm.WHOLE if all(shown) else PassageForm.PART
     return Excerpt(tuple(parts), PassageForm.OUTLINE if node.is_outline else form, tokens)

@@ -93,8 +93,8 @@ def text_lines(node: EvidenceNode, excerpt: Excerpt) -> list[str]:
     return lines
 
 
-def links_of(node_id: str, edges: Iterable[EvidenceEdge], shown: Mapping[str, Numbered], shown_lines: str = "") -> str:
-    """The edges of a node to shown nodes, at the end of its row, with an arrow before them; "" if there are none.
+def links_of(edges: Iterable[EvidenceEdge], shown: Mapping[str, Numbered], shown_lines: str = "") -> str:
+    """The edges from one node to shown nodes, at the end of its row, with an arrow before them; "" if there are none.
 
     An edge to a node whose name stands in the shown lines is left out: the lines say it.
     """
@@ -102,7 +102,7 @@ def links_of(node_id: str, edges: Iterable[EvidenceEdge], shown: Mapping[str, Nu
     count = 0
     for edge in edges:
         target = shown.get(edge.to_id)
-        if edge.from_id != node_id or target is None or edge.to_id == node_id or count == _MOST_LINKS:
+        if target is None or edge.to_id == edge.from_id or count == _MOST_LINKS:
             continue
         name = last_name(target.node)
         if name and name in shown_lines:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from groundwire.evidence import layout
-from groundwire.evidence.choosing import Candidate, Choice, shown_edges
+from groundwire.evidence.choosing import Candidate, Choice
 from groundwire.evidence.evidence_nodes import (
     Evidence,
     EvidenceEdge,
@@ -64,7 +64,6 @@ class Material:
 
     Attributes:
         choice: The nodes that may be shown.
-        edges: The edges between all nodes that are known.
         words: The words of the question.
         earlier: The numbers of nodes that earlier evidence has shown, by id.
         earlier_nodes: Those of them that are known, by id.
@@ -76,7 +75,6 @@ class Material:
     """
 
     choice: Choice
-    edges: Sequence[EvidenceEdge]
     words: QuestionWords
     earlier: Mapping[str, int] = field(default_factory=dict)
     earlier_nodes: Mapping[str, EvidenceNode] = field(default_factory=dict)
@@ -114,7 +112,7 @@ class _Packing:
         self._counter = counter
         self._budget = budget
         self._shown: dict[str, _Shown] = {}
-        self._files: set[tuple[str, str]] = set()
+        self._by_file: dict[tuple[str, str], dict[str, _Shown]] = {}
         weak = [f"This is probably no answer: {material.weakness}."] if material.weakness else []
         self._notes = "".join(f"{line}\n" for line in (*material.notes, *weak))
         self._for_names = budget // (_EARLIER_SHARE if material.earlier else _NAMED_SHARE)
@@ -213,8 +211,12 @@ class _Packing:
         self._left -= cost
         if candidate.node.is_aside:
             self._aside_left -= cost
-        self._files.add(candidate.node.file)
-        self._shown[candidate.node.id] = _Shown(candidate, excerpt, cost)
+        self._set(_Shown(candidate, excerpt, cost))
+
+    def _set(self, shown: _Shown) -> None:
+        node = shown.candidate.node
+        self._shown[node.id] = shown
+        self._by_file.setdefault(node.file, {})[node.id] = shown
 
     def _is_limited(self, candidate: Candidate) -> bool:
         """True for a text that questions seldom mean, unless it is one of the best matches in spite of that."""
@@ -224,7 +226,7 @@ class _Packing:
 
     def _lengthen(self) -> None:
         """Gives what is left to the best passages that are shown in part."""
-        for node_id, shown in list(self._shown.items()):
+        for shown in list(self._shown.values()):
             candidate = shown.candidate
             if shown.excerpt.form is not PassageForm.PART or candidate.value < _PART_VALUE:
                 continue
@@ -234,12 +236,12 @@ class _Packing:
             growth = 0 if longer is None else longer.tokens - shown.excerpt.tokens
             if longer is not None and 0 < growth <= self._left:
                 self._left -= growth
-                self._shown[node_id] = replace(shown, excerpt=longer, cost=shown.cost + growth)
+                self._set(replace(shown, excerpt=longer, cost=shown.cost + growth))
 
     def _overhead(self, candidate: Candidate) -> int:
         """An estimate of the tokens of a passage's row and of its file's line."""
         node = candidate.node
-        heading = 0 if node.file in self._files else _FILE_TOKENS + (len(node.scope) + len(node.path)) // 4
+        heading = 0 if node.file in self._by_file else _FILE_TOKENS + (len(node.scope) + len(node.path)) // 4
         return heading + _ROW_TOKENS
 
     def _is_within(self, node: EvidenceNode) -> bool:
@@ -250,7 +252,7 @@ class _Packing:
             and other.excerpt.shows(
                 node.start_line - other.candidate.node.first_line, node.end_line - other.candidate.node.first_line
             )
-            for other in self._shown.values()
+            for other in self._by_file.get(node.file, {}).values()
         )
 
     def _least(self, order: Sequence[_Shown]) -> int:
@@ -271,14 +273,18 @@ class _Packing:
         }
         for number, one in enumerate(ordered, start=first):
             numbers[one.candidate.node.id] = layout.Numbered(number, one.candidate.node)
-        edges = shown_edges(self._material.edges)
+        edges = self._material.choice.edges
+        outgoing: dict[str, list[EvidenceEdge]] = {}
+        for edge in edges:
+            if edge.from_id in numbers or edge.to_id in numbers:
+                outgoing.setdefault(edge.from_id, []).append(edge)
         nodes = [one.candidate.node for one in ordered]
         blocks = [
             layout.passage_block(
                 numbers[one.candidate.node.id].number,
                 one.candidate.node,
                 one.excerpt,
-                _row_notes(one, ordered[place - 1] if place else None, edges, numbers),
+                _row_notes(one, ordered[place - 1] if place else None, outgoing, numbers),
             )
             for place, one in enumerate(ordered)
         ]
@@ -338,8 +344,10 @@ class _Packing:
         rows: list[str] = []
         named: list[NamedNode] = []
         matching = {one.node.id for one in self._material.choice.matches}
-        for node in nodes[: 2 * _MOST_NAMED]:
-            links = layout.links_of(node.id, edges, numbers) or layout.links_from(node.id, edges, numbers)
+        candidates = nodes[: 2 * _MOST_NAMED]
+        edges_of = {node.id: [edge for edge in edges if edge.from_id == node.id] for node in candidates}
+        for node in candidates:
+            links = layout.links_of(edges_of[node.id], numbers) or layout.links_from(node.id, edges, numbers)
             number = self._material.earlier.get(node.id, 0)
             row = layout.named_row(node, number, links)
             tokens = self._counter.count(row)
@@ -373,7 +381,10 @@ class _Packing:
 
 
 def _row_notes(
-    shown: _Shown, previous: _Shown | None, edges: Sequence[EvidenceEdge], numbers: Mapping[str, layout.Numbered]
+    shown: _Shown,
+    previous: _Shown | None,
+    outgoing: Mapping[str, Sequence[EvidenceEdge]],
+    numbers: Mapping[str, layout.Numbered],
 ) -> layout.RowNotes:
     node = shown.candidate.node
     container = layout.container_name(node)
@@ -383,7 +394,7 @@ def _row_notes(
         and layout.container_name(previous.candidate.node) == container
     )
     lines = "\n".join(line for part in shown.excerpt.parts for line in part.lines)
-    links = layout.links_of(node.id, edges, numbers, lines)
+    links = layout.links_of(outgoing.get(node.id, ()), numbers, lines)
     return layout.RowNotes("" if is_known else container, shown.candidate.copies, links)
 
 

@@ -21,6 +21,19 @@ _CONTINUING = (
 _COMMENT_STARTS = ("//", "-- ")
 
 
+def head_of(lines: Sequence[str]) -> tuple[int, int]:
+    """The first and the last line of the head of a text: attributes and the declaration, up to its body.
+
+    A comment before them, such as a documentation comment, is not a part of it.
+    """
+    first = _after_comments(lines)
+    indent = _indent(lines[first])
+    for number in range(first + 1, len(lines)):
+        if lines[number].strip() and _indent(lines[number]) > indent:
+            return first, number - 1
+    return first, first
+
+
 class Statements:
     """The statements of a text. Lines are counted from 0.
 
@@ -39,15 +52,6 @@ class Statements:
             after = self.ends[number] + 1
             if after < len(lines) and self._is_sibling(number, after) and self._continues(after):
                 self.ends[number] = self.ends[after]
-
-    def head(self) -> tuple[int, int]:
-        """The first and the last line of the head: attributes and the declaration, up to its body.
-
-        A comment before them, such as a documentation comment, is not a part of it.
-        """
-        first = _after_comments(self._lines)
-        deeper = (number for number in range(first, len(self._indents)) if self._indents[number] > self._indents[first])
-        return first, max(next(deeper, first + 1) - 1, first)
 
     def outer_lines(self, number: int) -> Iterator[int]:
         """The lines that a line is nested in, innermost first."""
@@ -69,6 +73,10 @@ class Statements:
 
     def _is_sibling(self, number: int, after: int) -> bool:
         return self._indents[after] == self._indents[number]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _after_comments(lines: Sequence[str]) -> int:

@@ -28,7 +28,7 @@ from groundwire_server.engine.retrieval import left_out, scopes_of
 from groundwire_server.execution.call import Call
 from groundwire_server.execution.observation import stage
 
-MATCHES = 80
+MATCHES = 60
 """The most matches that evidence is made of."""
 _OUTGOING_NODES, _INCOMING_NODES = 40, 20
 """The most nodes that a walk from one of the best matches reaches in each direction."""
@@ -117,7 +117,6 @@ def _gathered(
                 edges,
                 QuestionNames(words, names),
             ),
-            edges=edges,
             words=words,
             earlier=earlier,
             earlier_nodes={node_id: evidence_nodes[node_id] for node_id in earlier if node_id in evidence_nodes},
