@@ -53,11 +53,11 @@ Extension = TypeVar("Extension")
 class SearchReport:
     """A search in brief.
 
-    `reason` is empty, or says why no search was made: `filters_exclude_each_other`. `is_filtered`: a filter narrowed
-    the search. `similarity`: the best cosine of a hit and the query, for `query` with a rerank its best score. `words`:
-    the most of the query's words that one hit has, as a share of all. Both are comparable between queries, and None if
-    the search does not state them. `is_cut`: the response held less than was found. `is_weak`: a `check_retrieval` step
-    judged that all hits are weak.
+    `reason` is empty, or says why no node could be found: `filters_exclude_each_other` or `filters_not_combinable`.
+    `is_filtered`: a filter narrowed the search. `similarity`: the best cosine of a hit and the query, for `query` with
+    a rerank its best score. `words`: the most of the query's words that one hit has, as a share of all. Both are
+    comparable between queries, and None if the search does not state them. `is_cut`: the response held less than was
+    found. `is_weak`: a `check_retrieval` step judged that all hits are weak.
     """
 
     hits: int

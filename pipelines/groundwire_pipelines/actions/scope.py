@@ -2,16 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from groundwire_client import IndexScope, NodeFilter, Scopes
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.state import PipelineState
-
-NOTHING_PASSES: Final = "filters_exclude_each_other"
-"""The `reason` in the trace if no node can pass both the run's filter and the step's."""
 
 
 def scopes_of(state: PipelineState) -> Scopes:
@@ -34,8 +30,8 @@ def pin(state: PipelineState, index: str, scopes: Sequence[IndexScope] = ()) -> 
     state.pin(index, scopes)
 
 
-def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter | None:
-    """The filter of a call: the run's and the step's; None if no node can pass both, and the call is not made."""
+def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter:
+    """The filter of a call: the run's and the step's. If they exclude each other, no node passes it."""
     return merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
 
 
