@@ -89,7 +89,7 @@ from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, me
 from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
-from groundwire_client._several import at_versions, is_id, is_pattern, left_out_note, scope_of_id
+from groundwire_client._several import at_versions, is_id, is_of, is_pattern, left_out_note, scope_of_id
 from groundwire_client._token import TokenFile
 
 __all__ = [
@@ -181,6 +181,7 @@ __all__ = [
     "choices",
     "ids",
     "is_id",
+    "is_of",
     "is_pattern",
     "left_out_note",
     "metadata_of",

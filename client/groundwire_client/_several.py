@@ -29,8 +29,13 @@ def is_id(text: str) -> bool:
 def is_id_of(node_id: str, scopes: Scopes) -> bool:
     """True for an id of a node of one of the scopes, whether or not there is such a node."""
     repository, _, branch = scope_of_id(node_id).partition(SEPARATOR)
+    return is_of(IndexScope(repository=repository, branch=branch), scopes)
+
+
+def is_of(scope: IndexScope, scopes: Scopes) -> bool:
+    """True for a repository and branch that one of the scopes names, or means as a pattern."""
     several = (scopes,) if isinstance(scopes, IndexScope) else scopes
-    return any(_means(own.repository, repository) and _means(own.branch, branch) for own in several)
+    return any(_means(own.repository, scope.repository) and _means(own.branch, scope.branch) for own in several)
 
 
 def _means(name_or_pattern: str, name: str) -> bool:

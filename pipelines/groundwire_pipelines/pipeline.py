@@ -25,7 +25,6 @@ from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
-from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.graph import EvidenceGraph, graph_of
 from groundwire_pipelines.models.environment import EnvironmentModel
@@ -124,8 +123,7 @@ class Pipeline:
         """Answers a question over an open client.
 
         Raises:
-            StepError: A step broke a rule or a call failed; `filters-exclude-each-other` if no node can pass the
-                filters of both the pipeline and the run.
+            StepError: A step broke a rule or a call failed.
             RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
@@ -212,13 +210,7 @@ class Pipeline:
 
 def _both(setting: FilterKeys | None, given: NodeFilter) -> NodeFilter:
     """The pipeline's filter and the run's."""
-    both = merged(setting.as_filter() if setting else NodeFilter(), given)
-    if both is None:
-        raise StepError(
-            "filters-exclude-each-other",
-            "no node can pass both the pipeline's setting `filter` and the filter of the run: change one of them",
-        )
-    return both
+    return merged(setting.as_filter() if setting else NodeFilter(), given)
 
 
 def _span_sinks() -> tuple[TraceSink, ...]:

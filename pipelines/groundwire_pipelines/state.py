@@ -3,7 +3,7 @@
 Every run has its own state; nothing else is shared between steps.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -23,6 +23,8 @@ from groundwire_client import (
     SearchHit,
     ServiceContext,
     SkippedNode,
+    is_of,
+    scope_name,
 )
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.rendering.shown import PathEnd, ShownText
@@ -40,8 +42,9 @@ RETRIEVED: Final = tuple(
 _EVIDENCE: Final = ("shown", "handles", "context_blocks", "context_table")
 """Those of them that belong to all retrievals of a question."""
 
-OF_CALLER: Final = ("retrieval_access", "retrieval_filter")
-"""The fields that the run's caller sets, and no step can change."""
+OF_CALLER: Final = ("repository", "branch", "scopes", "active_index", "retrieval_access", "retrieval_filter")
+"""The fields that the run's caller sets, and no step can change. The versions are those of the first response, where
+the caller has not pinned others: see `pin`."""
 
 Extension = TypeVar("Extension")
 
@@ -50,11 +53,11 @@ Extension = TypeVar("Extension")
 class SearchReport:
     """A search in brief.
 
-    `reason` is empty, or says why no search was made: `filters_exclude_each_other`. `is_filtered`: a filter narrowed
-    the search. `similarity`: the best cosine of a hit and the query, for `query` with a rerank its best score. `words`:
-    the most of the query's words that one hit has, as a share of all. Both are comparable between queries, and None if
-    the search does not state them. `is_cut`: the response held less than was found. `is_weak`: a `check_retrieval` step
-    judged that all hits are weak.
+    `reason` is empty, or says why no node could be found: `filters_exclude_each_other` or `filters_not_combinable`.
+    `is_filtered`: a filter narrowed the search. `similarity`: the best cosine of a hit and the query, for `query` with
+    a rerank its best score. `words`: the most of the query's words that one hit has, as a share of all. Both are
+    comparable between queries, and None if the search does not state them. `is_cut`: the response held less than was
+    found. `is_weak`: a `check_retrieval` step judged that all hits are weak.
     """
 
     hits: int
@@ -91,10 +94,12 @@ class PipelineState:
     session_id: str = ""
     user_id: str = ""
     active_index: str = ""
-    """The pinned index version: the caller's, or that of the first response; of several scopes each with its scope."""
+    """The pinned index version: the caller's, or that of the first response; of several scopes each with its scope.
+    Read-only, see OF_CALLER."""
     scopes: list[IndexScope] = field(default_factory=list)
     """The scopes of a run that asks several: the caller's, then those that answered first, pinned. Empty for one.
-    With several, `repository` and `branch` list their names as the caller gave them."""
+    With several, `repository` and `branch` list their names as the caller gave them. Read-only, see OF_CALLER: a step
+    gets a copy."""
 
     retrieval_access: AccessContext | None = field(default_factory=AccessContext)
     """The access of the caller; None for the access that its token or certificate grants.
@@ -198,6 +203,29 @@ class PipelineState:
             f"extensions[{name!r}] holds a {type(value).__name__}, not a {kind.__name__}: two plug-ins use one name",
         )
 
+    def pin(self, index: str, scopes: Sequence[IndexScope] = ()) -> None:
+        """Pins the run to the index version of its first response, so that all its evidence comes from one version.
+
+        A run over several scopes is pinned to `scopes`, those that answered first; later calls name their versions.
+
+        Raises:
+            StepError: `index-changed`, if a server answers a pinned call from another version, or a scope that the
+                caller has not named.
+        """
+        answered = ", ".join(scope_name(own.repository, own.branch, own.active_index) for own in scopes) or index
+        if not self.active_index:
+            foreign = [own for own in scopes if not is_of(own, self.scopes)]
+            if foreign:
+                name = scope_name(foreign[0].repository, foreign[0].branch)
+                raise StepError("index-changed", f"{name!r} answered, and is none of the scopes that the run asks")
+            _set_field(self, "active_index", answered)
+            _set_field(self, "scopes", list(scopes))
+        elif answered != self.active_index:
+            raise StepError(
+                "index-changed",
+                f"the run is pinned to index {self.active_index!r}, but {answered!r} answered: ask again",
+            )
+
     def clear_retrieval(self) -> None:
         """Clears the fields of RETRIEVED, because a new retrieval replaces the current one.
 
@@ -245,13 +273,28 @@ class _OfCaller:
         try:
             self._slot.__get__(state)
         except AttributeError:  # the state is being made
-            self._slot.__set__(state, deepcopy(value))
+            self.put(state, value)
             return
         raise StepError(
             "state-read-only",
             f"{self._name} comes from the caller of the run, and no step can change it: to see less, give the calls "
             "of the step a filter of their own",
         )
+
+    def put(self, state: PipelineState, value: object) -> None:
+        """Sets the field, whether or not it was set before."""
+        self._slot.__set__(state, deepcopy(value))
+
+
+def _set_field(state: PipelineState, name: str, value: object) -> None:
+    field_of_caller: _OfCaller = PipelineState.__dict__[name]
+    field_of_caller.put(state, value)
+
+
+def restore_pin(state: PipelineState, index: str, scopes: Sequence[IndexScope]) -> None:
+    """Undoes a pin that a failed try of a step has set. For the engine, which knows what was pinned before the try."""
+    _set_field(state, "active_index", index)
+    _set_field(state, "scopes", list(scopes))
 
 
 for _name in OF_CALLER:

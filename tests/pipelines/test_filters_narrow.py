@@ -1,22 +1,35 @@
 """Filters of the pipeline, the run and a step: a node must pass all, and nothing widens another."""
 
 import asyncio
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from pydantic import JsonValue
 
 from groundwire.v1 import query_pb2, scope_pb2
-from groundwire_client import AsyncGroundwireClient, Lifecycle, NodeFilter, node_filter
-from groundwire_pipelines import DefinitionError, Pipeline, StepError
+from groundwire_client import (
+    AsyncGroundwireClient,
+    GroundwireClient,
+    IndexScope,
+    Lifecycle,
+    NodeFilter,
+    QueryResponse,
+    SkippedNode,
+    SkipReason,
+    node_filter,
+)
+from groundwire_pipelines import DefinitionError, Pipeline, PipelineResult
 from groundwire_pipelines.actions import expand_dependency_tree, fetch_node_texts, find_paths, query, search_nodes
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.filter_keys import FilterKeys
-from groundwire_pipelines.parsing.filters import filters_in_words
+from groundwire_pipelines.parsing.filters import filters_in_words, merged, why_none_passes
 from groundwire_pipelines.state import SearchReport
-from support.retrieval import FakeRetrieval, make_runtime, make_state, run_action
+from support.jsonl import node
+from support.program import Server, run_ok, write_jsonl
+from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action
 
 OF_RUN = NodeFilter(collection_ids=("billing", "audit"), is_test=False)
 LIMITS: dict[str, JsonValue] = {"max_depth": 1, "max_nodes": 9, "edge_allowlist": ["*"]}
@@ -54,16 +67,17 @@ def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_a_step_that_excludes_the_filter_of_the_run_asks_nothing(name: str) -> None:
+def test_a_step_that_excludes_the_filter_of_the_run_asks_once_for_nothing(name: str) -> None:
     retrieval, detail = asked(name, {"collection_ids": ["secret"]})
-    assert retrieval.calls == []
-    assert detail.get("reason", "filters_exclude_each_other") == "filters_exclude_each_other"
+    assert all(why_none_passes(call.arguments["filter"]) for call in retrieval.calls)
+    assert len(retrieval.calls) == (0 if name == "find_paths" else 1)  # names are not recorded, and not searched for
+    assert detail["reason"] == "filters_exclude_each_other"
 
 
-def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: NodeFilter) -> None:
+def run(retrieval: FakeRetrieval, setting: dict[str, JsonValue], given: NodeFilter) -> PipelineResult:
     pipeline = Pipeline.load("evidence", filter=setting)
     client = cast("AsyncGroundwireClient", retrieval)
-    asyncio.run(pipeline.arun("tax", client=client, repository="shop", branch="main", filter=given))
+    return asyncio.run(pipeline.arun("tax", client=client, repository="shop", branch="main", filter=given))
 
 
 def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None:
@@ -76,7 +90,8 @@ def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None
 
 def test_texts_that_the_filters_of_a_fetch_exclude_are_told_as_not_there() -> None:
     state = make_state(retrieval_filter=OF_RUN, retrieval_seed_nodes=["a"], search_report=SearchReport(1))
-    runtime = make_runtime(FakeRetrieval())
+    left = SkippedNode(id="a", reason=SkipReason.SKIP_REASON_UNAVAILABLE)
+    runtime = make_runtime(FakeRetrieval(fetches=[fetched([], [left])]))
     run_action(fetch_node_texts.ACTION, {"filter": {"collection_ids": ["secret"]}}, state, runtime)
     told = (
         "Nodes found in shop (main): 1. The texts that were asked for are not there, or not for this caller and filter:"
@@ -100,12 +115,32 @@ def test_an_unknown_lifecycle_is_refused_when_the_pipeline_is_loaded() -> None:
         Pipeline.load("evidence", lifecycle="hidden")
 
 
-def test_a_setting_and_a_filter_that_exclude_each_other_end_the_run() -> None:
-    retrieval = FakeRetrieval()
-    with pytest.raises(StepError) as caught:
-        run(retrieval, {"collection_ids": ["secret"]}, OF_RUN)
-    assert caught.value.rule == "filters-exclude-each-other"
-    assert retrieval.calls == []
+@pytest.mark.parametrize(
+    ("setting", "given", "told"),
+    [
+        ({"collection_ids": ["secret"]}, OF_RUN, "no node can pass both of its filters"),
+        ({"metadata": {"team": "a"}}, node_filter({}, team="b"), "want different values of one key of the metadata"),
+    ],
+)
+def test_a_setting_and_a_filter_that_exclude_each_other_find_nothing(
+    setting: dict[str, JsonValue], given: NodeFilter, told: str
+) -> None:
+    """One call, which the server answers with nothing: asked of a real one in `test_no_node_passes_what_excludes`."""
+    retrieval = FakeRetrieval(queries=[QueryResponse(index=INDEX)])
+    result = run(retrieval, setting, given)
+    assert retrieval.methods == ["query"]
+    assert told in result.answer
+
+
+def test_no_node_passes_what_excludes(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "nodes.jsonl", [node("a", "invoice", None, metadata={"team": ["a", "b"]})])
+    run_ok("index", source, "-r", "shop", "-b", "main", "--embedder", "none", "--data", tmp_path / "data")
+    with Server(tmp_path / "data", "--embedder", "none") as server, GroundwireClient(server.address) as client:
+        scope = IndexScope(repository="shop", branch="main")
+        for first, second in (({"kind": "cs"}, {"kind": "sql"}), ({"team": "a"}, {"team": "b"})):
+            both = merged(node_filter(first), node_filter(second))
+            assert client.query(scope, "invoice", filter=node_filter({"team": "a"})).matches
+            assert not client.query(scope, "invoice", filter=both).matches
 
 
 # What the run has once for all steps, and what a file has no use for.

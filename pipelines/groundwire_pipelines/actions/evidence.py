@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from groundwire_client import SkipReason
 from groundwire_pipelines.graph import nodes_of, texts_of
+from groundwire_pipelines.parsing.filters import EXCLUSIVE, NOT_COMBINABLE
 from groundwire_pipelines.rendering.layout import full_place, in_one_line
 from groundwire_pipelines.rendering.shown import EvidenceNode, ShownText
 from groundwire_pipelines.runtime import Runtime
@@ -74,8 +75,10 @@ def _why_no_node(state: PipelineState) -> str:
     report = state.search_report
     if report is None:
         return "" if state.error_message else f"No search was made in {where}."
-    if report.reason == "filters_exclude_each_other":
-        return f"No search was made in {where}: its filters exclude each other."
+    if report.reason == EXCLUSIVE:
+        return f"Nothing was found in {where}: no node can pass both of its filters."
+    if report.reason == NOT_COMBINABLE:
+        return f"Nothing was found in {where}: its filters want different values of one key of the metadata."
     if report.is_filtered:
         return f"Nothing that passes the filter was found in {where}."
     return f"Nothing was found in {where}."

@@ -7,8 +7,9 @@ from pydantic import Field
 from groundwire_client import EdgeDirection, ExpandDebug, ExpandDependencyTreeResponse, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.rules import OneOf
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
+from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -32,9 +33,8 @@ class ExpandSettings(StepSettings):
 async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     scopes_of(state)
     filter = narrowed(state, step.filter)
-    if not state.retrieval_seed_nodes or filter is None:
-        reason = "no_seeds" if filter else NOTHING_PASSES
-        walked = ExpandDependencyTreeResponse(debug=ExpandDebug(reason=reason))
+    if not state.retrieval_seed_nodes:
+        walked = ExpandDependencyTreeResponse(debug=ExpandDebug(reason="no_seeds"))
     else:
         with sending():
             walked = await runtime.retrieval.expand(
@@ -60,7 +60,7 @@ async def _expand(step: ExpandSettings, state: PipelineState, runtime: Runtime) 
             "nodes": walked.debug.expanded_count,
             "edges": walked.debug.edges_count,
             "truncated": walked.debug.truncated,
-            "reason": walked.debug.reason,
+            "reason": why_none_passes(filter) or walked.debug.reason,
         }
     )
 

@@ -13,6 +13,7 @@ from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import BudgetFactor, budget_of_context
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
+from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -90,11 +91,7 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     mode = "seed_first" if state.chosen_nodes else step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
-    texts: list[NodeText] = []
-    if filter is None:
-        skipped = [SkippedNode(id=node_id, reason=SkipReason.SKIP_REASON_UNAVAILABLE) for node_id in wanted.ids]
-    else:
-        texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget, in_tokens=in_tokens)
+    texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget, in_tokens=in_tokens)
     state.skipped_texts = skipped
     state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
     return Outcome(
@@ -104,6 +101,7 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
             "texts": len(texts),
             "tokens": sum(text.token_count for text in texts),
             "skipped": len(skipped),
+            **({"reason": reason} if (reason := why_none_passes(filter)) else {}),
         }
     )
 

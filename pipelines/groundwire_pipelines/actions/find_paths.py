@@ -17,10 +17,11 @@ from groundwire_client import (
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query
 from groundwire_pipelines.actions.rules import OneOf, at_least_one
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
+from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd, distinct
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
@@ -49,10 +50,16 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     top_k = effective_top_k(step.top_k, runtime.settings)
     ends = _ends(state, runtime)
     filter = narrowed(state, step.filter)
-    if filter is None:
-        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
-        return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": NOTHING_PASSES})
-    state.path_ends = [await _end(text, top_k, filter, state, runtime) for text in ends]
+    named = await _named(ends, top_k, filter, state, runtime)
+    if reason := why_none_passes(filter):
+        state.search_report = SearchReport(0, reason=reason, is_filtered=True)
+        return Outcome(detail={"from": 0, "to": 0, "paths": 0, "reason": reason})
+    state.path_ends = [
+        PathEnd(text, nodes, is_named=True)
+        if nodes or is_id(text)
+        else await _found(text, top_k, filter, state, runtime)
+        for text, nodes in zip(ends, named, strict=True)
+    ]
     from_ids, to_ids = [[node.id for node in end.nodes] for end in state.path_ends]
     state.retrieval_seed_nodes = list(dict.fromkeys(in_turn([from_ids, to_ids])))
     is_filtered = filter != NodeFilter()
@@ -83,21 +90,25 @@ def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     return ends
 
 
-async def _end(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
-    """The nodes that the text names; else, unless it is an id, the nodes that match it best."""
+async def _named(
+    ends: Sequence[str], top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime
+) -> list[tuple[EvidenceNode, ...]]:
+    """The nodes that each text names."""
     with sending():
         named = await runtime.retrieval.resolve_nodes(
             scopes_of(state),
-            [text],
+            ends,
             max_nodes=min(top_k, _MOST_NAMED),
             filter=filter,
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
     pin(state, named.index, named.scopes)
-    (meaning,) = named.names
-    if meaning.nodes or is_id(text):
-        return PathEnd(text, tuple(map(EvidenceNode.of, meaning.nodes)), is_named=True)
+    return [tuple(map(EvidenceNode.of, name.nodes)) for name in named.names]
+
+
+async def _found(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
+    """The nodes that match a text best, which names none and is no id."""
     with sending():
         found = await runtime.retrieval.query(
             scopes_of(state),

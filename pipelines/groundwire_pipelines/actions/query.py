@@ -20,8 +20,9 @@ from groundwire_client import (
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.query_input import effective_top_k, parsed_query, read_by, with_filters
 from groundwire_pipelines.actions.query_settings import QuerySettings
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
+from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
@@ -35,11 +36,10 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     parsed = parsed_query(step.query_from, step.query_parser, state)
     base = narrowed(state, step.filter)
     detail: dict[str, str | int | float | bool] = {"top_k": top_k, "budget": budget}
-    if base is None:
-        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
-        return Outcome(detail={**detail, "matches": 0, "reason": NOTHING_PASSES})
     filter, without_effect = with_filters(parsed, base, state)
     detail |= without_effect
+    if reason := why_none_passes(filter):
+        detail["reason"] = reason
     with sending():
         found = await runtime.retrieval.query(
             scopes,
@@ -56,7 +56,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             include_parents=step.include_parents,
             include_neighbors=step.include_neighbors,
             expand_graph=step.expand_graph,
-            not_found_when_empty=step.not_found_when_empty,
+            not_found_when_empty=step.not_found_when_empty and not reason,
             process=step.process,
             doc_class=step.doc_class,
             workflow_id=step.workflow_id,
@@ -74,6 +74,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     state.skipped_texts = _skipped(found.matches)
     state.search_report = SearchReport(
         hits=len(ids(found)),
+        reason=reason,
         is_filtered=filter != NodeFilter(),
         similarity=_similarity(found.matches),
         words=_words(parsed.query, found.matches),

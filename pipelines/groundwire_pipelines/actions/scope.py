@@ -2,16 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
-from groundwire_client import IndexScope, NodeFilter, Scopes, scope_name
+from groundwire_client import IndexScope, NodeFilter, Scopes
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.state import PipelineState
-
-NOTHING_PASSES: Final = "filters_exclude_each_other"
-"""The `reason` in the trace if no node can pass both the run's filter and the step's."""
 
 
 def scopes_of(state: PipelineState) -> Scopes:
@@ -30,24 +26,12 @@ def scopes_of(state: PipelineState) -> Scopes:
 
 
 def pin(state: PipelineState, index: str, scopes: Sequence[IndexScope] = ()) -> None:
-    """Pins the run to the index version of its first response, so that all its evidence comes from one version.
-
-    A run over several scopes is pinned to `scopes`, those that answered first; later calls name their versions.
-
-    Raises:
-        StepError: `index-changed`, if a server answers a pinned call from another version.
-    """
-    answered = ", ".join(scope_name(own.repository, own.branch, own.active_index) for own in scopes) or index
-    if not state.active_index:
-        state.active_index, state.scopes = answered, list(scopes)
-    elif answered != state.active_index:
-        raise StepError(
-            "index-changed", f"the run is pinned to index {state.active_index!r}, but {answered!r} answered: ask again"
-        )
+    """Pins the run to what answered its first call; see `PipelineState.pin`."""
+    state.pin(index, scopes)
 
 
-def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter | None:
-    """The filter of a call: the run's and the step's; None if no node can pass both, and the call is not made."""
+def narrowed(state: PipelineState, step: FilterKeys | None) -> NodeFilter:
+    """The filter of a call: the run's and the step's. If they exclude each other, no node passes it."""
     return merged(state.retrieval_filter, step.as_filter() if step else NodeFilter())
 
 

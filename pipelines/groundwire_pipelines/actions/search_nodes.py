@@ -16,9 +16,10 @@ from groundwire_pipelines.actions.query_input import (
     with_filters,
 )
 from groundwire_pipelines.actions.rules import OneOf, at_least_one, broken, check_rrf_k
-from groundwire_pipelines.actions.scope import NOTHING_PASSES, narrowed, pin, scopes_of, sending
+from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.filter_keys import FilterKey
+from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.settings import RetrievalMode
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
@@ -98,11 +99,10 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     parsed = parsed_query(step.query_from, step.query_parser, state)
     base = narrowed(state, step.filter)
     detail: dict[str, str | int | float | bool] = {"mode": mode, "top_k": top_k}
-    if base is None:
-        state.search_report = SearchReport(0, reason=NOTHING_PASSES)
-        return Outcome(detail={**detail, "hits": 0, "reason": NOTHING_PASSES})
     filter, without_effect = with_filters(parsed, base, state)
     detail |= without_effect
+    if reason := why_none_passes(filter):
+        detail["reason"] = reason
     with sending():
         found = await runtime.retrieval.search(
             scopes,
@@ -120,7 +120,11 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     state.retrieval_seed_nodes = ids(found)
     state.retrieval_hits = list(found.hits)
     state.search_report = SearchReport(
-        hits=len(found.hits), is_filtered=filter != NodeFilter(), similarity=_similarity(found), words=_words(found)
+        hits=len(found.hits),
+        reason=reason,
+        is_filtered=filter != NodeFilter(),
+        similarity=_similarity(found),
+        words=_words(found),
     )
     return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
 

@@ -8,10 +8,10 @@ from typing import Final, cast
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
-from groundwire_client import ExpandDebug, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
+from groundwire_client import ExpandDebug, IndexScope, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
 from groundwire_pipelines.parsing.filters import plain
 from groundwire_pipelines.rendering.shown import ShownText
-from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport
+from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport, restore_pin
 
 _NAMES: Final = frozenset(
     {"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode", "error_step", "error_rule"}
@@ -41,6 +41,7 @@ def restore(state: PipelineState, before: Snapshot) -> None:
     for name, value in before.items():
         if name not in OF_CALLER:
             setattr(state, name, _copied(value))
+    restore_pin(state, cast("str", before["active_index"]), cast("list[IndexScope]", before["scopes"]))
 
 
 def held(now: Snapshot, telling: Telling) -> dict[str, JsonValue]:

@@ -47,12 +47,32 @@ CALLER_NAMES = frozenset(
 """Names of scope and access: the caller's values apply, so a query's are dropped."""
 
 
-def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
-    """The filter that passes what both pass; None when no value of some field satisfies both.
+EXCLUSIVE: Final = "filters_exclude_each_other"
+"""No node can pass both of two filters."""
+NOT_COMBINABLE: Final = "filters_not_combinable"
+"""Two filters want different values of a metadata key: a node may have both in a list, but no filter can ask so."""
+_LONGEST_TENANT = 256
+_PASSED_BY_NONE: Final = {
+    # No tenant of a node is that long, so that no node passes.
+    EXCLUSIVE: NodeFilter(tenant_ids=["-" * (_LONGEST_TENANT + 1)]),
+    NOT_COMBINABLE: NodeFilter(tenant_ids=["-" * (_LONGEST_TENANT + 2)]),
+}
+
+
+def why_none_passes(narrowing: NodeFilter) -> str:
+    """EXCLUSIVE or NOT_COMBINABLE for a filter that `merged` made for this reason, which no node passes; else empty."""
+    reasons = (reason for reason, none in _PASSED_BY_NONE.items() if none.tenant_ids == narrowing.tenant_ids)
+    return next(reasons, "")
+
+
+def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter:
+    """The filter that passes what both pass; one that no node passes when they exclude each other.
 
     For a metadata key in both filters, the values in both are kept. For a node with several values under the key the
     result may be narrower than both filters; it is never wider.
     """
+    for reason in filter(None, map(why_none_passes, (base, added))):
+        return _PASSED_BY_NONE[reason]
     narrowed: dict[str, Sequence[str]] = {}
     for name in _TEXT_FIELDS:
         ours: Sequence[str] = getattr(base, name)
@@ -63,22 +83,22 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter | None:
                 _common_prefixes(ours, theirs) if is_path else [text for text in dict.fromkeys(ours) if text in theirs]
             )
             if not both:
-                return None
+                return _PASSED_BY_NONE[EXCLUSIVE]
             narrowed[name] = both
         else:
             narrowed[name] = list(ours or theirs)
+    flags: dict[str, bool] = {}
+    for name in FLAG_FIELDS:
+        given = {value for one in (base, added) for field, value in one.ListFields() if field.name == name}
+        if len(given) > 1:
+            return _PASSED_BY_NONE[EXCLUSIVE]
+        flags.update(dict.fromkeys([name] if given else [], any(given)))
     mine, yours = metadata_of(base), metadata_of(added)
     metadata = {**mine, **yours}
     for key in mine.keys() & yours.keys():
         metadata[key] = _common_values(mine[key], yours[key])
         if not metadata[key]:
-            return None
-    flags: dict[str, bool] = {}
-    for name in FLAG_FIELDS:
-        given = {value for one in (base, added) for field, value in one.ListFields() if field.name == name}
-        if len(given) > 1:
-            return None
-        flags.update(dict.fromkeys([name] if given else [], any(given)))
+            return _PASSED_BY_NONE[NOT_COMBINABLE]
     narrowing = node_filter({**flags, "metadata": metadata})
     for name, texts in narrowed.items():
         getattr(narrowing, name).extend(texts)

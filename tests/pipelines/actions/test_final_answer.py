@@ -100,7 +100,7 @@ OVER, GONE = (
         ),
         (
             {"search_report": SearchReport(0, reason="filters_exclude_each_other", is_filtered=True)},
-            "No search was made in shop (main): its filters exclude each other.",
+            "Nothing was found in shop (main): no node can pass both of its filters.",
         ),
         ({"retrieval_seed_nodes": ["a", "b"]}, "Nodes found in shop (main): 2. No step fetched their texts:\n- a\n- b"),
         (

@@ -7,6 +7,7 @@ import pytest
 from groundwire_client import (
     AccessContext,
     FieldViolation,
+    IndexScope,
     InvalidRequestError,
     NodeFilter,
     NotFoundError,
@@ -39,6 +40,12 @@ async def _say(step: StepSettings, state: PipelineState, runtime: Runtime) -> Ou
     return Outcome("no matter what")
 
 
+class Assignment(StepSettings):
+    """Which field of the state to assign."""
+
+    field: str
+
+
 async def _fail(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
     raise StepError("rule-broken", "a rule is broken")
 
@@ -64,6 +71,22 @@ async def _change_in_place(step: StepSettings, state: PipelineState, runtime: Ru
     return Outcome()
 
 
+async def _assign(step: Assignment, state: PipelineState, runtime: Runtime) -> Outcome:
+    value = [IndexScope(repository="other", branch="main")] if step.field == "scopes" else "other"
+    setattr(state, step.field, value)
+    return Outcome()
+
+
+async def _add_a_scope(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.scopes.append(IndexScope(repository="other", branch="main"))
+    return Outcome()
+
+
+async def _pin_elsewhere(step: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
+    state.pin("", [IndexScope(repository="other", branch="main", active_index="v1")])
+    return Outcome()
+
+
 NOTE = Action("note", "Notes.", Choice, _note, transitions=("next", "on_other"))
 ACTIONS: dict[str, Action[Any]] = {
     "note": NOTE,
@@ -73,6 +96,9 @@ ACTIONS: dict[str, Action[Any]] = {
     "search_nodes": search_nodes.ACTION,
     "replace_access": Action("replace_access", "Sees more.", StepSettings, _replace_access),
     "clear_filter": Action("clear_filter", "Finds more.", StepSettings, _clear_filter),
+    "assign": Action("assign", "Looks elsewhere.", Assignment, _assign),
+    "add_a_scope": Action("add_a_scope", "Looks elsewhere too.", StepSettings, _add_a_scope),
+    "pin_elsewhere": Action("pin_elsewhere", "Pins what nobody asked.", StepSettings, _pin_elsewhere),
     "change_in_place": Action("change_in_place", "Sees and finds more.", StepSettings, _change_in_place),
 }
 
@@ -134,6 +160,36 @@ def test_no_step_changes_what_later_steps_may_see(action: str, failed: str) -> N
     (call,) = retrieval.calls
     assert (call.arguments["access"], call.arguments["filter"]) == (access, narrowing)
     assert (access, narrowing) == (AccessContext(tenant_id="acme"), NodeFilter(kinds=["cs"]))
+
+
+@pytest.mark.parametrize("field", ["repository", "branch", "scopes", "active_index"])
+def test_no_step_changes_where_later_steps_look(field: str) -> None:
+    retrieval = FakeRetrieval()
+    definition = make_definition(
+        make_step("greedy", "assign", {"next": "search", "on_error": "search"}, field=field),
+        make_step("search", "search_nodes", {"next": "end"}, search_type="bm25", query_from="question"),
+        make_step("end", "say"),
+    )
+    state, _ = run(definition, make_state(), retrieval)
+    assert (state.error_rule, state.active_index) == ("state-read-only", INDEX)
+    assert [call.scope for call in retrieval.calls] == [IndexScope(repository="shop", branch="main")]
+
+
+@pytest.mark.parametrize(("action", "failed"), [("add_a_scope", ""), ("pin_elsewhere", "index-changed")])
+def test_no_step_adds_a_scope_to_those_of_the_caller(action: str, failed: str) -> None:
+    named = [IndexScope(repository="shop", branch="main"), IndexScope(repository="team-*", branch="*")]
+    answer = found("shop::main::cs::a", index="")
+    answer.scopes.append(IndexScope(repository="team-a", branch="dev", active_index="v1"))
+    retrieval = FakeRetrieval(searches=[answer])
+    definition = make_definition(
+        make_step("greedy", action, {"next": "search", "on_error": "search"}),
+        make_step("search", "search_nodes", {"next": "end"}, search_type="bm25", query_from="question"),
+        make_step("end", "say"),
+    )
+    state, _ = run(definition, make_state(scopes=named), retrieval)
+    assert state.error_rule == failed
+    assert [call.scope for call in retrieval.calls] == [named]
+    assert (state.active_index, state.scopes) == ("team-a::dev::v1", list(answer.scopes))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_client import NodeFilter, metadata_of, node_filter
-from groundwire_pipelines.parsing.filters import FILTER_NAMES, merged
+from groundwire_pipelines.parsing.filters import EXCLUSIVE, FILTER_NAMES, NOT_COMBINABLE, merged, why_none_passes
 
 PATHS = ["", "s", "src", "src/", "src/a", "src/b/c", "lib/"]
 WORDS = ["cs", "sql", "py"]
@@ -63,7 +64,7 @@ def admits(narrowing: NodeFilter, node: dict[str, Any]) -> bool:
 @given(FILTERS, FILTERS, NODES)
 def test_admits_exactly_what_both_admit(base: NodeFilter, added: NodeFilter, node: dict[str, Any]) -> None:
     both = merged(base, added)
-    assert (both is not None and admits(both, node)) == (admits(base, node) and admits(added, node))
+    assert admits(both, node) == (admits(base, node) and admits(added, node))
 
 
 @given(FILTERS)
@@ -79,11 +80,37 @@ def test_names_every_field_that_a_query_may_narrow() -> None:
 
 def test_metadata_of_a_node_with_several_values_is_never_widened() -> None:
     """A node with both teams passes either filter and not the merged one, as no filter says "one of each"."""
-    assert merged(node_filter({}, metadata={"team": "tax"}), node_filter({}, metadata={"team": "vat"})) is None
+    neither = merged(node_filter({}, metadata={"team": "tax"}), node_filter({}, metadata={"team": "vat"}))
+    assert why_none_passes(neither) == NOT_COMBINABLE
     both = merged(
         node_filter({}, metadata={"team": ["tax", "vat"]}), node_filter({}, metadata={"team": ["vat", "toll"]})
     )
     assert both == node_filter({}, metadata={"team": ["vat"]})
+
+
+@given(FILTERS, FILTERS, FILTERS)
+def test_what_no_node_passes_stays_so(base: NodeFilter, added: NodeFilter, more: NodeFilter) -> None:
+    both = merged(base, added)
+    if reason := why_none_passes(both):
+        assert why_none_passes(merged(both, more)) == why_none_passes(merged(more, both)) == reason
+
+
+@pytest.mark.parametrize(
+    ("base", "added", "reason"),
+    [
+        (NodeFilter(kinds=["cs"]), NodeFilter(kinds=["sql"]), EXCLUSIVE),
+        (NodeFilter(path_prefixes=["src/a"]), NodeFilter(path_prefixes=["src/b"]), EXCLUSIVE),
+        (NodeFilter(is_test=True), NodeFilter(is_test=False), EXCLUSIVE),
+        (node_filter({}, kind="cs", team="tax"), node_filter({}, kind="sql", team="vat"), EXCLUSIVE),
+        (node_filter({}, team="tax"), node_filter({}, team="vat"), NOT_COMBINABLE),
+        (node_filter({}, team="tax"), node_filter({}, team=["vat", "tax"]), ""),
+    ],
+)
+def test_only_filters_that_no_node_can_pass_are_said_to_exclude_each_other(
+    base: NodeFilter, added: NodeFilter, reason: str
+) -> None:
+    """Of the metadata a node may have both values, in a list."""
+    assert why_none_passes(merged(base, added)) == reason
 
 
 def test_keeps_the_callers_order_without_repeats() -> None:
