@@ -1,5 +1,6 @@
 """`finalize`: ends a run with its answer, or with its evidence if no model answered."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -24,7 +25,7 @@ class FinalAnswerSettings(ModelSettings):
 
 async def answer_for_user(
     settings: FinalAnswerSettings, state: PipelineState, runtime: Runtime
-) -> tuple[str, dict[str, str | int | float | bool]]:
+) -> tuple[str, Mapping[str, str | int | float | bool]]:
     """The final answer in the language of the question, and details for the trace.
 
     A translation is passed to `on_answer` in one piece. If the model fails at it, the answer is the English one with a
@@ -41,7 +42,7 @@ async def answer_for_user(
             "translation-prompt-missing", "the question is not in English: give the step a `prompt` that translates"
         )
     variables = {"answer": answer, "question": state.user_question}
-    detail: dict[str, str | int | float | bool] = {"translated": True}
+    detail: Mapping[str, str | int | float | bool] = {"translated": True}
     try:
         translated = _tidied(await ask_prompt(runtime, settings, settings.prompt, variables))
     except StepError as error:
