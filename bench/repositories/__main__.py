@@ -12,13 +12,12 @@ from bench.repositories.indexing import exported_nodes, unpack
 from bench.repositories.places import Piece
 from bench.repositories.relations import ahead_on_server, measure_relations
 from bench.repositories.report import BASELINE, SetFigures, grids
-from bench.repositories.tables import TableError, read_tables
-from bench.repositories.wire import BUDGET_TOKENS, measure_evidence, rankings
+from bench.repositories.tables import Question, TableError, read_tables
+from bench.repositories.wire import RELATIONS_BUDGET, Ranking, measure_evidence, rankings, relations_shown
 from bench.shared.programs import build_index, running, serve_command
 from bench.shared.results import explained, write_results
 from groundwire_client import GroundwireClient, GroundwireError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
-from groundwire_pipelines import PipelineError
 
 _CALL_SECONDS = 60.0
 
@@ -31,16 +30,16 @@ def main(
     out: Annotated[Path, typer.Option(help="The folder for the sources, the indexes and the results.")],
 ) -> None:
     """Index repositories, ask their questions, look for their relations, and write the figures."""
-    with explained(GroundwireError, PipelineError, TableError):
+    with explained(GroundwireError, TableError):
         sets = [measure_set(folder, out / folder.resolve().name) for folder in folders]
-    content = {"sets": [asdict(one) for one in sets], "budget_tokens": BUDGET_TOKENS}
-    write_results(out, "repositories", grids(sets, BUDGET_TOKENS), content)
+    content = {"sets": [asdict(one) for one in sets]}
+    write_results(out, "repositories", grids(sets, RELATIONS_BUDGET), content)
 
 
 def measure_set(folder: Path, work: Path) -> SetFigures:
     """All figures of one set, whose sources and index go into `work`.
 
-    Raises GroundwireError, OSError, PipelineError, RuntimeError, TableError.
+    Raises GroundwireError, OSError, RuntimeError, TableError.
     """
     name, data, tables = work.name, work / "data", read_tables(folder)
     source = unpack(folder / "source.tar.gz", work)
@@ -53,15 +52,28 @@ def measure_set(folder: Path, work: Path) -> SetFigures:
         running(serve_command(data, embedder=DEFAULT_MODEL), work / "server.log") as server,
         GroundwireClient(server.address, timeout=_CALL_SECONDS) as client,
     ):
-        compared = {**rankings(client, scope, nodes), BASELINE: bm25_ranking(chunks_of(source), DEPTH)}
+        compared = {**rankings(client, scope, nodes), BASELINE: _baseline(source)}
+        subjects = [(change, Question(change.text, ())) for change in tables.changes]
         return SetFigures(
-            name,
-            len(nodes),
-            {name: [found_by(rank(one.text), one) for one in tables.questions] for name, rank in compared.items()},
-            {name: [files_found_by(rank(one.text), one) for one in tables.changes] for name, rank in compared.items()},
-            measure_evidence(client, server.address, scope, tables.questions),
-            measure_relations(ahead_on_server(client, scope), nodes, tables.relations),
+            name=name,
+            nodes=len(nodes),
+            rankings={
+                system: [found_by(rank(question), question) for question in tables.questions]
+                for system, rank in compared.items()
+            },
+            changes={
+                system: [files_found_by(rank(subject), change) for change, subject in subjects]
+                for system, rank in compared.items()
+            },
+            evidence=measure_evidence(client, scope, tables.questions),
+            relations=measure_relations(ahead_on_server(client, scope), nodes, tables.relations),
+            relations_shown=relations_shown(client, scope, tables.relations),
         )
+
+
+def _baseline(source: Path) -> Ranking:
+    rank = bm25_ranking(chunks_of(source), DEPTH)
+    return lambda question: rank(question.text)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,13 @@ class SetFigures:
     changes: Mapping[str, Sequence[Found]]
     evidence: Mapping[str, Sequence[Evidence]]
     relations: Sequence[Reached]
+    relations_shown: int
 
 
 def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
     """Tables of what was found in each set with differences to the baseline, of evidence, and of relations.
+
+    `budget` is that of the evidence that relations are looked for in.
 
     If several sets have commit subjects, there is also a table of all of them.
     """
@@ -41,7 +44,8 @@ def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
     if len(asked) > 1:
         pooled = {system: [each for one in asked for each in one[system]] for system in asked[0]}
         tables += _ranking_grids(f"{len(asked)} sets", "subjects of commits", pooled)
-    return [*tables, *_evidence_grids(sets, budget), *(_relations_grid(one) for one in sets if one.relations)]
+    relations = [_relations_grid(one, budget) for one in sets if one.relations]
+    return [*tables, *_evidence_grids(sets), *relations]
 
 
 def _ranking_grids(name: str, asked: str, rankings: Mapping[str, Sequence[Found]]) -> list[Grid]:
@@ -62,8 +66,8 @@ def _ranking_grids(name: str, asked: str, rankings: Mapping[str, Sequence[Found]
     ]
 
 
-def _evidence_grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
-    headings = ["set", "from", "primary place", "places", "tokens, most", "overhead"]
+def _evidence_grids(sets: Sequence[SetFigures]) -> list[Grid]:
+    headings = ["set", "budget", "primary place", "places", "tokens, most", "overhead"]
     rows = []
     for one in sets:
         for system, evidence in ((system, evidence) for system, evidence in one.evidence.items() if evidence):
@@ -72,13 +76,14 @@ def _evidence_grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
             tokens, texts = [each.tokens for each in evidence], sum(each.text_tokens for each in evidence)
             shares = (f"{primary / len(evidence):.2f}", f"{found / places:.2f}")
             rows.append([one.name, system, *shares, f"{max(tokens):,}", f"{sum(tokens) / max(texts, 1):.2f}"])
-    return [Grid(f"Evidence, budget of {budget:,} tokens", headings, rows)] if rows else []
+    return [Grid("Evidence", headings, rows)] if rows else []
 
 
-def _relations_grid(one: SetFigures) -> Grid:
+def _relations_grid(one: SetFigures, budget: int) -> Grid:
     rows = []
     for kind in ("all", *sorted({each.kind for each in one.relations})):
         found = [each for each in one.relations if kind in ("all", each.kind)]
         counts = len(found), sum(each.by_one for each in found), sum(each.by_two for each in found)
         rows.append([kind, *map(str, counts)])
+    rows.append([f"shown by evidence of {budget:,} tokens", str(len(one.relations)), str(one.relations_shown), ""])
     return Grid(f"{one.name}: relations found", ["kind", "relations", "one edge", "within two"], rows)

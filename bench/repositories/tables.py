@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _PLACES, _ALTERNATIVES, _SYMBOL = ";", "|", "#"
@@ -26,10 +26,11 @@ Alternatives = tuple[Place, ...]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the places of its answer; the first is the primary one."""
+    """A question, the places of its answer, the primary one first, and the question in the words of code."""
 
     text: str
     places: tuple[Alternatives, ...]
+    phrasings: tuple[str, ...] = ()
 
     @property
     def primary(self) -> Alternatives:
@@ -78,8 +79,10 @@ def read_tables(folder: Path) -> Tables:
     questions, relations, changes = (folder / f"{name}.tsv" for name in ("questions", "relations", "commits"))
     if not any(path.exists() for path in (questions, relations, changes)):
         raise TableError(f"{folder}: no questions.tsv, relations.tsv or commits.tsv: a set needs one of them or more")
+    asked = read_questions(questions) if questions.exists() else []
+    phrasings = folder / "phrasings.tsv"
     return Tables(
-        read_questions(questions) if questions.exists() else [],
+        with_phrasings(asked, phrasings) if phrasings.exists() else asked,
         read_relations(relations) if relations.exists() else [],
         read_changes(changes) if changes.exists() else [],
     )
@@ -126,6 +129,18 @@ def read_questions(path: Path) -> list[Question]:
             raise TableError(f"{line}: no place: a question needs one place or more")
         questions.append(Question(text, answers))
     return questions
+
+
+def with_phrasings(questions: Sequence[Question], path: Path) -> list[Question]:
+    """The questions with the phrasings of a table, whose lines are `number, terms, identifiers, other words`.
+
+    The first two are used. Raises TableError.
+    """
+    columns = ("number", "terms", "identifiers", "other words")
+    rows = [(terms, names) for _, (_, terms, names, _) in _rows(path, columns)]
+    if len(rows) != len(questions):
+        raise TableError(f"{path}: {len(rows)} lines for {len(questions)} questions: write one for each, in order")
+    return [replace(question, phrasings=row) for question, row in zip(questions, rows, strict=True)]
 
 
 def read_relations(path: Path) -> list[Relation]:

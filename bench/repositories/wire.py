@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from bench.repositories.figures import DEPTH, Evidence, evidence_of
-from bench.repositories.places import Piece
-from bench.repositories.tables import Question
+from bench.repositories.places import Piece, answers
+from bench.repositories.tables import Question, Relation
 from groundwire.tokens import TokenCounter
-from groundwire_client import GroundwireClient, IndexScope, SearchType, ids
-from groundwire_pipelines import Pipeline
+from groundwire_client import EvidenceText, GroundwireClient, IndexScope, SearchType, ids
 
-BUDGET_TOKENS = 4_000
-_PLAIN_HITS_TOP_K = 100
+BUDGETS = (2_000, 4_000)
+RELATIONS_BUDGET = 8_000
+_COUNTER = TokenCounter()
 
-Ranking = Callable[[str], Sequence[Piece]]
+Ranking = Callable[[Question], Sequence[Piece]]
 """Returns the pieces for a question, best first. Raises GroundwireError if it calls a server."""
 
 
@@ -23,11 +23,15 @@ def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Pi
     def query(text: str) -> list[Piece]:
         return [nodes[id_] for id_ in ids(client.query(scope, text, top_k=DEPTH))]
 
-    def search(search_type: SearchType.ValueType, text: str) -> list[Piece]:
-        return [nodes[id_] for id_ in ids(client.search(scope, text, search_type=search_type, top_k=DEPTH))]
+    def phrased_query(question: Question) -> list[Piece]:
+        return query("\n".join((question.text, *question.phrasings)))
+
+    def search(search_type: SearchType.ValueType, question: Question) -> list[Piece]:
+        return [nodes[id_] for id_ in ids(client.search(scope, question.text, search_type=search_type, top_k=DEPTH))]
 
     return {
-        "Query": query,
+        "Query": lambda question: query(question.text),
+        "Query, phrased": phrased_query,
         "semantic": partial(search, SearchType.SEARCH_TYPE_SEMANTIC),
         "bm25": partial(search, SearchType.SEARCH_TYPE_BM25),
         "hybrid": partial(search, SearchType.SEARCH_TYPE_HYBRID),
@@ -35,31 +39,40 @@ def rankings(client: GroundwireClient, scope: IndexScope, nodes: Mapping[str, Pi
 
 
 def measure_evidence(
-    client: GroundwireClient, address: str, scope: IndexScope, questions: Sequence[Question]
+    client: GroundwireClient, scope: IndexScope, questions: Sequence[Question]
 ) -> dict[str, list[Evidence]]:
-    """The evidence for each question under the budget: of pipelines, and of Query's texts alone.
+    """The evidence for each question within each budget, as people ask and with phrasings where there are any.
 
-    Raises GroundwireError, PipelineError.
+    Raises GroundwireError.
     """
-    measured = {"plain hits": [_plain_hits(client, scope, question) for question in questions]}
-    for name in ("evidence", "quick_evidence"):
-        pipeline = Pipeline.load(name, max_context_tokens=BUDGET_TOKENS)
-        measured[name] = [_shown(pipeline, address, scope, question) for question in questions]
-    return measured
+    is_phrased = any(question.phrasings for question in questions)
+    return {
+        f"{budget:,} tokens, {'with phrasings' if phrased else 'as asked'}": [
+            _gathered(client, scope, question, budget, question.phrasings if phrased else ()) for question in questions
+        ]
+        for budget in BUDGETS
+        for phrased in ((False, True) if is_phrased else (False,))
+    }
 
 
-def _shown(pipeline: Pipeline, address: str, scope: IndexScope, question: Question) -> Evidence:
-    result = pipeline.run(question.text, server=address, repository=scope.repository, branch=scope.branch)
-    shown = result.state.shown
-    pieces = [Piece(one.node.location.path, one.node.symbol, one.excerpt.text) for one in shown]
-    text_tokens = sum(one.excerpt.source_tokens for one in shown)
-    return evidence_of(pieces, TokenCounter().count(result.answer), text_tokens, question)
+def relations_shown(client: GroundwireClient, scope: IndexScope, relations: Sequence[Relation]) -> int:
+    """How many relations have their end in the evidence for a question about their start. Raises GroundwireError."""
+    shown = 0
+    for relation in relations:
+        start = relation.start[0]
+        question = f"What happens in {start.symbol or start.path} and what does it lead to?"
+        evidence = client.evidence(scope, question, RELATIONS_BUDGET)
+        shown += any(answers(piece, relation.end) for piece in map(_piece, evidence.texts))
+    return shown
 
 
-def _plain_hits(client: GroundwireClient, scope: IndexScope, question: Question) -> Evidence:
-    """The best texts that fit the budget, with nothing around them."""
-    found = client.query(
-        scope, question.text, top_k=_PLAIN_HITS_TOP_K, budget_tokens=BUDGET_TOKENS, include_parents=False
-    )
-    pieces = [Piece(match.location.path, match.symbol, match.text) for match in found.matches if not match.text_omitted]
-    return evidence_of(pieces, found.meta.used_tokens, found.meta.used_tokens, question)
+def _gathered(
+    client: GroundwireClient, scope: IndexScope, question: Question, budget: int, phrasings: Sequence[str]
+) -> Evidence:
+    evidence = client.evidence(scope, question.text, budget, phrasings=phrasings)
+    text_tokens = sum(_COUNTER.count(part.text) for text in evidence.texts for part in text.parts)
+    return evidence_of([*map(_piece, evidence.texts)], evidence.used_tokens, text_tokens, question)
+
+
+def _piece(text: EvidenceText) -> Piece:
+    return Piece(text.path, text.symbol, text.text)

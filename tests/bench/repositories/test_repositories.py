@@ -57,6 +57,16 @@ def test_questions_have_places_and_places_have_alternatives(tmp_path: Path) -> N
     assert QUESTION.primary == (BASKET, Place("src/cart.py", "put"))
 
 
+def test_phrasings_belong_to_the_questions_of_their_order(tmp_path: Path) -> None:
+    (tmp_path / "questions.tsv").write_text("1\tWho adds?\tsrc/basket.py#add|src/cart.py#put;src/order.py#Order\n")
+    (tmp_path / "phrasings.tsv").write_text("1\tadd item to basket\tBasket.add\tput into the cart\n")
+    (question,) = read_tables(tmp_path).questions
+    assert question == replace(QUESTION, phrasings=("add item to basket", "Basket.add"))
+    (tmp_path / "phrasings.tsv").write_text("1\ta\tb\tc\n2\ta\tb\tc\n")
+    with pytest.raises(TableError, match="2 lines for 1 questions"):
+        read_tables(tmp_path)
+
+
 def test_relations_lead_from_one_place_to_another(tmp_path: Path) -> None:
     table = tmp_path / "relations.tsv"
     table.write_text("src/basket.py#add\tsrc/order.py#Order\tdirect call\twhen the basket is full\n")
@@ -296,7 +306,7 @@ def test_a_search_is_asked_for_fifty_nodes() -> None:
         hits=(SearchHit(id="order", score=2.0, rank=1), SearchHit(id="add", score=1.0, rank=2)), index="v1", exact=True
     )
     nodes = {"add": ADD, "order": ORDERS}
-    assert rankings(client, IndexScope(repository="shop", branch="main"), nodes)["bm25"]("Who adds?") == [ORDERS, ADD]
+    assert rankings(client, IndexScope(repository="shop", branch="main"), nodes)["bm25"](QUESTION) == [ORDERS, ADD]
     client.search.assert_called_once_with(
         IndexScope(repository="shop", branch="main"), "Who adds?", search_type=SearchType.SEARCH_TYPE_BM25, top_k=50
     )
@@ -340,6 +350,7 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         changes={"Query": [], BASELINE: []},
         evidence={"evidence": [Evidence(True, 2, 3, 3_000, 2_500), Evidence(False, 0, 1, 4_001, 2_501)]},
         relations=[Reached("call", True, True), Reached("use", False, True)],
+        relations_shown=1,
     )
     questions, differences, evidence, relations = grids([figures], 4_000)
     assert questions.title == "shop, 1,234 nodes: 2 questions"
@@ -349,13 +360,18 @@ def test_the_tables_compare_with_the_baseline_and_count_by_kind() -> None:
         ["Query", *[f"{one:+.3f} [{one:+.3f}, {one:+.3f}]" for one in (1.0, 0.0, 1.0, 1.0, 0.0)]]
     ]
     assert evidence.rows == [["shop", "evidence", "0.50", "0.50", "4,001", "1.40"]]
-    assert relations.rows == [["all", "2", "1", "2"], ["call", "1", "1", "1"], ["use", "1", "0", "1"]]
+    assert relations.rows == [
+        ["all", "2", "1", "2"],
+        ["call", "1", "1", "1"],
+        ["use", "1", "0", "1"],
+        ["shown by evidence of 4,000 tokens", "2", "1", ""],
+    ]
 
 
 def test_subjects_of_commits_are_counted_together_as_well_and_what_nobody_asked_has_no_table() -> None:
     good, poor = files_found_by([ORDERS, ADD], CHANGE), files_found_by([ORDERS] * 10 + [ADD], CHANGE)
     nothing: dict[str, list[Found]] = {"Query": [], BASELINE: []}
-    shop = SetFigures("shop", 12, nothing, {"Query": [good], BASELINE: [poor]}, {}, [])
+    shop = SetFigures("shop", 12, nothing, {"Query": [good], BASELINE: [poor]}, {}, [], 0)
     till = replace(shop, name="till", changes={"Query": [poor] * 3, BASELINE: [poor] * 3})
     of_shop, _, of_till, _, of_all, differences = grids([shop, till], 4_000)
     assert of_shop.title == "shop, 12 nodes: 1 subjects of commits"
