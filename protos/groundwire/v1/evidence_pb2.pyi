@@ -88,7 +88,7 @@ class GatherEvidenceRequest(_message.Message):
     """Lets the server's reranker order the best matches; see QueryRequest."""
     graph_share: _builtins.float
     """The share of the budget that is open to nodes which an edge joins to the best matches, 0 to 1; 0.25 when absent.
-    What these nodes do not need is open to matches. 0 follows no edge.
+    Matches may use the tokens that these nodes do not need. 0 follows no edge.
     """
     explain: _builtins.bool
     """Fills the explanation of each passage."""
@@ -280,7 +280,7 @@ Global___PassageEdge: _TypeAlias = PassageEdge  # noqa: Y015
 
 @_typing.final
 class Passage(_message.Message):
-    """What is shown of one node."""
+    """The shown lines of one node."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -340,7 +340,7 @@ class Passage(_message.Message):
 
     @_builtins.property
     def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___PassagePart]:
-        """What is shown, in the order of the lines. At least one."""
+        """The shown lines, in their order. At least one."""
 
     @_builtins.property
     def match(self) -> Global___PassageMatch:
@@ -501,7 +501,7 @@ class GatherEvidenceResponse(_message.Message):
     """How many nodes match and are neither shown nor named."""
     @_builtins.property
     def passages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Passage]:
-        """What is shown, in the order of the numbers: the best evidence first, passages of one file together."""
+        """In the order of the numbers: the best evidence first, passages of one file together."""
 
     @_builtins.property
     def edges(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.GraphEdge]:
@@ -523,7 +523,7 @@ class GatherEvidenceResponse(_message.Message):
 
     @_builtins.property
     def left_out(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.LeftOut]:
-        """What an index has no data for; see QueryResponse."""
+        """The retrievers that an index has no data for; see QueryResponse."""
 
     def __init__(
         self,
