@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import DependencyPath, FindPathsResponse, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
@@ -22,8 +23,10 @@ Scopes: TypeAlias = IndexScope | Sequence[IndexScope]
 _Value = TypeVar("_Value", bound=int)
 
 
-def ids(response: SearchNodesResponse | QueryResponse) -> list[str]:
-    """The ids of hits, or of matches without their neighbours, best first: the seeds of a walk or a fetch."""
+def ids(response: SearchNodesResponse | QueryResponse | GatherEvidenceResponse) -> list[str]:
+    """The ids of hits, of passages, or of matches without their neighbours, best first: the seeds of other calls."""
+    if isinstance(response, GatherEvidenceResponse):
+        return [passage.id for passage in response.passages]
     if isinstance(response, SearchNodesResponse):
         return [hit.id for hit in response.hits]
     return [match.id for match in response.matches if not match.meta.neighbor]

@@ -6,25 +6,26 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from groundwire_client import AccessContext, AsyncGroundwireClient, Filter, GroundwireClient, QueryResponse, Scopes
-from groundwire_client._defaults import BUDGET_TOKENS, EVIDENCE_TOP_K
-from groundwire_client._matches import CitedText, QueryArguments, cited_texts
+from groundwire_client import AccessContext, AsyncGroundwireClient, Evidence, Filter, GroundwireClient, Scopes
+from groundwire_client._cited_texts import CitedText, EvidenceArguments, cited_texts
+from groundwire_client._defaults import BUDGET_TOKENS
 
 _SHOWN = "citation"
 """The only metadata that a language model reads with a text."""
 
 
 class GroundwireRetriever(BaseRetriever):
-    """The whole texts that match a question best and fit the budget, as nodes with citations.
+    """The passages that answer a question best and fit the budget, as nodes with citations.
 
-    One `Query` for each question. Errors of the client pass through.
+    One `GatherEvidence` for each question. Errors of the client pass through.
 
     Args:
         client: Asks the server. With a `GroundwireClient`, `aretrieve` waits in a thread; an `AsyncGroundwireClient`
             has `aretrieve` alone.
         scope: Where to look; a list of scopes is searched as one.
-        budget_tokens: The most tokens of all texts together.
-        top_k: The most matches that compete for the budget; at most the server's maximum.
+        budget_tokens: The most tokens of the evidence.
+        graph_share: The share of the budget that is open to what edges join to the best matches; the server's default
+            where it is None.
         filter: Narrows every question.
         access: What the caller may see; the client's own where it is None.
         callback_manager: LlamaIndex's own.
@@ -36,7 +37,7 @@ class GroundwireRetriever(BaseRetriever):
         scope: Scopes,
         *,
         budget_tokens: int = BUDGET_TOKENS,
-        top_k: int = EVIDENCE_TOP_K,
+        graph_share: float | None = None,
         filter: Filter | None = None,
         access: AccessContext | None = None,
         callback_manager: CallbackManager | None = None,
@@ -44,13 +45,8 @@ class GroundwireRetriever(BaseRetriever):
         super().__init__(callback_manager=callback_manager)
         self._client = client
         self._scope = scope
-        self._arguments = QueryArguments(
-            top_k=top_k,
-            cap_top_k=True,
-            filter=filter,
-            include_parents=False,
-            budget_tokens=budget_tokens,
-            access=access,
+        self._arguments = EvidenceArguments(
+            budget_tokens=budget_tokens, graph_share=graph_share, filter=filter, access=access
         )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -58,15 +54,15 @@ class GroundwireRetriever(BaseRetriever):
             raise TypeError(
                 "client: an AsyncGroundwireClient answers aretrieve alone; for retrieve, give a GroundwireClient"
             )
-        return self._nodes(self._client.query(self._scope, query_bundle.query_str, **self._arguments))
+        return self._nodes(self._client.evidence(self._scope, query_bundle.query_str, **self._arguments))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if isinstance(self._client, GroundwireClient):
             return await asyncio.to_thread(self._retrieve, query_bundle)
-        return self._nodes(await self._client.query(self._scope, query_bundle.query_str, **self._arguments))
+        return self._nodes(await self._client.evidence(self._scope, query_bundle.query_str, **self._arguments))
 
-    def _nodes(self, answer: QueryResponse) -> list[NodeWithScore]:
-        return [NodeWithScore(node=_node(cited), score=cited.score) for cited in cited_texts(self._scope, answer)]
+    def _nodes(self, evidence: Evidence) -> list[NodeWithScore]:
+        return [NodeWithScore(node=_node(cited), score=cited.score) for cited in cited_texts(evidence)]
 
 
 def _node(cited: CitedText) -> TextNode:

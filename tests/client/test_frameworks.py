@@ -13,7 +13,7 @@ import grpc
 import pytest
 from google.rpc import error_details_pb2
 
-from groundwire.v1 import query_pb2, retrieval_pb2
+from groundwire.v1 import evidence_pb2, retrieval_pb2
 from groundwire_client import (
     AccessContext,
     AsyncGroundwireClient,
@@ -21,7 +21,7 @@ from groundwire_client import (
     IndexScope,
     NodeFilter,
     NotFoundError,
-    SkipReason,
+    pinned,
 )
 from groundwire_ingest.records import StatedAccess
 from support import programs
@@ -137,33 +137,42 @@ def ask(request: pytest.FixtureRequest) -> Ask:
 
 
 @pytest.fixture
-def answer(server: FakeServer) -> query_pb2.QueryResponse:
-    """Two matches with their texts, and one whose text does not fit."""
-    matches = [
-        query_pb2.QueryMatch(
-            id="shop::main::cs::Tax.Rate",
-            rank=1,
-            score=0.75,
-            text="decimal Rate();",
-            token_count=4,
-            location=retrieval_pb2.SourceLocation(path="src/Tax.cs", start_line=3, end_line=9),
-            symbol="Tax.Rate",
-            language="csharp",
-            citation="src/Tax.cs:3-9",
-        ),
-        query_pb2.QueryMatch(
-            id="b",
-            rank=2,
-            score=0.5,
-            text_omitted=True,
-            omit_reason=SkipReason.SKIP_REASON_OVER_BUDGET,
-            token_count=5_000,
-        ),
-        query_pb2.QueryMatch(
-            id="c", rank=3, score=0.25, text="VAT", token_count=1, section_path="Tax > VAT", citation="c"
-        ),
-    ]
-    response = query_pb2.QueryResponse(matches=matches, index="v1")
+def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
+    """A match in two parts, a node that an edge joins to it, and a node that is only named."""
+    at = pinned(SCOPE, "v1")
+    response = evidence_pb2.GatherEvidenceResponse(
+        passages=[
+            evidence_pb2.Passage(
+                number=1,
+                id="shop::main::cs::Tax.Rate",
+                scope=at,
+                citation="src/Tax.cs:3-9",
+                location=retrieval_pb2.SourceLocation(path="src/Tax.cs", start_line=3, end_line=9),
+                symbol="Tax.Rate",
+                kind="cs",
+                form=evidence_pb2.PASSAGE_FORM_PART,
+                parts=[
+                    evidence_pb2.PassagePart(start_line=3, text="decimal Rate()"),
+                    evidence_pb2.PassagePart(start_line=8, text="  return rate;"),
+                ],
+                match=evidence_pb2.PassageMatch(rank=1, score=0.75),
+                token_count=14,
+            ),
+            evidence_pb2.Passage(
+                number=2,
+                id="c",
+                scope=at,
+                citation="c",
+                symbol="Tax > VAT",
+                kind="md",
+                parts=[evidence_pb2.PassagePart(text="VAT")],
+                edge=evidence_pb2.PassageEdge(number=1),
+                token_count=5,
+            ),
+        ],
+        named=[evidence_pb2.NamedNode(id="b", scope=at, node_token_count=5_000)],
+        index="v1",
+    )
     server.answer(response)
     return response
 
@@ -191,7 +200,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def test_each_text_comes_with_its_citation(server: FakeServer, answer: query_pb2.QueryResponse, ask: Ask) -> None:
+def test_each_text_comes_with_its_citation(
+    server: FakeServer, answer: evidence_pb2.GatherEvidenceResponse, ask: Ask
+) -> None:
     scope = {"repository": "shop", "branch": "main", "index": "v1"}
     first = {
         "id": "shop::main::cs::Tax.Rate",
@@ -200,17 +211,20 @@ def test_each_text_comes_with_its_citation(server: FakeServer, answer: query_pb2
         "start_line": 3,
         "end_line": 9,
         "symbol": "Tax.Rate",
-        "language": "csharp",
+        "kind": "cs",
         "score": 0.75,
-        "rank": 1,
-        "token_count": 4,
+        "is_match": True,
+        "number": 1,
+        "token_count": 14,
         **scope,
     }
-    places = {"path": "", "start_line": 0, "end_line": 0, "symbol": "Tax > VAT", "language": ""}
-    second = {"id": "c", "citation": "c", **places, "score": 0.25, "rank": 3, "token_count": 1, **scope}
+    places = {"path": "", "start_line": 0, "end_line": 0, "symbol": "Tax > VAT", "kind": "md"}
+    second = {
+        "id": "c", "citation": "c", **places, "score": 0.0, "is_match": False, "number": 2, "token_count": 5, **scope,
+    }  # fmt: skip
     assert ask(server.target, "vat?") == [
-        Found("shop::main::cs::Tax.Rate", "decimal Rate();", 0.75, first),
-        Found("c", "VAT", 0.25, second),
+        Found("shop::main::cs::Tax.Rate", "decimal Rate()\n…\n  return rate;", 0.75, first),
+        Found("c", "VAT", 0.0, second),
     ]
 
 
@@ -223,17 +237,15 @@ def test_by_default_a_retriever_asks_as_evidence_does(server: FakeServer, ask: A
 
 
 def test_each_argument_reaches_the_server(server: FakeServer, ask: Ask) -> None:
-    ask(server.target, "vat?", budget_tokens=100, top_k=7, filter={"language": "csharp"}, access=BILLING)
+    ask(server.target, "vat?", budget_tokens=300, graph_share=0.5, filter={"language": "csharp"}, access=BILLING)
     (asked,) = server.actions
-    assert asked == query_pb2.QueryRequest(
+    assert asked == evidence_pb2.GatherEvidenceRequest(
         scope=SCOPE,
         access=BILLING,
-        query="vat?",
+        question="vat?",
         filter=NodeFilter(languages=["csharp"]),
-        top_k=7,
-        cap_top_k=True,
-        include_parents=False,
-        budget_tokens=100,
+        graph_share=0.5,
+        budget_tokens=300,
     )
 
 
@@ -268,7 +280,7 @@ def test_an_asyncio_client_does_not_answer_without_await(
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"access": BILLING}, {"filter": {"language": "tsql"}}, {"access": BILLING, "budget_tokens": 5}]
+    "options", [{}, {"access": BILLING}, {"filter": {"language": "tsql"}}, {"access": BILLING, "budget_tokens": 200}]
 )
 def test_a_server_gives_what_it_gives_as_evidence(shop: Server, ask: Ask, options: dict[str, Any]) -> None:
     with GroundwireClient(shop.address) as client:

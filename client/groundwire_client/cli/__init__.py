@@ -10,6 +10,7 @@ from groundwire_client._resolution import ids_of, read_at, searched
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
+from groundwire_client.cli._evidence_command import evidence
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._names import print_notes, unknown_names
 from groundwire_client.cli._options import AccessOptions, ConnectionOptions, given_scopes, with_options
@@ -50,7 +51,7 @@ __all__ = [
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `app`."""
-    for command in (query, search, expand, paths, fetch, evaluate):
+    for command in (evidence, query, search, expand, paths, fetch, evaluate):
         app.command()(command)
 
 

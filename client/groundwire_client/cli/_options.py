@@ -10,6 +10,7 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 
 from groundwire.printable_text import printable
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     ExpandDependencyTreeResponse,
@@ -39,6 +40,7 @@ _Response = TypeVar(
     FindPathsResponse,
     FetchNodeTextsResponse,
     QueryResponse,
+    GatherEvidenceResponse,
 )
 
 _access, _connection = in_panel("Access"), in_panel("Connection")
@@ -216,7 +218,9 @@ class CallOptions(AccessOptions, ConnectionOptions):
             if one:
                 return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
             # Of several indexes, none says alone what there is.
-            if isinstance(response, SearchNodesResponse | QueryResponse) and (note := left_out_note(response)):
+            if isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse) and (
+                note := left_out_note(response)
+            ):
                 return response, [note]
             return response, []
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from groundwire.printable_text import printable
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import (
     DependencyPath,
@@ -58,13 +59,14 @@ def print_json(response: Message) -> None:
 
 def print_ids(
     response: SearchNodesResponse
+    | GatherEvidenceResponse
     | QueryResponse
     | ExpandDependencyTreeResponse
     | FindPathsResponse
     | FetchNodeTextsResponse,
 ) -> None:
     """The ids of the nodes of a response, one a line, as `expand -` and `fetch -` read them."""
-    if isinstance(response, SearchNodesResponse | QueryResponse):
+    if isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse):
         found = ids(response)
     else:
         found = [n.id for n in (response.texts if isinstance(response, FetchNodeTextsResponse) else response.nodes)]

@@ -309,7 +309,9 @@ class Passage(_message.Message):
     citation: _builtins.str
     """Where the node is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
     symbol: _builtins.str
-    """The symbol's qualified name, such as `InvoiceService.Create`; empty when the node has none."""
+    """The symbol's qualified name, such as `InvoiceService.Create`, or the headings above a section; empty when the node
+    has neither.
+    """
     kind: _builtins.str
     """The language or corpus, such as `cs`, `sql`, `md`."""
     form: Global___PassageForm.ValueType
@@ -401,7 +403,7 @@ class NamedNode(_message.Message):
     citation: _builtins.str
     """Where the node is, such as `src/Tax.cs:3-9`; see SearchHit for its form."""
     symbol: _builtins.str
-    """The symbol's qualified name; empty when the node has none."""
+    """The symbol's qualified name, or the headings above a section; empty when the node has neither."""
     kind: _builtins.str
     """The language or corpus, such as `cs`, `sql`, `md`."""
     node_token_count: _builtins.int

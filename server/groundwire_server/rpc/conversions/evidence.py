@@ -93,7 +93,7 @@ def _encode_passage(
         scope=_scope(node.id, result, scopes),
         citation=citation(node.id, node.location),
         location=encode_location(node.location),
-        symbol=node.symbol,
+        symbol=passage.node.symbol,
         kind=node.kind,
         form=_FORMS[passage.excerpt.form],
         parts=[
@@ -120,7 +120,7 @@ def _encode_named(named: NamedNode, node: Node, scope: scope_pb2.IndexScope) -> 
         scope=scope,
         citation=citation(node.id, node.location),
         location=encode_location(node.location),
-        symbol=node.symbol,
+        symbol=named.node.symbol,
         kind=node.kind,
         node_token_count=node.token_count,
         number=named.number,
