@@ -32,7 +32,7 @@ class QueryServiceStub(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -78,7 +78,7 @@ class QueryServiceServicer(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -166,7 +166,7 @@ class QueryService(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
