@@ -132,8 +132,9 @@ class QueryServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-        CANCELLED: as for Query.
+        - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+        - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+        - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

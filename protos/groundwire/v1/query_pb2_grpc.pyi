@@ -87,8 +87,9 @@ class QueryServiceStub:
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-      CANCELLED: as for Query.
+    - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+    - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+    - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
     """
 
 @_typing.type_check_only
@@ -149,8 +150,9 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-      CANCELLED: as for Query.
+    - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+    - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+    - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
     """
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -220,8 +222,9 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-          CANCELLED: as for Query.
+        - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+        - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+        - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
         """
 
 def add_QueryServiceServicer_to_server(servicer: QueryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
