@@ -388,6 +388,7 @@ class AsyncGroundwireClient(AsyncTransport):
         query_vector: Sequence[float] = (),
         explain: bool = False,
         now: datetime | None = None,
+        phrase: bool = False,
         filter: Filter | None = None,
         lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
         access: AccessContext | None = None,
@@ -396,7 +397,8 @@ class AsyncGroundwireClient(AsyncTransport):
         """Answers a question with the passages that match it best, in one call. See `GatherEvidenceRequest`.
 
         `phrasings` are the same question in the words of code: technical terms, and names that the code is likely to
-        use. They find much that the question alone does not. `shown_ids` are the ids of passages that earlier
+        use. They find much that the question alone does not. With `phrase`, a language model that the server is
+        configured with writes them, and gets the question for it. `shown_ids` are the ids of passages that earlier
         evidence of a conversation has shown. `scope` may be a list of scopes, as in `search`. `now` has a time zone.
         `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
@@ -417,6 +419,7 @@ class AsyncGroundwireClient(AsyncTransport):
             query_vector=query_vector,
             explain=explain,
             now=None if now is None else timestamp("now", now),
+            phrase=phrase,
         )
         response = await self._call(self._queries.GatherEvidence, request, timeout)
         await self._warn(request, response.index, response.passages, timeout)

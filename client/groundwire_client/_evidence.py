@@ -89,6 +89,7 @@ class Evidence:
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
             several.
         scopes: The same of a question to several scopes; empty for one.
+        phrasings: The phrasings that were used, those of the server's phrasing service included.
         left_out: What an index has no data for, such as embeddings, and could therefore not be searched by.
         response: What the server answered, with scores and edges.
     """
@@ -101,6 +102,7 @@ class Evidence:
     used_tokens: int
     scope: IndexScope
     scopes: tuple[IndexScope, ...]
+    phrasings: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
     response: GatherEvidenceResponse
 
@@ -146,6 +148,7 @@ def evidence_of(scope: IndexScope, question: str, response: GatherEvidenceRespon
         used_tokens=response.used_tokens,
         scope=scope,
         scopes=tuple(response.scopes),
+        phrasings=tuple(response.phrasings),
         left_out=tuple(response.left_out),
         response=response,
     )

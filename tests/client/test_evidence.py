@@ -82,6 +82,7 @@ def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
         rendered="a.cs\n[3] ...",
         used_tokens=30,
         index="v1",
+        phrasings=["value added tax"],
     )
     server.answer(response)
     return response
@@ -102,6 +103,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
             retrievers=[Retriever.RETRIEVER_DENSE],
             query_vector=[1.0, 0.0],
             explain=True,
+            phrase=True,
             filter={"language": "csharp"},
             lifecycle=Lifecycle.LIFECYCLE_ALL,
             access=access,
@@ -125,6 +127,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
         used_tokens=30,
         scope=at,
         scopes=(),
+        phrasings=("value added tax",),
         left_out=(),
         response=answer,
     )
@@ -144,6 +147,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
             retrievers=[Retriever.RETRIEVER_DENSE],
             query_vector=[1.0, 0.0],
             explain=True,
+            phrase=True,
             filter=narrowing,
             lifecycle=Lifecycle.LIFECYCLE_ALL,
         )

@@ -68,6 +68,8 @@ def test_a_search_without_a_type_is_what_the_index_has_data_for(
 ) -> None:
     scope = IndexScope(repository="shop", branch=branch)
     told = _search(retrieval, "UNSPECIFIED", scope=scope, query="invoice create", query_vector=vector)
+    assert [own.retriever for own in told.left_out] == ([] if vector else [messages.RETRIEVER_DENSE])
+    told.ClearField("left_out")
     assert told == _search(retrieval, means, scope=scope, query="invoice create", query_vector=vector)
     assert (told.search_type, bool(told.hits)) == (messages.SearchType.Value(f"SEARCH_TYPE_{means}"), True)
 

@@ -87,6 +87,10 @@ def test_an_alpha_without_a_fusion_asks_for_a_weighted_one(platform: Platform) -
     assert (response.meta.fusion, response.meta.alpha) == (FUSION_MODE_WEIGHTED, 1.0)
     assert keys(response) == keys(platform.ask("latency", AUTH, hybrid=hybrid, fusion=FUSION_MODE_WEIGHTED))
     assert keys(response)[0] == "go::auth/GetUser"
+    words = {"query": "where is the latency of the checkout", "about": AUTH, "hybrid": HybridParameters(alpha=0.4)}
+    alone, named = platform.ask(**words), platform.ask(**words, fusion=FUSION_MODE_WEIGHTED)
+    assert timeless(alone) == timeless(named)
+    assert not named.meta.ranking.ListFields()
     assert keys(platform.ask("latency", AUTH, hybrid=HybridParameters(alpha=0.0)))[0].startswith(("slack::", "md::"))
 
 

@@ -31,6 +31,9 @@ def evidence(
             show_default=False,
         ),
     ] = None,
+    phrase: Annotated[
+        bool, typer.Option("--phrase", help="Let the server's phrasing service write phrasings; it gets the question.")
+    ] = False,
     budget_tokens: Annotated[int, typer.Option(help="The most tokens of what is printed.")] = defaults.BUDGET_TOKENS,
     shown: Annotated[
         list[str] | None,
@@ -59,6 +62,7 @@ def evidence(
                 question,
                 budget_tokens,
                 phrasings=phrasing or (),
+                phrase=phrase,
                 shown_ids=shown or (),
                 graph_share=graph_share,
                 retrievers=[choices(Retriever)[name] for name in retriever or ()],
@@ -68,14 +72,18 @@ def evidence(
                 lifecycle=narrowing.lifecycle,
             ).response
         ),
-        functools.partial(print_evidence, explain=explain),
+        functools.partial(print_evidence, phrase=phrase, explain=explain),
         narrowing.filter,
     )
 
 
-def print_evidence(_: IndexScope, response: GatherEvidenceResponse, *, explain: bool) -> None:
-    """The text for a prompt, as it is but for signs that control a terminal, and why each passage is there."""
-    lines = response.rendered.splitlines() or ["nothing matches"]
+def print_evidence(_: IndexScope, response: GatherEvidenceResponse, *, phrase: bool, explain: bool) -> None:
+    """The text for a prompt, as it is but for signs that control a terminal, and why each passage is there.
+
+    With `phrase` the phrasings come first, each on a line that begins with "asked as: ".
+    """
+    lines = [f"asked as: {phrasing}" for phrasing in response.phrasings] if phrase else []
+    lines += response.rendered.splitlines() or ["nothing matches"]
     if explain:
         lines += ["", *(f"[{one.number}] {one.citation}: {one.explanation}" for one in response.passages)]
         lines.append(f"{response.used_tokens:,} tokens")

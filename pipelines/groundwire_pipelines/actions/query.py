@@ -49,7 +49,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             lifecycle=runtime.settings.wire_lifecycle,
             retrievers=[choices(Retriever)[name] for name in step.retrievers],
             fusion=choices(FusionMode)[step.fusion] if step.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
-            rrf_k=step.rrf_k if step.fusion == "rrf" else None,
+            rrf_k=step.rrf_k if step.fusion in ("rrf", None) else None,
             rerank=step.rerank,
             freshness_half_life_days=step.freshness_half_life_days,
             freshness_weight=step.freshness_weight,

@@ -4,6 +4,7 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import Field
 
+from groundwire.blank_text import is_blank
 from groundwire_client import NodeFilter
 from groundwire_pipelines.actions.prompt_values import output_text
 from groundwire_pipelines.actions.rules import OneOf
@@ -40,7 +41,7 @@ def parsed_query(source: str, parser: str | None, state: PipelineState) -> Parse
     """
     text = _text(source, state)
     parsed = parse_jsonish(text) if parser else ParsedQuery(text.strip())
-    if not parsed.query:
+    if is_blank(parsed.query):
         raise StepError("query-empty", f"the query is empty: {source} holds none")
     return parsed
 

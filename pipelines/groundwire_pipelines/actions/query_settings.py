@@ -33,7 +33,7 @@ class HybridSettings(StepSettings):
     """The most candidates of each other retriever; the server's default when absent."""
     trgm_limit: _Share | None = None
     """The least similarity of a trigram candidate; the server's default when absent."""
-    max_candidates: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    max_candidates: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     """The most candidates after the fusion, at least the `top_k`, `vec_limit` and `lex_limit` that the step gives; all
     when absent."""
     diversify_strength: _Share | None = None
@@ -67,7 +67,7 @@ class QuerySettings(HybridSettings):
     fusion: Annotated[str, OneOf(choices(FusionMode), "fusion-unknown")] | None = None
     """How the retrievers' lists are fused; when absent, weighted if `alpha` is given, else the server's default."""
     rrf_k: int | None = None
-    """The constant of reciprocal rank fusion, 1 to 1,000,000; ignored with other fusions; 60 when absent."""
+    """The constant of reciprocal rank fusion, 1 or more; ignored with other fusions; 60 when absent."""
     rerank: bool = False
     """True if the server reranks the best candidates."""
     freshness_half_life_days: Annotated[float, Field(ge=0, le=36_500)] | None = None
@@ -98,8 +98,7 @@ class QuerySettings(HybridSettings):
 
     @model_validator(mode="after")
     def _rrf_k_within_bounds(self) -> Self:
-        if self.fusion == "rrf":
-            check_rrf_k(self.rrf_k)
+        check_rrf_k(self.rrf_k)
         return self
 
     @model_validator(mode="after")

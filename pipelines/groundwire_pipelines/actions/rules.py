@@ -7,7 +7,8 @@ from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-_MAX_RRF_K = 1_000_000
+_MAX_RRF_K = 2**31 - 1
+"""The greatest number that the field of the request holds."""
 
 
 def broken(rule: LiteralString, message: str) -> PydanticCustomError:
@@ -36,7 +37,7 @@ class OneOf:
 
 
 def check_rrf_k(rrf_k: int | None) -> None:
-    """With reciprocal rank fusion, its constant must be from 1 to 1,000,000."""
+    """The constant of reciprocal rank fusion must be 1 or more, whether or not the step uses it."""
     if rrf_k is not None and rrf_k < 1:
         raise broken("rrf-k-not-positive", f"rrf_k ({rrf_k}) is too small: it must be 1 or more")
     if rrf_k is not None and rrf_k > _MAX_RRF_K:

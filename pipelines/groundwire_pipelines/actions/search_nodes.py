@@ -55,7 +55,7 @@ class SearchSettings(StepSettings):
     """The rerank of a semantic search, which then needs semantic_rerank among `retrieval_modes`; none when absent.
     `keyword` and `codebert` are short for `keyword_rerank` and `codebert_rerank`."""
     rrf_k: int | None = None
-    """The constant of a hybrid search's fusion, 1 to 1,000,000; ignored by other searches; 60 when absent."""
+    """The constant of a hybrid search's fusion, 1 or more; ignored by other searches; 60 when absent."""
     query_parser: QueryParser = None
     query_from: QueryFrom = "last_model_response"
     filter: FilterKey = None
@@ -70,8 +70,7 @@ class SearchSettings(StepSettings):
 
     @model_validator(mode="after")
     def _rrf_k_within_bounds(self) -> Self:
-        if self.search_type == "hybrid":
-            check_rrf_k(self.rrf_k)
+        check_rrf_k(self.rrf_k)
         return self
 
 

@@ -148,6 +148,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     or returns no usable vector. Try again, send `query_vector`, or search by words: BM25 and calls about the graph do
     not need it.
     """
+    ERROR_REASON_PHRASING_NOT_CONFIGURED: _ErrorReason.ValueType  # 32
+    """FAILED_PRECONDITION. `phrase` of GatherEvidence, on a server that has no phrasing service configured. Send
+    `phrasings`.
+    """
+    ERROR_REASON_PHRASING_UNAVAILABLE: _ErrorReason.ValueType  # 33
+    """UNAVAILABLE. The configured phrasing service cannot be reached, takes too long, refuses the request, or returns no
+    phrasing. Ask again, or send `phrasings`.
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Every error carries a google.rpc.Status (trailer `grpc-status-details-bin`) with a google.rpc.ErrorInfo whose
@@ -293,5 +301,13 @@ ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 31
 """UNAVAILABLE. The service that embeds queries for this index cannot be reached, takes too long, refuses the request,
 or returns no usable vector. Try again, send `query_vector`, or search by words: BM25 and calls about the graph do
 not need it.
+"""
+ERROR_REASON_PHRASING_NOT_CONFIGURED: ErrorReason.ValueType  # 32
+"""FAILED_PRECONDITION. `phrase` of GatherEvidence, on a server that has no phrasing service configured. Send
+`phrasings`.
+"""
+ERROR_REASON_PHRASING_UNAVAILABLE: ErrorReason.ValueType  # 33
+"""UNAVAILABLE. The configured phrasing service cannot be reached, takes too long, refuses the request, or returns no
+phrasing. Ask again, or send `phrasings`.
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -76,6 +76,7 @@ class GatherEvidenceRequest(_message.Message):
     EXPLAIN_FIELD_NUMBER: _builtins.int
     QUERY_VECTOR_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
+    PHRASE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, as people ask it or in the words of code. Required and not blank. At most 8,192 characters together
     with `phrasings`.
@@ -92,6 +93,11 @@ class GatherEvidenceRequest(_message.Message):
     """
     explain: _builtins.bool
     """Fills the explanation of each passage."""
+    phrase: _builtins.bool
+    """Lets the server's phrasing service, a language model, write phrasings; they are added to those of the request. The
+    server must have one configured, and sends it the question, but no code. A model may answer another time in
+    another way: send the `phrasings` of a response in place of this, and the evidence is the same.
+    """
     @_builtins.property
     def scope(self) -> _scope_pb2.IndexScope:
         """Where to look. Required without `scopes`, else absent."""
@@ -154,10 +160,11 @@ class GatherEvidenceRequest(_message.Message):
         explain: _builtins.bool = ...,
         query_vector: _abc.Iterable[_builtins.float] | None = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
+        phrase: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "filter", b"filter", "graph_share", b"graph_share", "now", b"now", "scope", b"scope"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "lifecycle", b"lifecycle", "now", b"now", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share", "access", b"access", "budget_tokens", b"budget_tokens", "explain", b"explain", "filter", b"filter", "graph_share", b"graph_share", "lifecycle", b"lifecycle", "now", b"now", "phrase", b"phrase", "phrasings", b"phrasings", "query_vector", b"query_vector", "question", b"question", "rerank", b"rerank", "retrievers", b"retrievers", "scope", b"scope", "scopes", b"scopes", "shown_ids", b"shown_ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__graph_share: _TypeAlias = _typing.Literal["graph_share"]  # noqa: Y015
     _WhichOneofArgType__graph_share: _TypeAlias = _typing.Literal["_graph_share", b"_graph_share"]  # noqa: Y015
@@ -491,6 +498,7 @@ class GatherEvidenceResponse(_message.Message):
     EXACT_FIELD_NUMBER: _builtins.int
     FURTHER_MATCHES_FIELD_NUMBER: _builtins.int
     LEFT_OUT_FIELD_NUMBER: _builtins.int
+    PHRASINGS_FIELD_NUMBER: _builtins.int
     rendered: _builtins.str
     """The same as text for a prompt; never more than `budget_tokens`. Empty when nothing matches."""
     used_tokens: _builtins.int
@@ -527,6 +535,10 @@ class GatherEvidenceResponse(_message.Message):
     def left_out(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.LeftOut]:
         """The retrievers that an index has no data for; see QueryResponse."""
 
+    @_builtins.property
+    def phrasings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The phrasings that were used: those of the request, then those of the server's phrasing service."""
+
     def __init__(
         self,
         *,
@@ -541,10 +553,11 @@ class GatherEvidenceResponse(_message.Message):
         exact: _builtins.bool = ...,
         further_matches: _builtins.int = ...,
         left_out: _abc.Iterable[_retrieval_pb2.LeftOut] | None = ...,
+        phrasings: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["weak", b"weak"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edges", b"edges", "exact", b"exact", "further_matches", b"further_matches", "index", b"index", "left_out", b"left_out", "named", b"named", "passages", b"passages", "rendered", b"rendered", "scopes", b"scopes", "used_tokens", b"used_tokens", "weak", b"weak"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edges", b"edges", "exact", b"exact", "further_matches", b"further_matches", "index", b"index", "left_out", b"left_out", "named", b"named", "passages", b"passages", "phrasings", b"phrasings", "rendered", b"rendered", "scopes", b"scopes", "used_tokens", b"used_tokens", "weak", b"weak"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

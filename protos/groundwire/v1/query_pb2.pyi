@@ -113,8 +113,8 @@ class HybridParameters(_message.Message):
     DIVERSIFY_STRENGTH_FIELD_NUMBER: _builtins.int
     alpha: _builtins.float
     """The weight of the dense retriever in a WEIGHTED fusion, 0 to 1; the server's default (0.7 unless configured) when
-    absent. The other retrievers share the rest evenly. Set without a `fusion`, it asks for a WEIGHTED one. It has no
-    effect on other fusions, and none when the dense retriever is the only one or is not used.
+    absent. The other retrievers share the rest evenly. Set without a `fusion`, it asks for a WEIGHTED one, and for
+    its order. It has no effect on other fusions, and none when the dense retriever is the only one or is not used.
     """
     min_sim: _builtins.float
     """The least cosine similarity of a candidate of the dense retriever, 0 to 1. When absent: no minimum if a filter or a
@@ -126,14 +126,18 @@ class HybridParameters(_message.Message):
     configured) when absent.
     """
     vec_limit: _builtins.int
-    """The most candidates of the dense retriever, 1 to 10,000; 3 times top_k and at least 150 when absent."""
+    """The most candidates of the dense retriever; 3 times top_k and at least 150 when absent. 1 to 10,000: every later
+    stage reads each candidate, which bounds the time and the memory of a call.
+    """
     lex_limit: _builtins.int
-    """The most candidates of each other retriever, 1 to 10,000; 3 times top_k and at least 150 when absent."""
+    """The most candidates of each other retriever; 3 times top_k and at least 150 when absent. 1 to 10,000, for the same
+    reason.
+    """
     trgm_limit: _builtins.float
     """The least trigram similarity of a candidate of the trigram retriever, 0 to 1; 0.3 when absent."""
     max_candidates: _builtins.int
-    """The most candidates kept after the fusion: at most 100,000, and not less than any of `top_k`, `vec_limit` and
-    `lex_limit` that the request sets. When absent, all are kept.
+    """The most candidates kept after the fusion: not less than any of `top_k`, `vec_limit` and `lex_limit` that the
+    request sets. When absent, all are kept.
     """
     diversify_strength: _builtins.float
     """Lowers matches that are similar to better ones, by the cosine similarity of their vectors: from 0 (not at all) to 1
@@ -193,7 +197,7 @@ Global___HybridParameters: _TypeAlias = HybridParameters  # noqa: Y015
 @_typing.final
 class RankingParameters(_message.Message):
     """How files, kinds of text and the graph changed the candidates' scores after the fusion. They change the scores of
-    questions in words (NATURAL_LANGUAGE and MIXED), unless the request's `fusion` is RRF or WEIGHTED. For these fusions,
+    questions in words (NATURAL_LANGUAGE and MIXED), unless the request asks for the fusion RRF or WEIGHTED. For these,
     and for names, paths and quotations (IDENTIFIER, PATH, QUOTED), the order is that of the fusion, unless a stage after
     ranking changes it.
 
@@ -350,7 +354,7 @@ class QueryRequest(_message.Message):
     fusion: Global___FusionMode.ValueType
     """How the lists become one. Unspecified: see FUSION_MODE_UNSPECIFIED."""
     rrf_k: _builtins.int
-    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by other fusions."""
+    """The constant of reciprocal rank fusion, at least 1; 60 when absent. Ignored, whatever it is, by other fusions."""
     rerank: _builtins.bool
     """Lets the server's reranker order the best candidates: 50, or `top_k` if that is more. The server must have one
     configured. The reranker may be a remote service: the server then sends it the query and the texts of these

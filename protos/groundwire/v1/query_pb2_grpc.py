@@ -32,7 +32,7 @@ class QueryServiceStub(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -78,7 +78,7 @@ class QueryServiceServicer(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -132,8 +132,9 @@ class QueryServiceServicer(object):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-        CANCELLED: as for Query.
+        - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+        - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+        - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -166,7 +167,7 @@ class QueryService(object):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-    effect when the request's `fusion` is RRF or WEIGHTED.
+    effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.

@@ -33,7 +33,7 @@ class QueryServiceStub:
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-       effect when the request's `fusion` is RRF or WEIGHTED.
+       effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -87,8 +87,9 @@ class QueryServiceStub:
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-      CANCELLED: as for Query.
+    - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+    - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+    - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
     """
 
 @_typing.type_check_only
@@ -98,7 +99,7 @@ class QueryServiceAsyncStub(QueryServiceStub):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-       effect when the request's `fusion` is RRF or WEIGHTED.
+       effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -149,8 +150,9 @@ class QueryServiceAsyncStub(QueryServiceStub):
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
-    - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-      CANCELLED: as for Query.
+    - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+    - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+    - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
     """
 
 class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -159,7 +161,7 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
     1. Retrievers find candidates, each in a list of its own.
     2. The fusion makes one list of them.
     3. Ranking changes scores by file, kind of text, length and dependency graph (see RankingParameters). It has no
-       effect when the request's `fusion` is RRF or WEIGHTED.
+       effect when the request's `fusion` is RRF or WEIGHTED, or it gives `hybrid.alpha` alone.
     4. A reranker reads the query with the best candidates, if the request asks for it.
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
@@ -220,8 +222,9 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
-        - NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, UNAVAILABLE, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED,
-          CANCELLED: as for Query.
+        - FAILED_PRECONDITION: as for Query; with `phrase`, the server has no phrasing service.
+        - UNAVAILABLE: as for Query; with `phrase`, the configured service returns no phrasing.
+        - NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, CANCELLED: as for Query.
         """
 
 def add_QueryServiceServicer_to_server(servicer: QueryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -340,7 +340,7 @@ class SearchNodesRequest(_message.Message):
     top_k: _builtins.int
     """The most hits to return: 1 to the server's maximum (1,000 unless configured). Required."""
     rrf_k: _builtins.int
-    """The constant of reciprocal rank fusion, 1 to 1,000,000; 60 when absent. Ignored, whatever it is, by search
+    """The constant of reciprocal rank fusion, at least 1; 60 when absent. Ignored, whatever it is, by search
     types other than hybrid.
     """
     rerank: Global___Rerank.ValueType

@@ -164,6 +164,15 @@ class Settings(StorageSettings):
     """File of the bearer token that the service asks for; read anew for each request."""
     reranker_token: Token = SecretStr("")
     """The token itself, for deployments that pass secrets in the environment; never logged."""
+    phrasing: PathOrUrl = ""
+    """The https URL of a language model that writes phrasings of questions, with its options; empty for none.
+
+    The server sends it the questions of requests for evidence that ask for it, and no code.
+    """
+    phrasing_token_file: Path | None = None
+    """File of the bearer token that this service asks for; read anew for each request."""
+    phrasing_token: Token = SecretStr("")
+    """The token itself, for deployments that pass secrets in the environment; never logged."""
     widen_factor: Annotated[int, Field(ge=1, le=100)] = 6
     """How many times `top_k` candidates a reranker reads."""
 
@@ -175,12 +184,16 @@ class Settings(StorageSettings):
     """ACL tags whose holders may ask for deleted nodes; `*` lets everyone."""
 
     @model_validator(mode="after")
-    def _check_reranker(self) -> Self:
-        """The token of a reranking service needs `reranker` to be the URL of one."""
-        for setting in ("reranker_token_file", "reranker_token"):
-            if getattr(self, setting) != type(self).model_fields[setting].default and not is_url(self.reranker):
-                raise ValueError(f"{setting}: has no use unless reranker is a URL")
-        for token in ("reranker_token", "embedder_token"):
+    def _check_model_services(self) -> Self:
+        """The token of a service needs the URL of one, and a phrasing service has nothing else."""
+        for service in ("reranker", "phrasing"):
+            for setting in (f"{service}_token_file", f"{service}_token"):
+                is_given = getattr(self, setting) != type(self).model_fields[setting].default
+                if is_given and not is_url(getattr(self, service)):
+                    raise ValueError(f"{setting}: has no use unless {service} is a URL")
+        if self.phrasing and not is_url(self.phrasing):
+            raise ValueError(f"phrasing: {self.phrasing!r}: must be the https URL of a service")
+        for token in ("reranker_token", "embedder_token", "phrasing_token"):
             if getattr(self, f"{token}_file") is not None and getattr(self, token).get_secret_value():
                 raise ValueError(f"{token}: must not be given together with {token}_file")
         return self

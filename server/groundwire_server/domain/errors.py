@@ -26,6 +26,7 @@ class Reason(StrEnum):
     LEXICAL_MISSING = "LEXICAL_MISSING"
     EMBEDDER_MISMATCH = "EMBEDDER_MISMATCH"
     RERANKER_NOT_CONFIGURED = "RERANKER_NOT_CONFIGURED"
+    PHRASING_NOT_CONFIGURED = "PHRASING_NOT_CONFIGURED"
     OVERLOADED = "OVERLOADED"
     DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
     CANCELLED = "CANCELLED"
@@ -40,6 +41,7 @@ class Reason(StrEnum):
     ADMINISTRATION_NOT_GRANTED = "ADMINISTRATION_NOT_GRANTED"
     AUDIT_UNAVAILABLE = "AUDIT_UNAVAILABLE"
     RERANKER_UNAVAILABLE = "RERANKER_UNAVAILABLE"
+    PHRASING_UNAVAILABLE = "PHRASING_UNAVAILABLE"
     BACKEND_UNAVAILABLE = "BACKEND_UNAVAILABLE"
     EMBEDDER_UNAVAILABLE = "EMBEDDER_UNAVAILABLE"
 
@@ -102,6 +104,17 @@ class RerankerUnavailableError(GroundwireError):
 
     def __init__(self, rule: str) -> None:
         super().__init__(Reason.RERANKER_UNAVAILABLE, f"the reranker {rule}; try again later, or ask without `rerank`")
+        self.rule = rule
+
+
+class PhrasingUnavailableError(GroundwireError):
+    """The model that the server asks gives no phrasings; `rule` says what it did, and holds nothing it sent."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(
+            Reason.PHRASING_UNAVAILABLE,
+            f"the phrasing service {rule}; try again later, or send `phrasings` in place of `phrase`",
+        )
         self.rule = rule
 
 

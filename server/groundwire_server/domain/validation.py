@@ -54,7 +54,7 @@ class Violations:
     def bound_share(self, field: str, value: float) -> None:
         """Checks `0 <= value <= 1`; NaN is not."""
         if not 0.0 <= value <= 1.0:
-            self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {value:g}; give 0 to 1")
+            self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {value}; give 0 to 1")
 
     def bound_count(self, field: str, values: Sized, highest: int) -> None:
         """Checks that a list or map is not too long."""

@@ -19,6 +19,7 @@ from groundwire_server.domain.texts.texts import FetchedText, FetchRequest, Fetc
 from groundwire_server.domain.texts.texts_validation import check_fetch
 from groundwire_server.engine.evidence import DeferredTokenCounter, gather_evidence
 from groundwire_server.engine.indexes import Indexes
+from groundwire_server.engine.phrasing.phrasing_service import PhrasingService
 from groundwire_server.engine.query import MatchRanking, QuerySettings
 from groundwire_server.engine.rerankers.rerank import Rerankers
 from groundwire_server.engine.resolving import resolve_nodes
@@ -45,6 +46,7 @@ class RetrievalEngine:
     rerankers: Rerankers
     query_settings: QuerySettings
     max_top_k: int
+    phrasing: PhrasingService | None = None
     token_counter: DeferredTokenCounter = field(default_factory=DeferredTokenCounter)
     walk_and_text_bytes: int = RESPONSE_BYTES
 
@@ -111,7 +113,7 @@ class RetrievalEngine:
 
     async def gather_evidence(self, request: EvidenceRequest, call: Call) -> EvidenceResult:
         """Returns the passages that answer a question, within a budget of tokens."""
-        return await gather_evidence(request, self._ranking, self.token_counter, call)
+        return await gather_evidence(request, self._ranking, self.phrasing, self.token_counter, call)
 
     @property
     def _ranking(self) -> MatchRanking:

@@ -1,6 +1,7 @@
 """GatherEvidence: ranks as Query does, adds what edges join to the best matches, and packs passages into a budget."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,14 +16,17 @@ from groundwire_index.nodes.node import Node
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.text.names import normalised_name
 from groundwire_server.backends.interface import Snapshot, Walk
+from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.evidence.aside_texts import asks_for_aside, is_aside
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
 from groundwire_server.domain.evidence.evidence_validation import check_evidence
 from groundwire_server.domain.graph.expansion import Direction
+from groundwire_server.domain.limits import MAX_PHRASINGS, MAX_QUERY_CHARS
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.search.candidates import Retrieval, as_positions
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.engine.evidence_weakness import weakness_of
+from groundwire_server.engine.phrasing.phrasing_service import PhrasingService
 from groundwire_server.engine.query import MatchRanking, QueryPlan, RankedMatches
 from groundwire_server.engine.retrieval import left_out, scopes_of
 from groundwire_server.execution.call import Call
@@ -56,10 +60,20 @@ class DeferredTokenCounter:
 
 
 async def gather_evidence(
-    request: EvidenceRequest, ranking: MatchRanking, counter: DeferredTokenCounter, call: Call
+    request: EvidenceRequest,
+    ranking: MatchRanking,
+    phrasing: PhrasingService | None,
+    counter: DeferredTokenCounter,
+    call: Call,
 ) -> EvidenceResult:
-    """Answers a question with passages. Raises as `MatchRanking.answer` does."""
+    """Answers a question with passages.
+
+    Raises as `MatchRanking.answer` does; for a request that lets a model write phrasings, also
+    PhrasingUnavailableError.
+    """
     check_evidence(request)
+    if request.phrase:
+        request = await _phrased(request, phrasing, call)
     query = QueryRequest(
         scope=request.scope,
         access=request.access,
@@ -77,6 +91,21 @@ async def gather_evidence(
         query_vector=request.query_vector,
     )
     return await ranking.answer(query, call, partial(_gathered, request, await counter.loaded(call)))
+
+
+async def _phrased(request: EvidenceRequest, phrasing: PhrasingService | None, call: Call) -> EvidenceRequest:
+    """The request with phrasings of the model besides its own, as many as a request may have."""
+    if phrasing is None:
+        raise PreconditionError(
+            Reason.PHRASING_NOT_CONFIGURED, "this server has no phrasing service; configure one or send `phrasings`"
+        )
+    written = await call.ask_model(partial(phrasing.phrasings, request.question, call.checkpoint))
+    phrased = request
+    for line in written:
+        longer = replace(phrased, phrasings=(*phrased.phrasings, line))
+        if len(longer.phrasings) <= MAX_PHRASINGS and len(longer.text) <= MAX_QUERY_CHARS:
+            phrased = longer
+    return phrased
 
 
 def _gathered(
@@ -136,6 +165,7 @@ def _gathered(
         index=snapshot.index,
         scopes=scopes_of(snapshot),
         left_out=left_out(snapshot, request.retrievers or tuple(Retriever)),
+        phrasings=request.phrasings,
     )
 
 

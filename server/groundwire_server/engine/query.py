@@ -19,6 +19,7 @@ from groundwire_server.domain.query.query_class import classify
 from groundwire_server.domain.query.query_parameters import (
     EffectiveParameters,
     QueryDefaults,
+    asked_fusion,
     effective_parameters,
     with_capped_top_k,
 )
@@ -167,13 +168,14 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
     fusion = settled_fusion(request, rule)
     check_query(request, fusion, max_top_k)
     query_class, rules = classify(request.query), settings.boosts.called(request.query)
+    orders_by_fusion = asked_fusion(request.fusion, request.hybrid) in (FusionMode.RRF, FusionMode.WEIGHTED)
     request = routed(request, rule)
     return QueryPlan(
         request=request,
         rule=rule,
         fusion=fusion,
         parameters=effective_parameters(request, settings.defaults),
-        ranks=query_class in _IN_WORDS and request.fusion not in (FusionMode.RRF, FusionMode.WEIGHTED),
+        ranks=query_class in _IN_WORDS and not orders_by_fusion,
         asked=asked_traits(request.query, rules),
         query_class=query_class,
         rules=rules,

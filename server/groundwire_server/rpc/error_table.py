@@ -40,6 +40,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.LEXICAL_MISSING: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.EMBEDDER_MISMATCH: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.RERANKER_NOT_CONFIGURED: grpc.StatusCode.FAILED_PRECONDITION,
+    Reason.PHRASING_NOT_CONFIGURED: grpc.StatusCode.FAILED_PRECONDITION,
     Reason.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
     Reason.DEADLINE_EXCEEDED: grpc.StatusCode.DEADLINE_EXCEEDED,
     Reason.CANCELLED: grpc.StatusCode.CANCELLED,
@@ -54,6 +55,7 @@ STATUS_CODES: Mapping[Reason, grpc.StatusCode] = {
     Reason.ADMINISTRATION_NOT_GRANTED: grpc.StatusCode.PERMISSION_DENIED,
     Reason.AUDIT_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.RERANKER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    Reason.PHRASING_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.BACKEND_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
     Reason.EMBEDDER_UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
 }

@@ -22,7 +22,11 @@ def answer(server: FakeServer) -> evidence_pb2.GatherEvidenceResponse:
     """A passage whose text would steer a terminal."""
     passage = evidence_pb2.Passage(number=1, id="a", citation="src/Tax.cs:3", explanation="match 1; shown whole")
     response = evidence_pb2.GatherEvidenceResponse(
-        passages=[passage], rendered="src/Tax.cs\n[1]\n3 rate \x1b[31m\n", used_tokens=12, index="v1"
+        passages=[passage],
+        rendered="src/Tax.cs\n[1]\n3 rate \x1b[31m\n",
+        used_tokens=12,
+        index="v1",
+        phrasings=["value added tax"],
     )
     server.answer(response)
     return response
@@ -34,7 +38,7 @@ def test_every_option_reaches_the_server(
     done = run(
         "evidence", "vat?", "-p", "value added tax", "--phrasing", "VatRate", "--budget-tokens", "300",
         "--shown", "x", "--shown", "y", "--graph-share", "0.5", "--retriever", "bm25_code", "--rerank", "--explain",
-        "--language", "csharp",
+        "--phrase", "--language", "csharp",
     )  # fmt: skip
     assert done.code == 0, done.stderr
     (request,) = [one for one in server.actions if isinstance(one, evidence_pb2.GatherEvidenceRequest)]
@@ -49,8 +53,10 @@ def test_every_option_reaches_the_server(
         retrievers=[Retriever.RETRIEVER_BM25_CODE],
         rerank=True,
         explain=True,
+        phrase=True,
     )
     assert done.stdout == (
+        "asked as: value added tax\n"
         "src/Tax.cs\n[1]\n3 rate \N{SYMBOL FOR ESCAPE}[31m\n\n[1] src/Tax.cs:3: match 1; shown whole\n12 tokens\n"
     )
 

@@ -144,10 +144,12 @@ def test_every_key_of_the_step_reaches_the_server() -> None:
     assert (arguments["include_parents"], arguments["include_neighbors"]) == (False, True)
 
 
-@pytest.mark.parametrize("raw", [{}, {"fusion": "weighted"}, {"fusion": "adaptive"}, {"alpha": 0.5}])
-@pytest.mark.parametrize("rrf_k", [-1, 0, 30, 1_000_001])
-def test_rrf_k_is_of_a_fusion_by_reciprocal_rank_alone(raw: dict[str, JsonValue], rrf_k: int) -> None:
-    assert asked({**raw, "rrf_k": rrf_k})["rrf_k"] is None
+@pytest.mark.parametrize(
+    ("raw", "sent"), [({}, 30), ({"fusion": "rrf"}, 30), ({"fusion": "weighted"}, None), ({"fusion": "adaptive"}, None)]
+)
+def test_rrf_k_is_sent_unless_the_step_names_another_fusion(raw: dict[str, JsonValue], sent: int | None) -> None:
+    """A routing rule of the server may fuse by ranks where the step names no fusion."""
+    assert asked({**raw, "rrf_k": 30})["rrf_k"] == sent
 
 
 def test_the_pipelines_top_k_gives_way_to_the_candidates_of_a_step() -> None:

@@ -313,6 +313,7 @@ def test_the_first_answer_pins_the_index_for_the_next() -> None:
         ("rerank-not-semantic", {"search_type": "bm25", "rerank": "keyword"}, {}, {}),
         ("rerank-not-semantic", {"search_type": "hybrid", "rerank": "codebert_rerank"}, {}, {}),
         ("rrf-k-not-positive", {"search_type": "hybrid", "rrf_k": 0}, {}, {}),
+        ("rrf-k-not-positive", {"search_type": "bm25", "rrf_k": 0}, {}, {}),
         ("query-empty", {}, {"last_model_response": " \n "}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"query": ""}'}, {}),
         ("query-empty", {"query_parser": "jsonish"}, {"last_model_response": '{"filters": {}}'}, {}),

@@ -18,6 +18,12 @@ RERANKER = {"reranker_token_file": "f", "reranker_token": "t"}
             {"reranker": "https://a/", "reranker_token": "t", "reranker_token_file": "f"},
             "reranker_token: must not be given together with reranker_token_file",
         ),
+        ({"phrasing": "some-model"}, "phrasing: 'some-model': must be the https URL of a service"),
+        ({"phrasing_token": "t"}, "phrasing_token: has no use unless phrasing is a URL"),
+        (
+            {"phrasing": "https://a/", "phrasing_token": "t", "phrasing_token_file": "f"},
+            "phrasing_token: must not be given together with phrasing_token_file",
+        ),
         *(
             ({"reranker": reranker, setting: value}, f"{setting}: has no use unless reranker is a URL")
             for reranker in ("", "some-model")

@@ -29,6 +29,7 @@ class EvidenceRequest(NodesRequest):
     retrievers: tuple[Retriever, ...] = ()
     explain: bool = False
     query_vector: tuple[float, ...] = ()
+    phrase: bool = False
 
     @property
     def text(self) -> str:
@@ -63,7 +64,7 @@ class EvidenceResult:
 
     `nodes` and `scores` are by id; those of passages and of named nodes are among them. `earlier` has the numbers of
     nodes that earlier evidence has shown. `index` is "" for several versions, which `scopes` has. `left_out` has
-    what a version has no data for.
+    what a version has no data for, `phrasings` those that were used.
     """
 
     evidence: Evidence
@@ -75,3 +76,4 @@ class EvidenceResult:
     index: str
     scopes: tuple[Scope, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    phrasings: tuple[str, ...] = ()

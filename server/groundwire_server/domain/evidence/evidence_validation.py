@@ -1,5 +1,6 @@
 """The rules of GatherEvidence (see `groundwire.v1.GatherEvidenceRequest`)."""
 
+from groundwire.blank_text import is_blank
 from groundwire_server.domain import limits
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.evidence.evidence import EvidenceRequest
@@ -13,14 +14,14 @@ def check_evidence(request: EvidenceRequest) -> None:
     violations = Violations()
     check_scopes(request, violations)
     check_filter(request.filter, violations)
-    if not request.question.strip():
+    if is_blank(request.question):
         violations.require("question", "give the question; blank text matches nothing")
     if len(request.text) > limits.MAX_QUERY_CHARS:
         rule = f"has {len(request.text)} characters with its phrasings; at most {limits.MAX_QUERY_CHARS} are allowed"
         violations.add("question", Reason.VALUE_OUT_OF_RANGE, rule)
     violations.bound_count("phrasings", request.phrasings, limits.MAX_PHRASINGS)
     for position, phrasing in enumerate(request.phrasings[: limits.MAX_PHRASINGS]):
-        if not phrasing.strip():
+        if is_blank(phrasing):
             violations.require(f"phrasings[{position}]", "a blank phrasing says nothing; leave it out")
     violations.bound("budget_tokens", request.budget_tokens, limits.MIN_EVIDENCE_TOKENS, limits.MAX_EVIDENCE_TOKENS)
     violations.bound_share("graph_share", request.graph_share)

@@ -17,8 +17,8 @@ def check_paths(request: PathsRequest) -> None:
     check_scopes(request, violations)
     _check_ends("from_ids", request.from_ids, "a path needs a start", limits.MAX_PATH_ENDS, violations)
     _check_ends("to_ids", request.to_ids, "a path needs an end", limits.MAX_PATH_ENDS, violations)
-    violations.bound("max_hops", request.max_hops, 1, limits.MAX_HOPS)
-    violations.bound("max_paths", request.max_paths, 1, limits.MAX_PATHS)
+    violations.bound_required("max_hops", request.max_hops, 1, limits.MAX_HOPS)
+    violations.bound_required("max_paths", request.max_paths, 1, limits.MAX_PATHS)
     _check_edges(request, violations)
     violations.raise_any()
 
@@ -46,7 +46,7 @@ def _check_ends(field: str, ids: Sequence[str], why: str, most: int, violations:
 
 
 def _check_edges(request: GraphRequest, violations: Violations) -> None:
-    violations.bound("max_nodes", request.max_nodes, 1, limits.MAX_EXPAND_NODES)
+    violations.bound_required("max_nodes", request.max_nodes, 1, limits.MAX_EXPAND_NODES)
     check_filter(request.filter, violations)
     violations.bound_share("min_confidence", request.min_confidence)
     edge_types = request.edge_allowlist

@@ -7,7 +7,7 @@ from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.query.query import FusionMode, HybridParameters, QueryRequest
 from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.search.search import Retriever
-from groundwire_server.domain.search.validation import check_filter, check_text
+from groundwire_server.domain.search.validation import check_filter, check_rrf_k, check_text
 from groundwire_server.domain.validation import Violations, check_scopes
 
 
@@ -29,7 +29,7 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
             violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
     check_retrievers(request.retrievers, request.query_vector, violations)
     if fusion is FusionMode.RRF:
-        violations.bound("rrf_k", request.rrf_k, 1, limits.MAX_RRF_K)
+        check_rrf_k(request.rrf_k, violations)
     _check_freshness(request, violations)
     violations.raise_any()
 
@@ -44,11 +44,13 @@ def check_hybrid(hybrid: HybridParameters, max_top_k: int, violations: Violation
         ("top_k", max_top_k),
         ("vec_limit", limits.MAX_LIST_LIMIT),
         ("lex_limit", limits.MAX_LIST_LIMIT),
-        ("max_candidates", limits.MAX_CANDIDATES),
     ):
         count: int | None = getattr(hybrid, name)
         if count is not None:
             violations.bound(f"hybrid.{name}", count, 1, highest)
+    if hybrid.max_candidates is not None and hybrid.max_candidates < 1:
+        rule = f"is {hybrid.max_candidates}; give 1 or more"
+        violations.add("hybrid.max_candidates", Reason.VALUE_OUT_OF_RANGE, rule)
 
 
 def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], violations: Violations) -> None:
@@ -83,7 +85,7 @@ def _check_freshness(request: QueryRequest, violations: Violations) -> None:
         violations.add(
             "freshness_half_life_days",
             Reason.VALUE_OUT_OF_RANGE,
-            f"is {days:g}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
+            f"is {days}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
         )
     if weight is not None:
         violations.bound_share("freshness_weight", weight)

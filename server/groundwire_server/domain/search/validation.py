@@ -1,5 +1,6 @@
 """The rules of filters, which every request has, of SearchNodes and of ResolveNodes (see `groundwire.v1`)."""
 
+from groundwire.blank_text import is_blank
 from groundwire_index.scope import MAX_ID_LENGTH
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.limits import (
@@ -9,7 +10,6 @@ from groundwire_server.domain.limits import (
     MAX_NAMES,
     MAX_NODES_OF_A_NAME,
     MAX_QUERY_CHARS,
-    MAX_RRF_K,
 )
 from groundwire_server.domain.search.resolution import ResolveRequest
 from groundwire_server.domain.search.search import (
@@ -28,9 +28,9 @@ def check_search(request: SearchRequest, max_top_k: int) -> None:
     violations = Violations()
     check_scopes(request, violations)
     check_filter(request.filter, violations)
-    violations.bound("top_k", request.top_k, 1, max_top_k)
+    violations.bound_required("top_k", request.top_k, 1, max_top_k)
     if request.search_type in (SearchType.HYBRID, None):
-        violations.bound("rrf_k", request.rrf_k, 1, MAX_RRF_K)
+        check_rrf_k(request.rrf_k, violations)
     vector_suffices = request.search_type is SearchType.SEMANTIC and request.query_vector
     check_text(request.query, violations, required=not vector_suffices or request.rerank is not Rerank.NONE)
     if request.query_vector and request.search_type is SearchType.BM25:
@@ -49,17 +49,23 @@ def check_resolve(request: ResolveRequest) -> None:
         violations.require("names", "give at least one symbol, place or id")
     violations.bound_count("names", request.names, MAX_NAMES)
     for position, name in enumerate(request.names[:MAX_NAMES]):
-        violations.bound_length(f"names[{position}]", name.strip() and name, MAX_ID_LENGTH)
+        violations.bound_length(f"names[{position}]", "" if is_blank(name) else name, MAX_ID_LENGTH)
     violations.bound_required("max_nodes", request.max_nodes, 1, MAX_NODES_OF_A_NAME)
     check_filter(request.filter, violations)
     violations.raise_any()
+
+
+def check_rrf_k(rrf_k: int, violations: Violations) -> None:
+    """Checks the constant of reciprocal rank fusion. It has no upper bound: a greater one only counts ranks less."""
+    if rrf_k < 1:
+        violations.add("rrf_k", Reason.VALUE_OUT_OF_RANGE, f"is {rrf_k}; give 1 or more")
 
 
 def check_text(query: str, violations: Violations, *, required: bool = True) -> None:
     """Checks the text of a query."""
     if len(query) > MAX_QUERY_CHARS:
         violations.bound_length("query", query, MAX_QUERY_CHARS)
-    elif required and not query.strip():
+    elif required and is_blank(query):
         violations.require("query", "give the text to search for; blank text matches nothing")
 
 

@@ -74,6 +74,7 @@ def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceRespon
         exact=result.exact,
         further_matches=evidence.further,
         left_out=encode_left_out(result.left_out),
+        phrasings=result.phrasings,
     )
 
 

@@ -20,6 +20,7 @@ from groundwire_server.domain.query.routing import RoutingRule
 from groundwire_server.engine.corpus_boost import DEFAULT_BOOSTS_FILE, CorpusBoosts
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.engine.indexes import Indexes
+from groundwire_server.engine.phrasing.phrasing_service import PhrasingService
 from groundwire_server.engine.query import QuerySettings
 from groundwire_server.engine.rerankers.rerank import KeywordReranker, Reranker, Rerankers
 from groundwire_server.engine.routing_file import load_routing
@@ -49,7 +50,10 @@ def compose(settings: Settings) -> tuple[RetrievalEngine, IndexDirectory]:
         boosts=_load_boosts(settings), routing=_load_routing(settings), defaults=settings.query_defaults
     )
     indexes = Indexes(backend, frozenset(settings.lifecycle_override_acl_tags))
-    return RetrievalEngine(indexes, query_vectors, rerankers, query_settings, settings.max_top_k), backend
+    engine = RetrievalEngine(
+        indexes, query_vectors, rerankers, query_settings, settings.max_top_k, _load_phrasing(settings)
+    )
+    return engine, backend
 
 
 def _open_backend(settings: Settings) -> ServedBackend:
@@ -134,6 +138,19 @@ def _http_reranker(settings: Settings) -> Reranker:
     token = _token("reranker_token", settings.reranker_token, settings.reranker_token_file)
     service = HttpService(named.url, token, named.seconds)
     return HttpReranker(service, rerank_api(named.options.get("api", "rerank")), named.model, settings.widen_factor)
+
+
+def _load_phrasing(settings: Settings) -> PhrasingService | None:
+    if not settings.phrasing:
+        return None
+    from groundwire_index.http_service import HttpService
+
+    try:
+        named = model_service(settings.phrasing, _SECONDS)
+        token = _token("phrasing_token", settings.phrasing_token, settings.phrasing_token_file)
+        return PhrasingService(HttpService(named.url, token, named.seconds), named.model)
+    except ValueError as error:
+        raise _unusable("phrasing", settings.phrasing, error) from error
 
 
 def _embedding_service(url: str, settings: Settings) -> Embedder:

@@ -82,7 +82,6 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
         for value in (0, -5, 10_001)
     ),
     ("max_candidates 0", hybrid(max_candidates=0), "hybrid.max_candidates", RANGE),
-    ("max_candidates too great", hybrid(max_candidates=100_001), "hybrid.max_candidates", RANGE),
     (
         "max_candidates below vec_limit",
         hybrid(max_candidates=499, vec_limit=500, lex_limit=1),
@@ -110,7 +109,6 @@ BROKEN: list[tuple[str, QueryRequest, str, Reason]] = [
     ("budget_tokens 0", query(budget_tokens=0), "budget_tokens", RANGE),
     ("budget_tokens too great", query(budget_tokens=10_000_001), "budget_tokens", RANGE),
     ("rrf_k 0", query(fusion=FusionMode.RRF, rrf_k=0), "rrf_k", RANGE),
-    ("rrf_k too great", query(fusion=FusionMode.RRF, rrf_k=1_000_001), "rrf_k", RANGE),
     *(
         (f"half-life {days}", query(freshness_half_life_days=days), "freshness_half_life_days", RANGE)
         for days in (-1e-9, -1.0, 36_500.01, math.nan, math.inf)
@@ -202,7 +200,7 @@ def test_a_query_within_the_bounds_passes(request_: QueryRequest) -> None:
 
 
 def test_the_constant_is_checked_where_the_server_chooses_reciprocal_ranks() -> None:
-    with pytest.raises(InvalidRequestError, match="rrf_k: is 0; give 1 to 1000000"):
+    with pytest.raises(InvalidRequestError, match="rrf_k: is 0; give 1 or more"):
         check_query(query(rrf_k=0), FusionMode.RRF, MAX_TOP_K)
 
 
