@@ -26,6 +26,9 @@ public sealed record Evidence(
     /// <summary>Of a question to several scopes each of them, with its version; empty for one.</summary>
     public IReadOnlyList<IndexScope> Scopes { get; init; } = Array.Empty<IndexScope>();
 
+    /// <summary>The phrasings that were used, those of the server's phrasing service included.</summary>
+    public IReadOnlyList<string> Phrasings { get; init; } = Array.Empty<string>();
+
     /// <summary>Where each passage stands, in their order.</summary>
     public IReadOnlyList<string> Citations => Texts.Select(text => text.Citation).ToList();
 
@@ -58,7 +61,20 @@ public record EvidenceNode(
 public sealed record EvidencePart(int StartLine, string Text);
 
 /// <summary>A passage: what is shown of a node.</summary>
-/// <inheritdoc cref="EvidenceNode"/>
+/// <param name="Id">The id of the node, opaque to callers.</param>
+/// <param name="Number">Its number in the rendered text.</param>
+/// <param name="Path">The path within the source, with forward slashes; empty when unknown.</param>
+/// <param name="StartLine">The first line, from 1 on; 0 when unknown.</param>
+/// <param name="EndLine">The last line, inclusive; 0 when unknown.</param>
+/// <param name="Symbol">
+/// The qualified name, such as <c>InvoiceService.Create</c>, or the headings above it; empty when it has none.
+/// </param>
+/// <param name="Kind">The language or corpus, such as <c>cs</c>.</param>
+/// <param name="NodeTokenCount">The tokens of its whole text.</param>
+/// <param name="Citation">
+/// Path and lines, such as <c>src/Tax.cs:3-9</c>; the id in place of a path that is unknown.
+/// </param>
+/// <param name="Scope">The repository, branch and version that it is in.</param>
 /// <param name="Parts">The shown lines.</param>
 /// <param name="Form">Whether they are all lines of the node, some of them, or lines of an outline.</param>
 /// <param name="TokenCount">The tokens of the passage in the rendered text.</param>

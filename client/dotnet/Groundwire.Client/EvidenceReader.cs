@@ -17,6 +17,7 @@ internal static class EvidenceReader
             response.Index)
         {
             Scopes = response.Scopes,
+            Phrasings = response.Phrasings,
         };
 
     private static EvidenceText ReadText(Passage passage)

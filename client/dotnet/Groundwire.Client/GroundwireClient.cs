@@ -74,6 +74,9 @@ public sealed class GroundwireClient
     /// The same question in technical terms, and names that the code is likely to use. They find much that the question
     /// alone does not.
     /// </param>
+    /// <param name="phrase">
+    /// Lets the server's phrasing service write phrasings, if it has one configured.
+    /// </param>
     /// <param name="shownIds">The ids of passages that earlier evidence of the conversation has shown.</param>
     /// <param name="scope">The repository, branch and version; null takes the options', at the active version.</param>
     /// <param name="scopes">
@@ -90,6 +93,7 @@ public sealed class GroundwireClient
         AccessContext? access = null,
         int? budgetTokens = null,
         IEnumerable<string>? phrasings = null,
+        bool phrase = false,
         IEnumerable<string>? shownIds = null,
         IndexScope? scope = null,
         IEnumerable<IndexScope>? scopes = null,
@@ -103,6 +107,7 @@ public sealed class GroundwireClient
             Access = access ?? options.Access,
             Question = question,
             Phrasings = { phrasings ?? Array.Empty<string>() },
+            Phrase = phrase,
             ShownIds = { shownIds ?? Array.Empty<string>() },
             Filter = filter,
             BudgetTokens = budgetTokens ?? options.BudgetTokens,
