@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from groundwire.v1.evidence_pb2 import GatherEvidenceResponse
 from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import Retriever, SearchNodesResponse
 from groundwire.v1.scope_pb2 import IndexScope
@@ -39,7 +40,7 @@ def _means(name_or_pattern: str, name: str) -> bool:
     return name_or_pattern == name
 
 
-def left_out_note(response: SearchNodesResponse | QueryResponse) -> str:
+def left_out_note(response: SearchNodesResponse | QueryResponse | GatherEvidenceResponse) -> str:
     """The indexes of several that were searched without embeddings, as a sentence; empty for none."""
     without = [own.scope for own in response.left_out if own.retriever == Retriever.RETRIEVER_DENSE]
     if not without or not response.scopes:
