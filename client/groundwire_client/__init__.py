@@ -88,6 +88,7 @@ from groundwire_client._evidence import Evidence, EvidenceNode, EvidencePart, Ev
 from groundwire_client._filters import Filter, MetadataScalar, MetadataValue, metadata_of, node_filter
 from groundwire_client._helpers import Scopes, choice, choices, ids, pinned, scope_name, telling_paths
 from groundwire_client._known_values import UnknownValueWarning
+from groundwire_client._reading import Reading, ReadText, Unread
 from groundwire_client._resolution import NamedNode, NameResolutionError, Resolution
 from groundwire_client._several import at_versions, is_id, is_of, is_pattern, left_out_note, scope_of_id
 from groundwire_client._token import TokenFile
@@ -149,6 +150,8 @@ __all__ = [
     "QueryResponse",
     "RankingParameters",
     "ReachedNode",
+    "ReadText",
+    "Reading",
     "Rerank",
     "Resolution",
     "ResolveNodesResponse",
@@ -176,6 +179,7 @@ __all__ = [
     "UnavailableError",
     "UnexpectedStatusError",
     "UnknownValueWarning",
+    "Unread",
     "at_versions",
     "choice",
     "choices",

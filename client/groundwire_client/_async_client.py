@@ -39,8 +39,20 @@ from groundwire_client._evidence import Evidence, evidence_of
 from groundwire_client._filters import Filter, as_filter
 from groundwire_client._helpers import Scopes, one_or_several, pinned, timestamp
 from groundwire_client._known_values import UnknownValueWarning, has_values, unread_note, value_notes
+from groundwire_client._named_texts import NamedTexts
+from groundwire_client._read_targets import (
+    MOST_DEPTH,
+    MOST_FILE_NODES,
+    MOST_INNER_NODES,
+    MOST_MATCHES,
+    MOST_TOKENS,
+    WORDS_OF_CODE,
+    names_to_resolve,
+)
+from groundwire_client._reading import Reading
 from groundwire_client._resolution import MOST_NAMES, Resolution, ids_of, read_at, resolved
 from groundwire_client._several import is_id_of
+from groundwire_client._text_packing import Budget
 from groundwire_client._transport import AsyncTransport
 
 _WITHOUT_EDGES = (SearchNodesRequest, FetchNodeTextsRequest, QueryRequest, GatherEvidenceRequest)
@@ -305,6 +317,60 @@ class AsyncGroundwireClient(AsyncTransport):
         response = await self._call(self._retrieval.FetchNodeTexts, request, timeout)
         await self._warn(request, response.index, response.texts, timeout)
         return response
+
+    @sends(FetchNodeTextsRequest, names="seed_ids")
+    async def read(
+        self,
+        scope: Scopes,
+        names: Sequence[str],
+        *,
+        budget_tokens: int | None = None,
+        max_chars: int | None = None,
+        filter: Filter | None = None,
+        lifecycle: Lifecycle.ValueType = Lifecycle.LIFECYCLE_UNSPECIFIED,
+        access: AccessContext | None = None,
+        timeout: float | None = None,
+    ) -> Reading:
+        """The texts that names mean, for people and models to read: symbols, places with lines, or ids.
+
+        Lines such as `src/a.py:10-40` are exactly these, put together from the nodes that have them. A single line
+        stands for the node around it. A text that does not fit the budget is cut off at its end. A name that means no
+        node, or several that differ, is no error: the result says so, with the places where its text occurs. Without a
+        budget it is 4,000 tokens. `scope` may be a list of scopes, as in `search`. `access` and `timeout` (seconds, for
+        each call) are the client's defaults where they are None.
+
+        Raises:
+            ValueError: Both `budget_tokens` and `max_chars` are given.
+        """
+        budget = Budget.of(budget_tokens, max_chars)
+        common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
+        known = NamedTexts(scope, names)
+        sought = names_to_resolve([name for name in names if name.strip() and not is_id_of(name, scope)])
+        for first in range(0, len(sought), MOST_NAMES):
+            batch = sought[first : first + MOST_NAMES]
+            known.add_names(await self.resolve_nodes(known.scope, batch, max_nodes=MOST_FILE_NODES, **common))
+        if ids := known.node_ids:
+            known.add_texts(
+                await self.fetch(known.scope, ids, budget_tokens=budget_tokens, max_chars=max_chars, **common)
+            )
+        for path, file_ids in known.files.items():
+            walked = await self.expand(
+                known.scope,
+                file_ids,
+                max_depth=MOST_DEPTH,
+                max_nodes=MOST_INNER_NODES,
+                edge_allowlist=["Contains"],
+                **common,
+            )
+            known.add_file(path, walked)
+        if ids := known.missing_ids:
+            known.add_texts(await self.fetch(known.scope, ids, budget_tokens=MOST_TOKENS, **common))
+        for name in known.symbols_to_search:
+            found = await self.query(
+                known.several, name, retrievers=WORDS_OF_CODE, top_k=MOST_MATCHES, cap_top_k=True, **common
+            )
+            known.add_occurrences(name, found)
+        return known.result(budget)
 
     @sends(QueryRequest)
     async def query(

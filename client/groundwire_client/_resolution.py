@@ -94,16 +94,23 @@ def resolved(response: ResolveNodesResponse) -> dict[str, Resolution]:
 
 
 def _nodes_of(name: ResolvedName) -> tuple[NamedNode, ...]:
-    nodes = tuple(map(_node, name.nodes))
+    problem = problem_of(name)
+    if problem is not None:
+        raise problem
+    return tuple(map(_node, name.nodes))
+
+
+def problem_of(name: ResolvedName) -> NameResolutionError | None:
+    """Why a name does not say which nodes it means; None if it does."""
     if name.ambiguous:
         rule = "give the place of one of these, more of its name, or a narrower filter"
-        raise NameResolutionError(f"{name.name!r} is ambiguous: {rule}", name.name, nodes)
-    if not nodes:
+        return NameResolutionError(f"{name.name!r} is ambiguous: {rule}", name.name, tuple(map(_node, name.nodes)))
+    if not name.nodes:
         rule = "give a symbol such as `Invoice.Create`, a path with a line such as `src/a.cs:42`, or an id"
         hint = "; similar names are" if name.similar else ""
         similar = tuple(map(_node, name.similar))
-        raise NameResolutionError(f"{name.name!r} names no node: {rule}{hint}", name.name, similar)
-    return nodes
+        return NameResolutionError(f"{name.name!r} names no node: {rule}{hint}", name.name, similar)
+    return None
 
 
 def searched(words: str, found: SearchNodesResponse) -> Resolution:

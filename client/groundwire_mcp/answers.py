@@ -1,7 +1,7 @@
 """The calls behind the tools: arguments to requests; `responses` makes results of what the server answers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Sized
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence, Sized
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -13,23 +13,30 @@ from groundwire_client import (
     IndexVersion,
     NameResolutionError,
     NodeFilter,
-    PrioritizationMode,
     Resolution,
+    Retriever,
     Scopes,
-    SearchType,
     choices,
     node_filter,
     pinned,
 )
-from groundwire_client.cli import END_TOP_K, ids_of, read_at, searched, value_notes
+from groundwire_client.cli import END_TOP_K, MOST_NAMES, ids_of, is_id_of, read_at, searched, value_notes
 from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, failure_of
-from groundwire_mcp.responses import graph_of, hits_of, matches_of, paths_of, repository_line, text_of, texts_of
-from groundwire_mcp.results import Graph, Hits, Paths, Repositories, Text, Texts
+from groundwire_mcp.responses import evidence_of, graph_of, hits_of, paths_of, repository_line, text_of, texts_of
+from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Text
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 
 _NONE_AVAILABLE = "No repository is available: tell the user."
 _MAX_NODES_BETWEEN = 2_000
+_MOST_ALIKE = 5
+"""The most nodes that one place means, such as overloads in one line."""
+_RETRIEVERS: Mapping[str, Sequence[Retriever.ValueType]] = {
+    "auto": (),
+    "hybrid": (Retriever.RETRIEVER_DENSE, Retriever.RETRIEVER_BM25_CODE, Retriever.RETRIEVER_BM25_PROSE),
+    "bm25": (Retriever.RETRIEVER_BM25_CODE, Retriever.RETRIEVER_BM25_PROSE),
+    "semantic": (Retriever.RETRIEVER_DENSE,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,42 +63,40 @@ class Answers:
         """The nodes that match best, without texts."""
         name, scope = await self._searched(asked.repository)
         async with self._asking(name) as client:
-            found = await client.search(
-                scope,
-                asked.query,
-                search_type=choices(SearchType).get(asked.search_type, SearchType.SEARCH_TYPE_UNSPECIFIED),
-                top_k=asked.top_k,
-                filter=_narrowing(asked),
-            )
-            unknown = await self._unknown(client, scope, asked, found.index, found.hits)
-        return hits_of(found, asked.search_type, unknown)
-
-    async def ask(self, asked: Ask) -> Texts:
-        """The texts that match best, within the budget."""
-        name, scope = await self._searched(asked.repository)
-        async with self._asking(name) as client:
             found = await client.query(
                 scope,
-                asked.query,
+                "\n".join([asked.query, *asked.phrasings]),
+                retrievers=_RETRIEVERS[asked.search_type],
                 top_k=asked.top_k,
                 filter=_narrowing(asked),
                 cap_top_k=True,
                 include_parents=False,
-                budget_tokens=asked.budget_tokens,
             )
             unknown = await self._unknown(client, scope, asked, found.index, found.matches)
-        return matches_of(found, unknown)
+        return hits_of(found, unknown)
 
-    async def read_code(self, asked: ReadCode) -> Texts:
-        """The texts of nodes, in the order asked, within the budget."""
+    async def ask(self, asked: Ask) -> Quotation:
+        """The passages that answer best, within the budget."""
+        name, scope = await self._searched(asked.repository)
+        async with self._asking(name) as client:
+            found = await client.evidence(
+                scope,
+                asked.query,
+                asked.budget_tokens,
+                phrasings=asked.phrasings,
+                shown_ids=await _shown_ids(client, scope, asked.shown),
+                filter=_narrowing(asked),
+            )
+            unknown = await self._unknown(client, scope, asked, found.response.index, found.texts)
+        return evidence_of(found, unknown)
+
+    async def read_code(self, asked: ReadCode) -> Quotation:
+        """The texts of names, in the order asked, as many as fit the budget."""
         name, scope = await self._of_nodes(asked.nodes, asked.repository)
         async with self._asking(name) as client:
-            found = await client.fetch(
-                scope,
-                asked.nodes,
-                budget_tokens=asked.budget_tokens,
-                prioritization_mode=PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST,
-            )
+            found = await client.read(scope, asked.nodes, budget_tokens=asked.budget_tokens)
+        if found.unread and not found.texts and not any(unread.occurrences for unread in found.unread):
+            raise ToolError(found.rendered.removesuffix("\n"))
         return texts_of(found)
 
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
@@ -210,6 +215,16 @@ class Answers:
             raise ToolError("the file of the token cannot be read: tell the user") from None
         except (ValueError, TypeError):
             raise ToolError("an argument holds characters that cannot be sent: use plain Unicode text") from None
+
+
+async def _shown_ids(client: AsyncGroundwireClient, scope: Scopes, shown: Sequence[str]) -> list[str]:
+    """The ids of the nodes that places and ids name; a name that means none, or several, is left out."""
+    ids = {name: [name] for name in shown if is_id_of(name, scope)}
+    named = [name for name in dict.fromkeys(shown) if name not in ids and name.strip()]
+    for first in range(0, len(named), MOST_NAMES):
+        response = await client.resolve_nodes(scope, named[first : first + MOST_NAMES], max_nodes=_MOST_ALIKE)
+        ids |= {name.name: [node.id for node in name.nodes] for name in response.names if not name.ambiguous}
+    return list(dict.fromkeys(id_ for name in shown for id_ in ids.get(name, ())))
 
 
 def _narrowing(asked: SearchCode | Ask) -> NodeFilter | None:

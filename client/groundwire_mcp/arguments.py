@@ -9,6 +9,7 @@ from groundwire_client.cli import BUDGET_TOKENS
 MAX_BUDGET_TOKENS = 20_000
 """The largest budget of a call: agents cut longer results off, or refuse them."""
 MAX_QUERY_CHARS = 8_192
+MAX_PHRASINGS = 8
 MAX_ID_CHARS = 2_048
 ALL = "all"
 """All repositories that the caller sees."""
@@ -25,6 +26,9 @@ _Repositories: TypeAlias = Annotated[
     ),
 ]
 _Query: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
+_Phrasings: TypeAlias = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=2_000)]], Field(max_length=MAX_PHRASINGS)
+]
 _PathPrefixes: TypeAlias = Annotated[
     list[_Name], Field(max_length=20, description="Only files whose path begins with one of these, such as `src/api/`.")
 ]
@@ -71,6 +75,7 @@ class SearchCode(Arguments):
     """Arguments of `search_code`."""
 
     query: Annotated[_Query, Field(description="Words, identifiers, a path, or a question.")]
+    phrasings: Annotated[_Phrasings, Field(description="As for ask.")] = []
     repository: _Repositories = ""
     search_type: Annotated[
         Literal["auto", "hybrid", "bm25", "semantic"],
@@ -89,9 +94,19 @@ class Ask(Arguments):
     """Arguments of `ask`."""
 
     query: Annotated[_Query, Field(description="The question, in words or with identifiers; one topic a call.")]
+    phrasings: Annotated[
+        _Phrasings,
+        Field(
+            description="The question in the words of code: a line of technical terms, a line of likely identifiers."
+        ),
+    ] = []
+    shown: Annotated[
+        list[_Node], Field(max_length=200, description="Places that you have read: they are named, not shown again.")
+    ] = []
     repository: _Repositories = ""
-    budget_tokens: _BudgetTokens = BUDGET_TOKENS
-    top_k: Annotated[int, Field(ge=1, le=50, description="The most texts.")] = 8
+    budget_tokens: Annotated[
+        int, Field(ge=200, le=MAX_BUDGET_TOKENS, description="The most tokens of the answer (o200k_base).")
+    ] = BUDGET_TOKENS
     path_prefixes: _PathPrefixes = []
     languages: _Languages = []
     tests: _Tests = "include"
@@ -103,8 +118,7 @@ class ReadCode(Arguments):
     nodes: Annotated[
         _Nodes,
         Field(
-            description="Places (`src/a.cs:3-9`, or `src/a.cs:5` for what is around line 5), symbols (`TodoItem.Done`) "
-            "or ids; most important first."
+            description="Places (`src/a.cs:3-9`, `src/a.cs:5`), symbols (`TodoItem.Done`) or ids; most important first."
         ),
     ]
     repository: _Repositories = ""

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from groundwire_client import (
+    Evidence,
     ExpandDependencyTreeResponse,
-    FetchNodeTextsResponse,
     FindPathsResponse,
+    GatherEvidenceResponse,
     IndexScope,
     IndexVersion,
     NodeText,
@@ -14,11 +15,9 @@ from groundwire_client import (
     QueryMatch,
     QueryResponse,
     ReachedNode,
+    Reading,
     Resolution,
-    SearchHit,
-    SearchNodesResponse,
-    SearchType,
-    SkipReason,
+    Retriever,
     is_id,
     left_out_note,
     scope_of_id,
@@ -30,21 +29,18 @@ from groundwire_mcp.results import (
     Graph,
     GraphEdge,
     GraphNode,
+    Hit,
     Hits,
-    LeftOut,
     NodeLine,
     Path,
     Paths,
+    Quotation,
     RepositoryLine,
     Text,
-    Texts,
 )
 from groundwire_mcp.scopes import AllowedScope
 
-_AUTO_NOTES = {
-    SearchType.SEARCH_TYPE_BM25: "Searched by words alone: the index has no embeddings, or not yet.",
-    SearchType.SEARCH_TYPE_SEMANTIC: "Searched by meaning alone: the index has no word statistics.",
-}
+_MOST_CODE = 120
 _WALK_NOTES = {
     "limit_reached": "There is more: raise max_nodes, or narrow by edge_types, direction or min_confidence.",
     "response_limit": "There is more than fits: narrow by edge_types, direction or min_confidence.",
@@ -62,12 +58,6 @@ _PATH_NOTES = {
     "limit_reached": "The search stopped early: narrow by edge_types or min_confidence, or lower max_hops.",
     "response_limit": "There is more than fits: lower max_paths.",
 }
-_SKIP_WORDS = {
-    SkipReason.SKIP_REASON_OVER_BUDGET: "does not fit into budget_tokens",
-    SkipReason.SKIP_REASON_UNAVAILABLE: "no such node",
-    SkipReason.SKIP_REASON_RESPONSE_LIMIT: "does not fit into the response",
-}
-
 _Node = TypeVar("_Node", bound=NodeLine)
 
 
@@ -88,53 +78,45 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: SearchNodesResponse, search_type: str, unknown: Sequence[str]) -> Hits:
-    """The hits of a search of the type that was asked for; `unknown` is said of values that the index does not have."""
-    notes = (
-        "" if found.hits else "Nothing matches: try other words, another search_type, or fewer conditions.",
-        *unknown,
-        _AUTO_NOTES.get(found.search_type, "") if search_type == "auto" and not found.scopes else "",
-        _without_embeddings(found),
-    )
-    return Hits(hits=[_described(hit, NodeLine, found.scopes) for hit in found.hits], note=_joined(notes))
+def hits_of(found: QueryResponse, unknown: Sequence[str]) -> Hits:
+    """The matches of a search, without texts; `unknown` is said of values that the index does not have."""
+    hits = [_described(match, Hit, found.scopes, code=_code(match)) for match in found.matches]
+    nothing = "" if hits else "Nothing matches: try other words, phrasings, another search_type, or fewer conditions."
+    return Hits(hits=hits, note=_joined((nothing, *unknown, _without_embeddings(found))))
 
 
-def matches_of(found: QueryResponse, unknown: Sequence[str]) -> Texts:
-    """The texts of matches, and the matches whose texts did not fit; `unknown` as for `hits_of`."""
-    left_out = [
-        _described(match, LeftOut, found.scopes, tokens=match.token_count, why=_SKIP_WORDS[match.omit_reason])
-        for match in found.matches
-        if match.text_omitted
-    ]
-    texts = [
-        _described(match, Text, found.scopes, tokens=match.token_count, why=_why_matched(match), text=match.text)
-        for match in found.matches
-        if not match.text_omitted
-    ]
-    note = _left_out_note(left_out) if found.matches else "Nothing matches: try other words or fewer conditions."
-    return Texts(
-        texts=texts,
-        left_out=left_out,
-        used_tokens=found.meta.used_tokens,
-        note=_joined((note, *unknown, _without_embeddings(found))),
-    )
+def evidence_of(found: Evidence, unknown: Sequence[str]) -> Quotation:
+    """The evidence as text, which says first if it is weak; `unknown` as for `hits_of`."""
+    nothing = "" if found.rendered else "Nothing matches: try other words, phrasings, or fewer conditions."
+    return Quotation(quoted=found.rendered, note=_joined((nothing, *unknown, _without_embeddings(found.response))))
 
 
-def _without_embeddings(found: SearchNodesResponse | QueryResponse) -> str:
+def _code(match: QueryMatch) -> str:
+    """The signature; else the first line of a text that is no outline, unless it says what the symbol says."""
+    lines = match.text.strip().split("\n")
+    first = match.signature
+    if not first and len(lines) == match.location.end_line - match.location.start_line + 1:
+        first = lines[0].strip().lstrip("#").strip()
+    if match.symbol.endswith(first):
+        return ""
+    return first if len(first) <= _MOST_CODE else f"{first[:_MOST_CODE]}..."
+
+
+def _without_embeddings(found: QueryResponse | GatherEvidenceResponse) -> str:
+    if not found.scopes and any(left.retriever == Retriever.RETRIEVER_DENSE for left in found.left_out):
+        return "Searched by words alone: the index has no embeddings, or not yet."
     note = left_out_note(found)
     return f"{note[0].upper()}{note[1:]}." if note else ""
 
 
-def texts_of(found: FetchNodeTextsResponse) -> Texts:
-    """The texts of nodes, and why others are missing."""
-    texts = [text_of(text, found.scopes) for text in found.texts]
-    left_out = [LeftOut(id=skipped.id, why=_SKIP_WORDS[skipped.reason]) for skipped in found.skipped]
-    return Texts(texts=texts, left_out=left_out, used_tokens=found.used_tokens, note=_left_out_note(left_out))
+def texts_of(found: Reading) -> Quotation:
+    """The texts of names, and the names that mean none."""
+    return Quotation(quoted=found.rendered)
 
 
-def text_of(text: NodeText, scopes: Collection[IndexScope] = ()) -> Text:
-    """A node with its text; `scopes` are the several ones that were asked, if any."""
-    return _described(text, Text, scopes, tokens=text.token_count, text=text.text)
+def text_of(text: NodeText) -> Text:
+    """A node with its text."""
+    return _described(text, Text, (), text=text.text)
 
 
 def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> Graph:
@@ -176,7 +158,7 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
 
 
 def _described(
-    node: SearchHit | QueryMatch | ReachedNode | PathNode | NodeText,
+    node: QueryMatch | ReachedNode | PathNode | NodeText,
     kind: type[_Node],
     scopes: Collection[IndexScope],
     **more: object,
@@ -197,17 +179,6 @@ def _described(
     )
 
 
-def _why_matched(match: QueryMatch) -> str:
-    """Such as `meaning 0.62, words, name`."""
-    scores = match.scores
-    parts = (
-        f"meaning {scores.dense:.2f}" if scores.dense > 0 else "",
-        "words" if scores.bm25_code > 0 or scores.bm25_prose > 0 else "",
-        "name" if scores.trigram > 0 else "",
-    )
-    return ", ".join(filter(None, parts))
-
-
 def _edge(edge: ServerEdge, numbers: dict[str, int]) -> GraphEdge:
     return GraphEdge(
         source=numbers[edge.from_id],
@@ -216,12 +187,6 @@ def _edge(edge: ServerEdge, numbers: dict[str, int]) -> GraphEdge:
         line=edge.line,
         confidence=round(edge.confidence, 2),
     )
-
-
-def _left_out_note(left_out: Sequence[LeftOut]) -> str:
-    if any(left.why == _SKIP_WORDS[SkipReason.SKIP_REASON_OVER_BUDGET] for left in left_out):
-        return "Texts were left out: read_code of them, or a larger budget_tokens, returns them."
-    return ""
 
 
 def _joined(notes: Iterable[str]) -> str:

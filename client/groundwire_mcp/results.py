@@ -1,11 +1,12 @@
 """The results of the tools, as structured content. Empty fields are left out.
 
-Agents hand either the structured content or the text of a result to the model, so each is complete by itself.
+Agents hand either the structured content or the text of a result to the model, so each is complete by itself. Results
+that quote sources are text alone, because JSON would escape their lines.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,8 +18,9 @@ class Part(BaseModel):
 
 
 class Result(Part, ABC):
-    """The results of tools."""
+    """The results of tools; `is_structured` says whether they have structured content."""
 
+    is_structured: ClassVar[bool] = True
     note: Annotated[str, Field(description="The parts that are missing, and how to get them.")] = ""
 
     @abstractmethod
@@ -70,14 +72,24 @@ class Repositories(Result):
             yield f"{line.repository}  {line.nodes} nodes, {line.edges} edges; search_type: {kinds}; index {line.index}"
 
 
+class Hit(NodeLine):
+    """A hit of a search."""
+
+    code: Annotated[str, Field(description="The signature, or the first line of the text.")] = ""
+
+    def line(self) -> str:
+        """The node in one line, and its signature."""
+        return "  ".join(filter(None, (NodeLine.line(self), self.code)))
+
+
 class Hits(Result):
     """Result of `search_code`."""
 
-    hits: Annotated[list[NodeLine], Field(description="Best first.")]
+    hits: Annotated[list[Hit], Field(description="Best first.")]
 
     def lines(self) -> Iterator[str]:
         """One line each."""
-        return map(NodeLine.line, self.hits)
+        return map(Hit.line, self.hits)
 
 
 class GraphNode(NodeLine):
@@ -144,35 +156,21 @@ class Paths(Result):
 
 
 class Text(NodeLine):
-    """A node with its text."""
+    """A node with its text, exactly as in the source."""
 
-    tokens: Annotated[int, Field(description="The length of the text.")]
-    why: Annotated[str, Field(description="How the query matches it.")] = ""
-    text: Annotated[str, Field(description="Exactly as in the source.")]
+    text: str
 
 
-class LeftOut(NodeLine):
-    """A node whose text was left out."""
+class Quotation(Result):
+    """Result of `ask` and `read_code`: sources as they are quoted to a model."""
 
-    tokens: Annotated[int, Field(description="The length of the text; absent when unknown.")] = 0
-    why: str
-
-
-class Texts(Result):
-    """Result of `read_code` and `ask`."""
-
-    texts: list[Text]
-    left_out: list[LeftOut] = []
-    used_tokens: Annotated[int, Field(description="Of budget_tokens.")] = 0
+    is_structured: ClassVar[bool] = False
+    quoted: str
 
     def lines(self) -> Iterator[str]:
-        """Each text below a line of its own, then what was left out."""
-        for text in self.texts:
-            yield f"## {text.line()}" + (f"  ({text.why})" if text.why else "")
-            yield text.text.removesuffix("\n")
-        for left in self.left_out:
-            size = f", {left.tokens} tokens" if left.tokens else ""
-            yield f"left out: {left.line()}  ({left.why}{size})"
+        """All of it."""
+        if self.quoted:
+            yield self.quoted.removesuffix("\n")
 
 
 def node_lines(nodes: Sequence[GraphNode]) -> Iterator[str]:

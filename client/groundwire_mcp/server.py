@@ -55,10 +55,8 @@ def make_server(answers: Answers) -> Server[Any]:
                 result = await entries[params.name].call(params.arguments or {})
         except ToolError as failure:
             return types.CallToolResult(content=[types.TextContent(text=str(failure))], is_error=True)
-        return types.CallToolResult(
-            content=[types.TextContent(text=result.text())],
-            structured_content=result.model_dump(by_alias=True, exclude_defaults=True),
-        )
+        structured = result.model_dump(by_alias=True, exclude_defaults=True) if result.is_structured else None
+        return types.CallToolResult(content=[types.TextContent(text=result.text())], structured_content=structured)
 
     async def list_resources(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[])

@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from groundwire_mcp.answers import Answers
 from groundwire_mcp.arguments import Arguments, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
 from groundwire_mcp.errors import ToolError, shortened
-from groundwire_mcp.results import Graph, Hits, Paths, Repositories, Result, Texts
+from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Result
 
 INSTRUCTIONS = """\
 Finds evidence in indexed source code: members, types, files, documents and the dependencies between them.
@@ -46,7 +46,7 @@ class ToolEntry:
             title=self.title,
             description=self.description,
             input_schema=_schema(self.arguments, "validation"),
-            output_schema=_schema(self.result, "serialization"),
+            output_schema=_schema(self.result, "serialization") if self.result.is_structured else None,
             annotations=_READS,
         )
 
@@ -82,21 +82,23 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
     return (
         ToolEntry(
             "ask",
-            "Texts for a question",
-            "Finds the texts that answer a question best and returns them in one call, each with its file and "
-            "lines, best first, as many as fit budget_tokens. Use it first for `how`, `where` and `why` questions. It "
-            "does not write an answer: write it yourself from the texts and cite them. Next: expand_graph from a "
-            "node for callers and dependencies, or read_code for what left_out names.",
+            "Evidence for a question",
+            "Returns the passages that answer a question best, with file and line numbers, best first. Use it first "
+            "for `how`, `where` and `why` questions, always with phrasings; guess the names. For `How can we change "
+            "the key without logging everyone out?` give `secret key fallbacks, rotation of the signing key` and "
+            "`SECRET_KEY_FALLBACKS get_signing_serializer`. In results, `[2] 40-58` is a passage "
+            "with its lines, `…` stands for lines left out: read_code of `path:40-58` gives them; `→ Calls find:52` "
+            "is an edge.",
             Ask,
-            Texts,
+            Quotation,
             answers.ask,
         ),
         ToolEntry(
             "search_code",
             "Search code",
-            "Finds nodes (members, types, files, sections of documents) by meaning and by words, and returns one line "
-            "for each, file and lines and symbol; no text. Costs few tokens. Use it to locate an identifier, a feature "
-            "or a file. Next: read_code with the places worth reading.",
+            "Finds members, types, files and sections of documents by meaning and by words, and returns one line for "
+            "each: file, lines, symbol, signature. Use it to locate an identifier, a feature or a file. Next: "
+            "read_code with the places worth reading.",
             SearchCode,
             Hits,
             answers.search_code,
@@ -104,20 +106,21 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
         ToolEntry(
             "read_code",
             "Read code",
-            "Returns the whole texts of nodes, in the order given, as many as fit budget_tokens; left_out "
-            "names the others. Use it after search_code or expand_graph, instead of opening whole files.",
+            "Returns exactly the lines or nodes named, with line numbers, as many as fit budget_tokens: "
+            "`src/a.cs:10-40` is these lines, `src/a.cs:15` the member around line 15, a symbol its text (an outline "
+            "for a type or a file). Name several in one call. A name that is no node is answered with the places "
+            "where its text occurs.",
             ReadCode,
-            Texts,
+            Quotation,
             answers.read_code,
         ),
         ToolEntry(
             "expand_graph",
             "Follow dependencies",
             "Walks the dependency graph from nodes and returns the nodes around them and the typed edges between "
-            "(calls, inheritance, reads and writes of tables, containment, ...). An edge has the line where "
-            "it is written. Returns no text. Use direction `incoming` for callers and for what a change may break, "
-            "`outgoing` for what the code needs. Begin with max_depth 1. Next: read_code, or expand_graph from a node "
-            "found.",
+            "(calls, inheritance, reads and writes of tables, ...) with the lines that state them; no text. Use "
+            "direction `incoming` for callers and for what a change may break, `outgoing` for what the code needs. "
+            "Begin with max_depth 1.",
             ExpandGraph,
             Graph,
             answers.expand_graph,

@@ -2,7 +2,11 @@
 
 import math
 
+import grpc
 import pytest
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 
 from groundwire.v1 import index_pb2 as index
 from groundwire.v1 import index_pb2_grpc, retrieval_pb2_grpc
@@ -288,3 +292,36 @@ def test_rule(
     method_name = type(row.request).__name__.removesuffix("Request")
     method = getattr(retrieval, method_name, None) or getattr(indexes, method_name)
     check_refused(row, method)
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "fields"),
+    [
+        (
+            "SearchNodes",
+            search(search_type=9, query=None, top_k=None, rerank=messages.RERANK_KEYWORD, lifecycle=9),
+            ["search_type", "lifecycle", "top_k", "query"],
+        ),
+        ("ExpandDependencyTree", expand(scope=None, direction=9, max_nodes=None), ["scope", "direction", "max_nodes"]),
+        ("FindPaths", paths(direction=9, max_hops=None, max_paths=101), ["direction", "max_hops", "max_paths"]),
+        (
+            "FetchNodeTexts",
+            fetch(prioritization_mode=9, seed_ids=None, budget_tokens=0),
+            ["prioritization_mode", "seed_ids", "budget_tokens"],
+        ),
+    ],
+    ids=["search", "expand", "paths", "fetch"],
+)
+def test_every_broken_rule_is_told_beside_an_unknown_value(
+    retrieval: retrieval_pb2_grpc.RetrievalServiceStub, method: str, request_: Message, fields: list[str]
+) -> None:
+    """And no rule that only would be broken if the unknown value were another one."""
+    with pytest.raises(grpc.RpcError) as raised:
+        getattr(retrieval, method)(request_, timeout=30)
+    assert isinstance(raised.value, grpc.Call)
+    status = rpc_status.from_call(raised.value)
+    assert status is not None
+    told = error_details_pb2.BadRequest()
+    for detail in status.details:
+        detail.Unpack(told)
+    assert [violation.field for violation in told.field_violations] == fields

@@ -11,6 +11,7 @@ from groundwire_index.nodes.node import Location
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import InvalidRequestError, Reason
+from groundwire_server.domain.search.search import NodesRequest
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -46,3 +47,9 @@ def decoded_location(message: retrieval_pb2.SourceLocation) -> Location:
 def broken_rules(error: InvalidRequestError) -> list[tuple[str, Reason]]:
     """The field and reason of each violation."""
     return [(violation.field, violation.reason) for violation in error.violations]
+
+
+def refuse_broken(request: object) -> None:
+    """Raises what the engine raises for the rules that a message broke, if there are any."""
+    if isinstance(request, NodesRequest) and request.broken:
+        raise InvalidRequestError(request.broken)

@@ -6,7 +6,8 @@ from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
 from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
 from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside
 from groundwire_client._known_values import value_notes
-from groundwire_client._resolution import ids_of, read_at, searched
+from groundwire_client._resolution import MOST_NAMES, ids_of, read_at, searched
+from groundwire_client._several import is_id_of
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
@@ -22,6 +23,7 @@ from groundwire_client.cli._text import json_or_text
 __all__ = [
     "BUDGET_TOKENS",
     "END_TOP_K",
+    "MOST_NAMES",
     "SEPARATOR",
     "SERVER_VARIABLE",
     "AccessOptions",
@@ -32,6 +34,7 @@ __all__ = [
     "ids_of",
     "in_panel",
     "indexes",
+    "is_id_of",
     "is_loopback_host",
     "json_or_text",
     "place",

@@ -15,7 +15,7 @@ from groundwire_client._resolution import Resolution, ids_of, read_at, searched
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
-from groundwire_client.cli._rendering import print_expansion, print_paths, print_search, print_texts
+from groundwire_client.cli._rendering import print_expansion, print_paths, print_search
 
 _Nodes = Annotated[
     list[str],
@@ -177,8 +177,21 @@ def fetch(
         str, typer.Option(help="The order in which texts are packed into the budget.", **names_of(PrioritizationMode))
     ] = "balanced",
 ) -> None:
-    """Print the source texts of nodes, as many as fit the budget."""
-    options.answer(
+    """Print the source texts of nodes, or the lines of files (src/a.cs:10-40), as many as fit the budget."""
+    if not options.is_for_programs:
+        options.read(
+            lambda client: client.read(
+                options.scopes,
+                list(_names(nodes)),
+                budget_tokens=budget_tokens,
+                max_chars=max_chars,
+                filter=narrowing.filter,
+                lifecycle=narrowing.lifecycle,
+            ),
+            narrowing.filter,
+        )
+        return
+    options.answer_programs(
         lambda client: client.fetch(
             options.scopes,
             list(_names(nodes)),
@@ -188,7 +201,6 @@ def fetch(
             filter=narrowing.filter,
             lifecycle=narrowing.lifecycle,
         ),
-        print_texts,
         narrowing.filter,
     )
 

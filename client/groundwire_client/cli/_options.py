@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, NoReturn, Protocol, TypeVar
 
 import typer
 
@@ -25,12 +25,13 @@ from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import Scopes, pinned
+from groundwire_client._reading import Reading
 from groundwire_client._resolution import NameResolutionError
 from groundwire_client._several import is_pattern, left_out_note
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
-from groundwire_client.cli._rendering import print_ids, print_json
+from groundwire_client.cli._rendering import print_ids, print_json, print_reading
 
 _Result = TypeVar("_Result")
 _Response = TypeVar(
@@ -43,8 +44,17 @@ _Response = TypeVar(
     GatherEvidenceResponse,
 )
 
+_Noted = TypeVar("_Noted", bound="_Indexed")
 _access, _connection = in_panel("Access"), in_panel("Connection")
 _BOUNDS = tuple(field.name for field in AccessContext.DESCRIPTOR.fields if field.message_type is Bound.DESCRIPTOR)
+
+
+class _Indexed(Protocol):
+    """The result of a call about one index version, or several."""
+
+    @property
+    def index(self) -> str:
+        """The index version that answered; empty for several."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,9 +221,51 @@ class CallOptions(AccessOptions, ConnectionOptions):
         Prints on standard error names of the filter and edge types that the one answering index does not have, and
         which of several were searched without embeddings. Raises as `called` does.
         """
+        response, notes = self._noted(call, narrowing, edge_types)
+        if not self._printed(response):
+            show(self.scopes if isinstance(self.scopes, IndexScope) else IndexScope(), response)
+        print_notes(notes)
+
+    def answer_programs(
+        self, call: Callable[[GroundwireClient], FetchNodeTextsResponse], narrowing: NodeFilter
+    ) -> None:
+        """As `answer`, for a command that people get something else of: as JSON or ids."""
+        response, notes = self._noted(call, narrowing, ())
+        self._printed(response)
+        print_notes(notes)
+
+    @property
+    def is_for_programs(self) -> bool:
+        """True if the response is asked for as JSON or ids."""
+        return self.as_json or self.as_ids
+
+    def _printed(self, response: _Response) -> bool:
+        """Prints a response as JSON or ids if asked for; False if not."""
+        if self.as_json:
+            print_json(response)
+        elif self.as_ids:
+            print_ids(response)
+        return self.is_for_programs
+
+    def read(self, call: Callable[[GroundwireClient], Reading], narrowing: NodeFilter) -> None:
+        """Makes a call with a connected client and prints the texts that it reads; notes as `answer` does.
+
+        Raises as `called` does, and typer.Exit if a name means no node or several that differ (exit code 1).
+        """
+        reading, notes = self._noted(call, narrowing, ())
+        print_reading(reading)
+        print_notes(notes)
+        if reading.unread:
+            typer.echo(printable("error: " + "\n".join(reading.unread_rows())), err=True)
+            raise typer.Exit(1)
+
+    def _noted(
+        self, call: Callable[[GroundwireClient], _Noted], narrowing: NodeFilter, edge_types: Sequence[str]
+    ) -> tuple[_Noted, list[str]]:
+        """The result of a call, and the notes on names and indexes that `answer` prints."""
         one = self.scopes if isinstance(self.scopes, IndexScope) else None
 
-        def answered(client: GroundwireClient) -> tuple[_Response, list[str]]:
+        def answered(client: GroundwireClient) -> tuple[_Noted, list[str]]:
             response = call(client)
             if one:
                 return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
@@ -224,14 +276,7 @@ class CallOptions(AccessOptions, ConnectionOptions):
                 return response, [note]
             return response, []
 
-        response, notes = self.called(answered, timeout=self.timeout, access=self.access)
-        if self.as_json:
-            print_json(response)
-        elif self.as_ids:
-            print_ids(response)
-        else:
-            show(one or IndexScope(), response)
-        print_notes(notes)
+        return self.called(answered, timeout=self.timeout, access=self.access)
 
 
 def given_scopes(repositories: list[str], branches: list[str], index: str) -> Scopes:

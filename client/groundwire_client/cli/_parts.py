@@ -1,11 +1,9 @@
 """Parts of the outputs for people."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
-from rich.panel import Panel
-from rich.syntax import Syntax
 from rich.text import Text
 
 from groundwire.printable_text import printable
@@ -13,6 +11,7 @@ from groundwire.v1.query_pb2 import QueryResponse
 from groundwire.v1.retrieval_pb2 import SearchNodesResponse, SourceLocation
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import scope_name, symbol_beside
+from groundwire_client._source_lines import FileNode
 
 _PIPE_WIDTH = 10_000
 _TAB_WIDTH = 4
@@ -62,30 +61,24 @@ def place(location: SourceLocation, otherwise: str) -> str:
     return f"{location.path or otherwise}{lines}"
 
 
-def text_panel(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Group:
+def text_block(scope: IndexScope, name: str, text: str, location: SourceLocation, otherwise: str, remark: str) -> Group:
     """A source text below its place and a remark, with line numbers where they are the file's.
 
     It has its id where that says more than the place, else its symbol.
     """
-    # Rich would measure a tab as one sign or none, but print it as spaces: the border would cut long lines off.
-    shown = printable(text).removesuffix("\n").expandtabs(_TAB_WIDTH)
-    source = Syntax(
-        shown,
-        Syntax.guess_lexer(location.path) if location.path else "text",
-        theme="ansi_dark",
-        background_color="default",
-        # An outline leaves lines of the file out, or adds some to its end.
-        line_numbers=location.start_line > 0 and location.end_line - location.start_line == shown.count("\n"),
-        start_line=location.start_line or 1,
-        word_wrap=sys.stdout.isatty(),
-    )
+    run = FileNode(name, otherwise, location.start_line, location.end_line, printable(text)).run()
+    source = plain("\n".join(run.rows(len(str(run.last)) if run.is_numbered else 0)))
     head = (printable(place(location, otherwise)), "bold"), f" · {printable(remark)}"
-    # Both are outside of the border: as narrow as a short text, it would cut them off.
     title = Text.assemble(*head, no_wrap=True, overflow="ignore")
     if not (location.path and location.path in name):
-        return Group(title, node_id(scope, name), Panel.fit(source))
+        return Group(title, node_id(scope, name), source)
     symbol = symbol_beside(location.path, otherwise) if otherwise != name else ""
-    return Group(title, *([Text(printable(symbol), overflow="fold")] if symbol else []), Panel.fit(source))
+    return Group(title, *([Text(printable(symbol), overflow="fold")] if symbol else []), source)
+
+
+def plain(text: str) -> Text:
+    """Lines of a source: a long one is wrapped by the terminal, not cut into several."""
+    return Text(text, no_wrap=True, overflow="ignore", tab_size=_TAB_WIDTH)
 
 
 def scope_label(scope: IndexScope) -> str:
@@ -95,8 +88,13 @@ def scope_label(scope: IndexScope) -> str:
 
 def indexes(result: SearchNodesResponse | QueryResponse) -> str:
     """The versions that answered: all of a few, else how many."""
-    names = [scope_name(own.repository, own.branch, own.active_index) for own in result.scopes]
-    return result.index or (", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} versions")
+    return result.index or versions(result.scopes)
+
+
+def versions(scopes: Sequence[IndexScope]) -> str:
+    """The versions of several scopes: all of a few, else how many."""
+    names = [scope_name(own.repository, own.branch, own.active_index) for own in scopes]
+    return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} versions"
 
 
 def footer(counts: str, index: str, remark: str) -> Text:

@@ -22,7 +22,7 @@ from groundwire.v1.query_pb2 import (
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
 from groundwire_client._helpers import choice, ids, symbol_beside
-from groundwire_client.cli._parts import footer, heading, indexes, origin, place, scope_label, show, text_panel
+from groundwire_client.cli._parts import footer, heading, indexes, origin, place, scope_label, show, text_block
 
 _STAGES = {
     "dense": "dense",
@@ -49,7 +49,7 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
     else:
         parts = [_match(match, ranks, question) for match in result.matches]
     if texts:
-        parts += [_panel(scope, match, ranks) for match in result.matches]
+        parts += [_text(scope, match, ranks) for match in result.matches]
     if result.service_context:
         parts.append(_services_table(result.service_context))
     if explain:
@@ -173,11 +173,11 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
             yield f"{name} {factor:.3g}"
 
 
-def _panel(scope: IndexScope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
+def _text(scope: IndexScope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:
     role = _beside(match, ranks) if match.meta.neighbor else f"match {match.rank}"
     remark = f"{role} · {match.token_count} tokens" + _omission(match)
     name = match.symbol or match.source_uri or match.id
-    return text_panel(scope, match.id, match.text, match.location, name, remark)
+    return text_block(scope, match.id, match.text, match.location, name, remark)
 
 
 def _omission(match: QueryMatch) -> str:

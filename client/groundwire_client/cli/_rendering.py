@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import typer
 from google.protobuf.json_format import MessageToJson
 from google.protobuf.message import Message
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +20,6 @@ from groundwire.v1.retrieval_pb2 import (
     FetchNodeTextsResponse,
     FindPathsResponse,
     GraphEdge,
-    NodeText,
     PathNode,
     ReachedNode,
     Retriever,
@@ -29,13 +28,23 @@ from groundwire.v1.retrieval_pb2 import (
     SearchNodesResponse,
     SearchPath,
     SearchType,
-    SkippedNode,
-    SkipReason,
 )
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice, ids, symbol_beside, telling_paths
+from groundwire_client._reading import Reading
 from groundwire_client._resolution import Resolution
-from groundwire_client.cli._parts import footer, heading, indexes, node_id, origin, place, scope_label, show, text_panel
+from groundwire_client.cli._parts import (
+    footer,
+    heading,
+    indexes,
+    node_id,
+    origin,
+    place,
+    plain,
+    scope_label,
+    show,
+    versions,
+)
 
 _BAR_WIDTH = 10
 _NO_PATH = {
@@ -131,14 +140,13 @@ def print_paths(
     show(parts)
 
 
-def print_texts(scope: IndexScope, result: FetchNodeTextsResponse) -> None:
-    """A panel for each text, a table of the ids without one, and what was used of the budget."""
-    parts: list[RenderableType] = [_text_panel(scope, text) for text in result.texts]
-    if result.skipped:
-        parts.append(_skipped_table(scope, result.skipped))
-    used = f"texts: {len(result.texts)}; tokens: {result.used_tokens}; characters: {result.used_chars}"
-    parts.append(footer(used, result.index, f"skipped: {len(result.skipped)}" if result.skipped else ""))
-    show(parts)
+def print_reading(reading: Reading) -> None:
+    """Each text with its place and line numbers, the places without one, and what was used of the budget."""
+    rows = list(map(printable, reading.text_rows()))
+    parts: list[RenderableType] = [plain("\n".join(rows))] if rows else []
+    counts = f"texts: {len(reading.texts)}; {reading.unit}: {reading.used}"
+    left = f"left out: {len(reading.left_out)}" if reading.left_out else ""
+    show([*parts, footer(counts, reading.index or versions(reading.scopes), left)])
 
 
 def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
@@ -235,17 +243,3 @@ def _path_lines(scope: IndexScope, number: int, path: DependencyPath, nodes: Map
         lines.append(Text.assemble(f"  {arrow} ", (printable(edge.edge_type), "cyan"), f" {edge.confidence:g}{place}"))
         lines.append(_node(scope, nodes[far]))
     return Text("\n", overflow="fold").join(lines)
-
-
-def _text_panel(scope: IndexScope, text: NodeText) -> Group:
-    role = "seed" if text.is_seed else f"depth {text.depth}"
-    facts = (role, origin(is_test=text.is_test, is_generated=text.is_generated), f"{text.token_count} tokens")
-    remark = " · ".join(filter(None, facts))
-    return text_panel(scope, text.id, text.text, text.location, text.symbol, remark)
-
-
-def _skipped_table(scope: IndexScope, skipped: Iterable[SkippedNode]) -> Table:
-    table = Table("skipped", "reason", box=None, pad_edge=False)
-    for node in skipped:
-        table.add_row(node_id(scope, node.id), choice(SkipReason, node.reason))
-    return table

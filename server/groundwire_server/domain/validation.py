@@ -7,7 +7,7 @@ a caller claims is not checked here: its source, and so its rules, depend on the
 """
 
 import math
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, name_problem, version_problem
 from groundwire_server.domain.access.grants import is_pattern
@@ -27,8 +27,18 @@ class Violations:
     each in at most 300 characters and its field in 100.
     """
 
-    def __init__(self) -> None:
-        self._found: list[FieldViolation] = []
+    def __init__(self, found: Iterable[FieldViolation] = ()) -> None:
+        """`found` were noted before, such as when the message was read."""
+        self._found: list[FieldViolation] = list(found)
+
+    @property
+    def found(self) -> tuple[FieldViolation, ...]:
+        """What was noted."""
+        return tuple(self._found)
+
+    def has(self, field: str) -> bool:
+        """True if a rule of the field, or of a part of it, was broken: then no rule that reads it can be checked."""
+        return any(one.field == field or one.field.startswith((f"{field}[", f"{field}.")) for one in self._found)
 
     def add(self, field: str, reason: Reason, description: str) -> None:
         """Notes that `field` breaks a rule."""
@@ -101,7 +111,7 @@ def check_scope(
 
 def check_scopes(request: NodesRequest, violations: Violations) -> None:
     """Checks the names of the scopes that a request may ask together, or of its one scope."""
-    if not request.scopes:
+    if not request.scopes and not violations.has("scope"):
         check_scope(request.scope, violations)
     violations.bound_count("scopes", request.scopes, MAX_SCOPES)
     named: set[tuple[str, str]] = set()

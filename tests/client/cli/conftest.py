@@ -187,6 +187,7 @@ def answers(server: FakeServer) -> None:
         location=location,
         symbol="Create",
         is_test=True,
+        citation="src/Invoice.cs:10-11",
     )
     skipped = retrieval_pb2.SkippedNode(id=TABLE, reason=retrieval_pb2.SKIP_REASON_OVER_BUDGET)
     server.answer(

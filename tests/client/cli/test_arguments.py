@@ -117,7 +117,7 @@ def test_paths_sends_its_options(server: FakeServer, run: Run) -> None:
 def test_fetch_sends_its_options(
     server: FakeServer, run: Run, flags: str, budget: str, amount: int, mode: retrieval_pb2.PrioritizationMode.ValueType
 ) -> None:
-    run("fetch", SEED, *flags.split())
+    run("fetch", SEED, "--json", *flags.split())
     request = server.attempts[0].request
     assert isinstance(request, retrieval_pb2.FetchNodeTextsRequest)
     assert request.WhichOneof("budget") == budget

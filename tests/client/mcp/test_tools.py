@@ -10,15 +10,17 @@ from mcp import Client, MCPError
 from mcp.types import ListResourceTemplatesResult, ListToolsResult
 
 from client.mcp.conftest import ORDER, PRICE, SALARY, TAX, Front
+from groundwire.tokens import TokenCounter
 from groundwire_client import DependencyPath, FindPathsResponse, GraphEdge, PathNode, SourceLocation
 from groundwire_mcp.responses import paths_of
 from support.mcp_calls import Agent
 
 BM25 = {"search_type": "bm25"}
+BODY = "    return price() # invoice total"
 ANSWERS: dict[str, dict[str, Any]] = {
     "list_repositories": {},
     "search_code": {"query": "invoice", **BM25},
-    "ask": {"query": "invoice", "budget_tokens": 60},
+    "ask": {"query": "invoice", "phrasings": ["vat rate", "tax price"]},
     "read_code": {"nodes": [ORDER, TAX], "budget_tokens": 60},
     "expand_graph": {"nodes": [ORDER]},
     "find_paths": {"from_nodes": [ORDER], "to_nodes": [TAX]},
@@ -53,28 +55,42 @@ def test_the_tools_take_few_tokens_of_a_context(shopper: Agent) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("tool", ANSWERS)
-def test_structured_content_is_of_the_schema_and_says_what_the_text_says(front: Front, tool: str, mode: str) -> None:
+def test_structured_content_is_of_the_schema_and_says_what_the_text_says_where_it_quotes_no_sources(
+    front: Front, tool: str, mode: str
+) -> None:
     agent = front.agent("shop", mode=mode)
     told = agent.call(tool, **ANSWERS[tool])
     assert not told.failed, told.text
     (entry,) = (entry for entry in listed(agent).tools if entry.name == tool)
+    if tool in ("ask", "read_code"):
+        assert (entry.output_schema, told.structured) == (None, {})
+        return
     assert entry.output_schema is not None
     Draft202012Validator(entry.output_schema).validate(told.structured)
     for node in (part for value in told.structured.values() if isinstance(value, list) for part in value):
-        for name in ("id", "place", "symbol", "repository"):
+        for name in ("id", "place", "symbol", "repository", "code"):
             assert node.get(name, "") in told.text if isinstance(node, dict) else True
 
 
-def test_a_search_gives_each_place_and_symbol_once(shopper: Agent) -> None:
-    told = shopper.call("search_code", query="invoice vat", top_k=1, **BM25)
-    assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax"}]}
-    assert told.text == "src/tax.py:30-31  shop.tax"
+def test_a_search_gives_each_place_and_symbol_once_with_its_signature(shopper: Agent) -> None:
+    told = shopper.call("search_code", query="vat", top_k=1, **BM25)
+    assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax", "code": "def tax():"}]}
+    assert told.text == "src/tax.py:30-31  shop.tax  def tax():"
+
+
+def test_phrasings_find_what_the_query_does_not(shopper: Agent) -> None:
+    assert shopper.call("search_code", query="surcharge", **BM25).structured["hits"] == []
+    found = shopper.call("search_code", query="surcharge", phrasings=["vat"], **BM25)
+    assert [hit["symbol"] for hit in found.structured["hits"]] == ["shop.tax"]
+    assert "nothing" in shopper.call("ask", query="surcharge").text.lower()
+    assert "def tax():" in shopper.call("ask", query="surcharge", phrasings=["vat"]).text
 
 
 @pytest.mark.parametrize("name", ["src/tax.py:30-31", "tax.py:30", "shop.tax", "TAX", TAX])
 def test_places_and_symbols_name_nodes(shopper: Agent, name: str) -> None:
-    (text,) = shopper.call("read_code", nodes=[name]).structured["texts"]
-    assert text["place"] == "src/tax.py:30-31"
+    read = shopper.call("read_code", nodes=[name]).text.splitlines()
+    assert read[0].split()[0] == "src/tax.py:30-31"
+    assert read[1:3] == ["30 def tax():", "       return rate # " + ("vat invoice " * 300).strip()]
     walked = shopper.call("expand_graph", nodes=[name], direction="incoming").structured["nodes"]
     assert [node["symbol"] for node in walked] == ["shop.tax", "shop.price"]
     found = shopper.call("find_paths", from_nodes=["shop.order"], to_nodes=[name])
@@ -113,24 +129,59 @@ def test_a_search_is_narrowed_by_path_and_language(shopper: Agent) -> None:
         assert "no active node has the language 'pyton'; did you mean 'python'? There are: python" in told.text
 
 
-def test_texts_beyond_the_budget_are_named(shopper: Agent) -> None:
-    told = shopper.call("read_code", nodes=[ORDER, TAX, "shop::main::py::nothing"], budget_tokens=60)
-    assert [text["symbol"] for text in told.structured["texts"]] == ["shop.order"]
-    assert told.structured["texts"][0]["text"] == "def order():\n    return price() # invoice total\n"
-    assert told.structured["used_tokens"] <= 60
-    assert [(left["id"], left["why"]) for left in told.structured["left_out"]] == [
-        (TAX, "does not fit into budget_tokens"),
-        ("shop::main::py::nothing", "no such node"),
+def test_of_a_text_beyond_the_budget_the_head_is_shown(shopper: Agent) -> None:
+    told = shopper.call("read_code", nodes=[TAX, ORDER, PRICE, "shop::main::py::nothing"], budget_tokens=24)
+    assert told.text.splitlines() == [
+        "src/tax.py:30-31 shop.tax",
+        "30 def tax():",
+        "…31-31 left out, 605 tokens: read src/tax.py:31-31",
+        "src/order.py:10-11 shop.order",
+        "10 def order():",
+        "       return price() # invoice total",
+        "src/price.py:20-21 shop.price",
+        "20 def price():",
+        "       return tax() # invoice",
+        "left out: shop::main::py::nothing  (no such node)",
     ]
-    assert "left out: " in told.text
 
 
-def test_ask_gives_texts_with_file_and_lines_within_the_budget(shopper: Agent) -> None:
-    told = shopper.call("ask", query="invoice", budget_tokens=60)
-    assert {"src/order.py:10-11", "src/price.py:20-21"} == {text["place"] for text in told.structured["texts"]}
-    assert [left["symbol"] for left in told.structured["left_out"]] == ["shop.tax"]
-    assert told.structured["left_out"][0]["tokens"] > 60
-    assert "return price() # invoice total" in told.text
+def test_names_that_mean_nothing_leave_the_others_readable(shopper: Agent) -> None:
+    told = shopper.call("read_code", nodes=["shop.order", "shop.orders", "nothing.py:3-9"])
+    assert not told.failed
+    assert told.text.splitlines()[:3] == ["src/order.py:10-11 shop.order", "10 def order():", "   " + BODY]
+    assert "'shop.orders' names no node" in told.text
+    assert "'nothing.py:3-9' names no node" in told.text
+
+
+def test_a_symbol_without_a_node_is_answered_with_the_places_of_its_text(shopper: Agent) -> None:
+    told = shopper.call("read_code", nodes=["rate"])
+    assert not told.failed
+    assert "'rate' names no node" in told.text
+    assert "  src/tax.py:31  return rate # vat invoice" in told.text
+    hidden = shopper.call("read_code", nodes=["payroll"])
+    assert (hidden.failed, "occurs" in hidden.text) == (True, False)
+
+
+def test_ask_gives_passages_with_file_and_lines_within_the_budget(shopper: Agent) -> None:
+    told = shopper.call("ask", query="invoice total", phrasings=["order price"], budget_tokens=200)
+    assert told.text.splitlines()[:3] == ["src/order.py", "[1] shop", "10 def order():"]
+    assert "src/price.py" in told.text
+    evidence, note = told.text.rsplit("\n", 1)
+    assert TokenCounter().count(evidence) <= 200
+    assert note == "Searched by words alone: the index has no embeddings, or not yet."
+
+
+def test_ask_does_not_show_again_what_was_shown(shopper: Agent) -> None:
+    asked: dict[str, Any] = {"query": "invoice total", "phrasings": ["order price"]}
+    again = shopper.call("ask", **asked, shown=["src/order.py:10-11", "nothing.py:1", PRICE]).text
+    assert BODY in shopper.call("ask", **asked).text
+    assert BODY not in again
+    assert "[1] src/order.py:10-11" in again
+
+
+def test_weak_evidence_says_so_first(shopper: Agent) -> None:
+    told = shopper.call("ask", query="how do I bake sourdough bread and return it?")
+    assert told.text.startswith(("This is probably no answer", "Nothing matches"))
 
 
 def test_a_search_says_that_the_index_has_words_alone(shopper: Agent) -> None:
@@ -233,7 +284,8 @@ def test_a_resource_that_is_not_there_is_an_error(shopper: Agent, uri: str) -> N
         ("search_code", {"query": "x", "search_type": "magic"}, "'hybrid', 'bm25' or 'semantic'"),
         ("search_code", {"query": "x", "search_type": "hybrid"}, "use search_type bm25"),
         ("ask", {"query": "x", "budget_tokens": 20_001}, "budget_tokens"),
-        ("ask", {"query": "x", "budget_tokens": 0}, "budget_tokens"),
+        ("ask", {"query": "x", "budget_tokens": 199}, "budget_tokens"),
+        ("ask", {"query": "x", "phrasings": ["y"] * 9}, "must have at most 8 items, not 9"),
         ("read_code", {"nodes": []}, "nodes"),
         ("read_code", {"nodes": ["orders"]}, "names no node: give a symbol such as"),
         ("read_code", {"nodes": [ORDER] * 21}, "must have at most 20 items, not 21"),

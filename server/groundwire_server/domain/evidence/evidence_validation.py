@@ -11,7 +11,7 @@ from groundwire_server.domain.validation import Violations, check_ids, check_sco
 
 def check_evidence(request: EvidenceRequest) -> None:
     """Checks a request for evidence. Raises InvalidRequestError."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     check_filter(request.filter, violations)
     if is_blank(request.question):

@@ -13,7 +13,7 @@ from groundwire_server.domain.validation import Violations, check_ids, check_sco
 
 def check_paths(request: PathsRequest) -> None:
     """Checks a search for paths. Raises InvalidRequestError with every broken rule."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     _check_ends("from_ids", request.from_ids, "a path needs a start", limits.MAX_PATH_ENDS, violations)
     _check_ends("to_ids", request.to_ids, "a path needs an end", limits.MAX_PATH_ENDS, violations)
@@ -25,7 +25,7 @@ def check_paths(request: PathsRequest) -> None:
 
 def check_expand(request: ExpandRequest) -> int:
     """Checks a walk and returns its depth, which is then known to be given."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     _check_ends("seed_ids", request.seed_ids, "a walk needs a start", limits.MAX_SEEDS, violations)
     if request.max_depth is None:

@@ -13,7 +13,7 @@ from groundwire_server.domain.validation import Violations, check_scopes
 
 def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> None:
     """Checks a query that is answered with `fusion`, against the server's largest `top_k`."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     check_text(request.query, violations)
     check_filter(request.filter, violations)
@@ -28,7 +28,7 @@ def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> No
         if len(value) > limits.MAX_ROUTING_LENGTH:
             violations.bound_length(name, value, limits.MAX_ROUTING_LENGTH)
     check_retrievers(request.retrievers, request.query_vector, violations)
-    if fusion is FusionMode.RRF:
+    if fusion is FusionMode.RRF and not violations.has("fusion"):
         check_rrf_k(request.rrf_k, violations)
     _check_freshness(request, violations)
     violations.raise_any()
@@ -67,6 +67,9 @@ def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], v
 
 def check_retrievers(retrievers: Sequence[Retriever], query_vector: Sequence[float], violations: Violations) -> None:
     """Checks the retrievers that a request names, and its query vector."""
+    violations.need_direction("query_vector", query_vector)
+    if violations.has("retrievers"):
+        return
     for position, retriever in enumerate(retrievers):
         if retriever in retrievers[:position]:
             violations.add(f"retrievers[{position}]", Reason.FIELDS_CONFLICT, f"repeats {retriever.name}; name it once")
@@ -76,7 +79,6 @@ def check_retrievers(retrievers: Sequence[Retriever], query_vector: Sequence[flo
             Reason.FIELDS_CONFLICT,
             "has no use without the dense retriever; drop it or add DENSE to `retrievers`",
         )
-    violations.need_direction("query_vector", query_vector)
 
 
 def _check_freshness(request: QueryRequest, violations: Violations) -> None:

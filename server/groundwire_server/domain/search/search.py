@@ -11,6 +11,7 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import ANY_SCOPE, Scopes
 from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.errors import FieldViolation
 
 DEFAULT_RRF_K = 60
 
@@ -124,7 +125,8 @@ class NodesRequest:
     """The common part of all requests for nodes: those that do not pass `filter` and `lifecycle` are as if absent.
 
     With `scopes`, which may be patterns, several versions are asked instead of that of `scope`. A pattern means what
-    matches it in `granted`.
+    matches it in `granted`. `broken` are the rules that the message broke, such as by an unknown value of an enum: they
+    are told with those that the request breaks.
     """
 
     scope: Scope
@@ -133,6 +135,7 @@ class NodesRequest:
     granted: Scopes = field(default=ANY_SCOPE, kw_only=True)
     filter: Filter = field(default=NO_FILTER, kw_only=True)
     lifecycle: Lifecycle = field(default=Lifecycle.ACTIVE, kw_only=True)
+    broken: tuple[FieldViolation, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,25 +25,26 @@ from groundwire_server.domain.validation import Violations, check_scopes
 
 def check_search(request: SearchRequest, max_top_k: int) -> None:
     """Checks a search, against the server's largest `top_k`; one without a type has the rules of HYBRID."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     check_filter(request.filter, violations)
     violations.bound_required("top_k", request.top_k, 1, max_top_k)
-    if request.search_type in (SearchType.HYBRID, None):
+    is_known = not violations.has("search_type")
+    if request.search_type in (SearchType.HYBRID, None) and is_known:
         check_rrf_k(request.rrf_k, violations)
-    vector_suffices = request.search_type is SearchType.SEMANTIC and request.query_vector
+    vector_suffices = request.query_vector and (request.search_type is SearchType.SEMANTIC or not is_known)
     check_text(request.query, violations, required=not vector_suffices or request.rerank is not Rerank.NONE)
     if request.query_vector and request.search_type is SearchType.BM25:
         violations.add("query_vector", Reason.FIELDS_CONFLICT, "has no use in a BM25 search; drop it")
     violations.need_direction("query_vector", request.query_vector)
-    if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC:
+    if request.rerank is not Rerank.NONE and request.search_type is not SearchType.SEMANTIC and is_known:
         violations.add("rerank", Reason.FIELDS_CONFLICT, "is allowed for search_type SEMANTIC only; drop it")
     violations.raise_any()
 
 
 def check_resolve(request: ResolveRequest) -> None:
     """Checks names to resolve."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     if not request.names:
         violations.require("names", "give at least one symbol, place or id")

@@ -10,7 +10,7 @@ from groundwire_server.domain.validation import Violations, check_ids, check_sco
 
 def check_fetch(request: FetchRequest) -> None:
     """Checks a request for texts."""
-    violations = Violations()
+    violations = Violations(request.broken)
     check_scopes(request, violations)
     count = len(request.seed_ids) + len(request.nodes)
     if count == 0:

@@ -35,10 +35,10 @@ _match_fields = shared_fields(MatchScores, evidence_pb2.PassageMatch)
 def decode_evidence(
     request: evidence_pb2.GatherEvidenceRequest, access: AccessContext, now: datetime
 ) -> EvidenceRequest:
-    """The question that a caller with `access` asks at the time `now`. Raises InvalidRequestError."""
+    """The question that a caller with `access` asks at the time `now`."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = EvidenceRequest(
+    return EvidenceRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -47,9 +47,8 @@ def decode_evidence(
         retrievers=decode_retrievers(request.retrievers, violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceResponse:

@@ -17,10 +17,10 @@ _walk_fields = given_fields(ExpandRequest, retrieval_pb2.ExpandDependencyTreeReq
 
 
 def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: AccessContext) -> ExpandRequest:
-    """The walk a caller with `access` asks for. Raises InvalidRequestError."""
+    """The walk a caller with `access` asks for."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = ExpandRequest(
+    return ExpandRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -28,9 +28,8 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_expansion(expansion: Expansion) -> retrieval_pb2.ExpandDependencyTreeResponse:
@@ -75,10 +74,10 @@ _debug_fields = shared_fields(Paths, retrieval_pb2.FindPathsDebug)
 
 
 def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext) -> PathsRequest:
-    """The search for paths that a caller with `access` asks for. Raises InvalidRequestError."""
+    """The search for paths that a caller with `access` asks for."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = PathsRequest(
+    return PathsRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -86,9 +85,8 @@ def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext)
         direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_paths(found: Paths) -> retrieval_pb2.FindPathsResponse:

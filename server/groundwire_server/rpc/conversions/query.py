@@ -19,13 +19,10 @@ _given_fields = given_fields(QueryRequest, query_pb2.QueryRequest)
 
 
 def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: datetime) -> QueryRequest:
-    """The query a caller with `access` asks; `now` is the server's clock, for a request that brings no time.
-
-    Raises InvalidRequestError.
-    """
+    """The query a caller with `access` asks; `now` is the server's clock, for a request that brings no time."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = QueryRequest(
+    return QueryRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -36,9 +33,8 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
         retrievers=decode_retrievers(request.retrievers, violations),
         fusion=_decode_fusion(request.fusion, "fusion", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def decode_retrievers(numbers: Sequence[int], violations: Violations) -> tuple[Retriever, ...]:

@@ -24,19 +24,18 @@ _declaration_fields = shared_fields(Declaration, retrieval_pb2.ResolvedNode)
 
 
 def decode_resolve(request: retrieval_pb2.ResolveNodesRequest, access: AccessContext) -> ResolveRequest:
-    """The names that a caller with `access` asks for. Raises InvalidRequestError."""
+    """The names that a caller with `access` asks for."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = ResolveRequest(
+    return ResolveRequest(
         scope=scope,
         scopes=scopes,
         access=access,
         **_given_fields(request),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_resolution(result: ResolveResult) -> retrieval_pb2.ResolveNodesResponse:

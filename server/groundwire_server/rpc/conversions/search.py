@@ -42,10 +42,10 @@ _debug_fields = shared_fields(SearchDebug, retrieval_pb2.SearchDebug)
 
 
 def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessContext) -> SearchRequest:
-    """The search a caller with `access` asks for. Raises InvalidRequestError."""
+    """The search a caller with `access` asks for."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = SearchRequest(
+    return SearchRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -54,9 +54,8 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
         filter=decode_filter(request.filter, violations),
         rerank=_decode_rerank(request.rerank, "rerank", violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:

@@ -32,10 +32,10 @@ _stored_fields = shared_fields(StoredText, retrieval_pb2.NodeText)
 
 
 def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessContext) -> FetchRequest:
-    """The texts a caller with `access` asks for. Raises InvalidRequestError."""
+    """The texts a caller with `access` asks for."""
     violations = Violations()
     scope, scopes = decode_scopes(request, violations)
-    decoded = FetchRequest(
+    return FetchRequest(
         scope=scope,
         scopes=scopes,
         access=access,
@@ -44,9 +44,8 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
         mode=_decode_mode(request.prioritization_mode, "prioritization_mode", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
+        broken=violations.found,
     )
-    violations.raise_any()
-    return decoded
 
 
 def encode_fetch(result: FetchResult) -> retrieval_pb2.FetchNodeTextsResponse:

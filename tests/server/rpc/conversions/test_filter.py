@@ -19,7 +19,7 @@ from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.search import decode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch
-from support.conversions import ACCESS, NOW, SCOPE, broken_rules, name_tuples, names, over_the_wire
+from support.conversions import ACCESS, NOW, SCOPE, broken_rules, name_tuples, names, over_the_wire, refuse_broken
 
 flags = st.none() | st.booleans()
 scalars = st.none() | st.booleans() | names | st.integers(-(2**53), 2**53) | st.floats(-1e6, 1e6)
@@ -93,14 +93,16 @@ def test_metadata_that_is_no_scalar_is_refused_by_its_key(value: JsonValue, said
         lambda: decode_query(query_pb2.QueryRequest(scope=SCOPE, filter=message), ACCESS, NOW),
     ):
         with pytest.raises(InvalidRequestError, match=f"{said}; give a string, a number") as caught:
-            decode()
+            refuse_broken(decode())
         assert broken_rules(caught.value) == [("filter.metadata.phase", Reason.VALUE_MALFORMED)]
 
 
 def test_a_value_without_a_kind_is_refused() -> None:
     message = scope_pb2.NodeFilter(metadata=struct_pb2.Struct(fields={"phase": struct_pb2.Value()}))
     with pytest.raises(InvalidRequestError, match="is a value without a kind"):
-        decoded(over_the_wire(message))
+        refuse_broken(
+            decode_search(over_the_wire(retrieval_pb2.SearchNodesRequest(scope=SCOPE, filter=message)), ACCESS)
+        )
 
 
 def test_the_filters_of_all_requests_are_read() -> None:

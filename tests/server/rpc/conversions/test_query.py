@@ -23,6 +23,7 @@ from support.conversions import (
     int32,
     names,
     over_the_wire,
+    refuse_broken,
     scope_message,
     scopes,
 )
@@ -154,7 +155,7 @@ def test_what_is_no_source_is_refused_by_its_place(
     sources: list[retrieval_pb2.Retriever.ValueType], broken: list[tuple[str, Reason]]
 ) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, retrievers=sources)), ACCESS, NOW)
+        refuse_broken(decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, retrievers=sources)), ACCESS, NOW))
     assert broken_rules(caught.value) == broken
 
 
@@ -185,21 +186,23 @@ def test_a_time_is_cut_to_microseconds(message: Timestamp, moment: datetime) -> 
 )
 def test_a_time_that_is_none_is_refused(message: Timestamp) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, now=message)), ACCESS, NOW)
+        refuse_broken(decode_query(over_the_wire(query_pb2.QueryRequest(scope=SCOPE, now=message)), ACCESS, NOW))
     assert broken_rules(caught.value) == [("now", Reason.VALUE_MALFORMED)]
 
 
 def test_every_broken_rule_is_told_at_once() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_query(
-            query_pb2.QueryRequest(
-                lifecycle=scope_pb2.Lifecycle.ValueType(9),
-                retrievers=[retrieval_pb2.RETRIEVER_UNSPECIFIED],
-                fusion=query_pb2.FusionMode.ValueType(9),
-                now=Timestamp(nanos=-1),
-            ),
-            ACCESS,
-            NOW,
+        refuse_broken(
+            decode_query(
+                query_pb2.QueryRequest(
+                    lifecycle=scope_pb2.Lifecycle.ValueType(9),
+                    retrievers=[retrieval_pb2.RETRIEVER_UNSPECIFIED],
+                    fusion=query_pb2.FusionMode.ValueType(9),
+                    now=Timestamp(nanos=-1),
+                ),
+                ACCESS,
+                NOW,
+            )
         )
     assert {field for field, _ in broken_rules(caught.value)} == {
         "scope",

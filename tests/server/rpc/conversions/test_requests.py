@@ -15,7 +15,7 @@ from groundwire_server.rpc.conversions.indexes import decode_index_scope
 from groundwire_server.rpc.conversions.query import decode_query
 from groundwire_server.rpc.conversions.search import decode_search
 from groundwire_server.rpc.conversions.texts import decode_fetch
-from support.conversions import ACCESS, NOW, SCOPE, broken_rules, over_the_wire
+from support.conversions import ACCESS, NOW, SCOPE, broken_rules, over_the_wire, refuse_broken
 
 
 def test_what_is_absent_takes_the_default_of_the_contract() -> None:
@@ -107,7 +107,7 @@ def test_an_unknown_enum_value_is_refused_by_name(decode: Callable[[], object], 
     with pytest.raises(
         InvalidRequestError, match=r"which this server does not know; give one of [A-Z_0-9]+,"
     ) as caught:
-        decode()
+        refuse_broken(decode())
     assert broken_rules(caught.value) == [(field, Reason.VALUE_UNKNOWN)]
 
 
@@ -125,7 +125,7 @@ def test_an_unknown_enum_value_is_refused_by_name(decode: Callable[[], object], 
 )
 def test_an_absent_scope_is_refused(decode: Callable[[], object]) -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode()
+        refuse_broken(decode())
     assert broken_rules(caught.value) == [("scope", Reason.FIELD_REQUIRED)]
 
 
@@ -136,10 +136,12 @@ def test_an_empty_scope_is_left_to_the_engine() -> None:
 
 def test_every_broken_rule_is_told_at_once() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        decode_search(
-            retrieval_pb2.SearchNodesRequest(
-                search_type=retrieval_pb2.SearchType.ValueType(9), rerank=retrieval_pb2.Rerank.ValueType(9)
-            ),
-            ACCESS,
+        refuse_broken(
+            decode_search(
+                retrieval_pb2.SearchNodesRequest(
+                    search_type=retrieval_pb2.SearchType.ValueType(9), rerank=retrieval_pb2.Rerank.ValueType(9)
+                ),
+                ACCESS,
+            )
         )
     assert [violation.field for violation in caught.value.violations] == ["scope", "search_type", "rerank"]

@@ -19,6 +19,7 @@ from groundwire.v1 import (
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import UNLIMITED
+from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.indexes import IndexSummary
 from groundwire_server.rpc.conversions.expansion import encode_expansion, encode_paths
 from groundwire_server.rpc.conversions.indexes import encode_index
@@ -99,14 +100,15 @@ async def test_a_query_is_asked_at_its_own_time_or_by_the_servers_clock(
     assert stated == datetime(2025, 1, 1, 10, 0, 0, 500_000, tzinfo=UTC)
 
 
-async def test_a_query_that_cannot_be_read_never_reaches_the_engine(
-    serving: "Serving", engine: Mock, failed: "Failed", query_request: query_pb2.QueryRequest
+async def test_what_cannot_be_read_of_a_query_is_left_to_the_engine_to_tell(
+    serving: "Serving", engine: Mock, query_request: query_pb2.QueryRequest
 ) -> None:
+    """Together with the other rules that it breaks: see the contract tests."""
     query_request.now.nanos = -1
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
-        failure = await failed(query_pb2_grpc.QueryServiceStub(channel).Query(query_request))
-    assert failure.violations == [("now", "ERROR_REASON_VALUE_MALFORMED")]
-    assert not engine.mock_calls
+        await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)
+    (broken,) = engine.query.call_args.args[0].broken
+    assert (broken.field, broken.reason) == ("now", Reason.VALUE_MALFORMED)
 
 
 async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(

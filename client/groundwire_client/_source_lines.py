@@ -1,0 +1,166 @@
+"""The lines of a file, put together from the texts of its nodes.
+
+The text of a member is its lines. The text of a type or a file is an outline: its own lines without the blank ones, and
+one line for each node within it. The lines between two nodes are therefore those of the outline between their lines.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+_NUMBERED = 5
+"""Lines with a number that this divides have it."""
+_MOST_BLANK = 3
+"""The most lines without any text of an outline that are taken for blank ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileNode:
+    """A node with lines of a file; `text` is empty while it is not read."""
+
+    id: str
+    symbol: str
+    first: int
+    last: int
+    text: str = ""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines of the text."""
+        return self.text.removesuffix("\n").split("\n")
+
+    @property
+    def is_outline(self) -> bool:
+        """True if the text is not a run of lines of the file."""
+        return len(self.lines) != self.last - self.first + 1
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """True if it has one of these lines."""
+        return self.first <= last and first <= self.last
+
+    def is_around(self, other: "FileNode") -> bool:
+        """True if the other one has a part of its lines."""
+        return self.first <= other.first and other.last <= self.last and self.size > other.size
+
+    @property
+    def size(self) -> int:
+        """How many lines it has in the file."""
+        return self.last - self.first + 1
+
+    def run(self) -> "Run":
+        """All lines of the text; without numbers if they are not lines of the file."""
+        known = self.first > 0 and not self.is_outline
+        return Run(self.first if known else 0, self.last if known else 0, tuple(self.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive lines of a file, with the numbers of the first and the last one.
+
+    `lines` are fewer if blank lines are left out, whose places are unknown.
+    """
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+
+    @property
+    def is_numbered(self) -> bool:
+        """True if the number of each line is known."""
+        return self.first > 0 and len(self.lines) == self.last - self.first + 1
+
+    def rows(self, width: int) -> Iterator[str]:
+        """The lines, with numbers for the first one and each fifth; without numbers they begin with a blank."""
+        for number, line in enumerate(self.lines, self.first):
+            label = str(number) if self.is_numbered and (number == self.first or number % _NUMBERED == 0) else ""
+            yield f"{label:<{width}} {line}".rstrip()
+
+
+def runs_of(nodes: Sequence[FileNode], first: int, last: int) -> list[Run]:
+    """The lines from `first` to `last` that the texts of a file's nodes have, in order.
+
+    A run without line numbers may begin before `first` and end after `last`, by the blank lines that it leaves out.
+    """
+    known: dict[int, str] = {}
+    for node in nodes:
+        if not node.is_outline:
+            known |= enumerate(node.lines, node.first)
+    loose: list[Run] = []
+    covered = set(known)
+    for outline in sorted((node for node in nodes if node.text and node.is_outline), key=lambda node: node.size):
+        for run in _own_runs(outline, [node for node in nodes if outline.is_around(node)]):
+            numbers = set(range(run.first, run.last + 1))
+            if numbers & covered or not run.first <= last or not first <= run.last:
+                continue
+            covered |= numbers
+            if run.is_numbered or not run.lines:
+                known |= enumerate(run.lines or [""] * len(numbers), run.first)
+            else:
+                loose.append(_narrowed(run, first, last))
+    wanted = {number: line for number, line in known.items() if first <= number <= last}
+    return sorted([*_joined(wanted), *loose], key=lambda run: run.first)
+
+
+def missing_lines(runs: Iterable[Run], first: int, last: int) -> list[tuple[int, int]]:
+    """The lines from `first` to `last` that are in no run, as first and last ones."""
+    missing, following = [], first
+    for run in runs:
+        if run.first > following:
+            missing.append((following, run.first - 1))
+        following = max(following, run.last + 1)
+    return [*missing, (following, last)] if following <= last else missing
+
+
+def _own_runs(outline: FileNode, inner: Sequence[FileNode]) -> Iterator[Run]:
+    """The lines of an outline between the nodes within it; none where these are not those that it names."""
+    outermost = [node for node in inner if not any(other.is_around(node) for other in inner)]
+    children = sorted({node.first: node for node in outermost}.values(), key=lambda node: node.first)
+    lines, following = _without_supplement(outline), outline.first
+    for child in children:
+        place = _line_naming(child, lines)
+        if place is None or child.first < following:
+            return
+        yield from _gap(following, child.first - 1, lines[:place])
+        lines, following = lines[place + 1 :], child.last + 1
+    yield from _gap(following, outline.last, lines)
+
+
+def _narrowed(run: Run, first: int, last: int) -> Run:
+    """The lines of a run without line numbers that may be among those from `first` to `last`."""
+    blank = run.last - run.first + 1 - len(run.lines)
+    start, end = max(first - run.first - blank, 0), min(last - run.first + 1, len(run.lines))
+    return Run(run.first + start, run.first + blank + end - 1, run.lines[start:end])
+
+
+def _gap(first: int, last: int, lines: Sequence[str]) -> Iterator[Run]:
+    size = last - first + 1
+    if size > 0 and (0 < len(lines) <= size or size <= _MOST_BLANK):
+        yield Run(first, last, tuple(lines))
+
+
+def _without_supplement(outline: FileNode) -> Sequence[str]:
+    """The lines before the first blank one: imports of the file come after it."""
+    lines = outline.lines
+    return lines[: lines.index("")] if "" in lines else lines
+
+
+def _line_naming(node: FileNode, lines: Sequence[str]) -> int | None:
+    """The place of the first line that stands for a node; None if there is none."""
+    name = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
+    # A line of a source such as `def add(self): ...` or `x = Add();` stands for itself.
+    pattern = re.compile(rf"[^=]*(?<!\w){re.escape(name)}(?!\w).*(?:(?<!:) \.\.\.| {{ \.\.\. }}|;)$")
+    return next((place for place, line in enumerate(lines) if pattern.match(line)), None) if name else None
+
+
+def _joined(lines: dict[int, str]) -> Iterator[Run]:
+    """Consecutive lines as runs."""
+    run: Run | None = None
+    for number in sorted(lines):
+        if run is not None and number == run.last + 1:
+            run = replace(run, last=number, lines=(*run.lines, lines[number]))
+        else:
+            if run is not None:
+                yield run
+            run = Run(number, number, (lines[number],))
+    if run is not None:
+        yield run
