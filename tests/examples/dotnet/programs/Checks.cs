@@ -1,6 +1,6 @@
 // What tests ask of Groundwire.Client itself: `filters` reads a line of JSON for each case and prints the filter or the
-// refusal; `evidence` and `scopes` print the request that evidence sends, and what it makes of the answer; `cancel` prints
-// what a cancelled call throws; `options` what options that break rules are told.
+// refusal; `evidence` and `scopes` print the request that evidence sends, and what it makes of the answer; `nothing` what
+// it logs; `cancel` prints what a cancelled call throws; `options` what options that break rules are told.
 
 using System;
 using System.Collections.Generic;
@@ -108,7 +108,7 @@ static string Outcome(Func<string> make)
     }
 }
 
-/// <summary>Answers with two passages of a file, one that an edge joins to the first, and a node that is only named.</summary>
+/// <summary>Answers with a match, a passage that an edge joins to it, and a node that is only named.</summary>
 internal sealed class Answering : CallInvoker
 {
     private readonly bool ofSeveral;
@@ -148,7 +148,10 @@ internal sealed class Answering : CallInvoker
                 {
                     Number = 2, Id = "a", Scope = own[0], Citation = "a.cs:3-9", Location = At("a.cs"), Symbol = "A.f",
                     Kind = "cs", Form = PassageForm.Part, TokenCount = 20, NodeTokenCount = 90,
-                    Parts = { new PassagePart { StartLine = 3, Text = "A" }, new PassagePart { StartLine = 9, Text = "}" } },
+                    Parts =
+                    {
+                        new PassagePart { StartLine = 3, Text = "A" }, new PassagePart { StartLine = 9, Text = "}" },
+                    },
                     Match = new PassageMatch { Rank = 1, Score = 2 },
                 },
                 new Passage
