@@ -16,9 +16,7 @@ MAX_PATHS: Final = 5
 MAX_NODES_BETWEEN: Final = 2_000
 """Nodes that a search for paths reaches between their ends."""
 BUDGET_TOKENS: Final = 4_000
-"""Tokens of the texts of a fetch and of evidence."""
-EVIDENCE_TOP_K: Final = 60
-"""Matches whose texts compete for the budget of evidence, as in the pipeline `quick_evidence`."""
+"""Tokens of the texts of a fetch, and of evidence."""
 END_TOP_K: Final = 5
 """Nodes that a search finds for an end of paths, where words are searched for on request."""
 MAX_NAMED_NODES: Final = 50

@@ -1,7 +1,7 @@
-// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one query.
+// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one call of GatherEvidence.
 package main
 
-//go:generate protoc --proto_path=../../protos --go_out=. --go_opt=module=groundwire --go-grpc_out=. --go-grpc_opt=module=groundwire groundwire/v1/scope.proto groundwire/v1/retrieval.proto groundwire/v1/query.proto
+//go:generate protoc --proto_path=../../protos --go_out=. --go_opt=module=groundwire --go-grpc_out=. --go-grpc_opt=module=groundwire groundwire/v1/scope.proto groundwire/v1/retrieval.proto groundwire/v1/evidence.proto groundwire/v1/query.proto
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	groundwirev1 "groundwire/v1"
 )
@@ -38,20 +39,24 @@ type textLine struct {
 	Text       string `json:"text"`
 }
 
-type matchLine struct {
+type passageLine struct {
 	Type       string `json:"type"`
+	Number     int32  `json:"number"`
 	ID         string `json:"id"`
-	Path       string `json:"path"`
-	StartLine  int32  `json:"start_line"`
-	EndLine    int32  `json:"end_line"`
+	Citation   string `json:"citation"`
 	TokenCount int32  `json:"token_count"`
 	Text       string `json:"text"`
 }
 
-type skippedLine struct {
-	Type       string `json:"type"`
-	ID         string `json:"id"`
-	TokenCount int32  `json:"token_count"`
+type namedLine struct {
+	Type     string `json:"type"`
+	ID       string `json:"id"`
+	Citation string `json:"citation"`
+}
+
+type weakLine struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
 }
 
 type doneLine struct {
@@ -68,8 +73,8 @@ func main() {
 		os.Exit(2)
 	}
 	defer client.close()
-	if settings.call == "query" {
-		err = printQuery(context.Background(), client, settings)
+	if settings.call == "evidence" {
+		err = printEvidence(context.Background(), client, settings)
 	} else {
 		err = printActions(context.Background(), client, settings)
 	}
@@ -84,33 +89,40 @@ func main() {
 	}
 }
 
-func printQuery(ctx context.Context, client *client, settings options) error {
-	includeParents := false
-	answer, err := call(ctx, client, "Query", client.queries.Query, &groundwirev1.QueryRequest{
-		Scope:          &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch},
-		Access:         settings.access,
-		Filter:         settings.filter,
-		Query:          settings.query,
-		TopK:           &settings.topK,
-		BudgetTokens:   &settings.budgetTokens,
-		IncludeParents: &includeParents,
+func printEvidence(ctx context.Context, client *client, settings options) error {
+	evidence, err := call(ctx, client, "GatherEvidence", client.queries.GatherEvidence, &groundwirev1.GatherEvidenceRequest{
+		Scope:        &groundwirev1.IndexScope{Repository: settings.repository, Branch: settings.branch},
+		Access:       settings.access,
+		Filter:       settings.filter,
+		Question:     settings.query,
+		Phrasings:    settings.phrasings,
+		BudgetTokens: settings.budgetTokens,
 	})
 	if err != nil {
 		return err
 	}
-	for _, match := range answer.GetMatches() {
-		if match.GetTextOmitted() {
-			print(skippedLine{"skipped", match.GetId(), match.GetTokenCount()})
-			continue
-		}
-		location := match.GetLocation()
-		print(matchLine{
-			"text", match.GetId(), location.GetPath(), location.GetStartLine(), location.GetEndLine(),
-			match.GetTokenCount(), match.GetText(),
+	for _, passage := range evidence.GetPassages() {
+		print(passageLine{
+			"text", passage.GetNumber(), passage.GetId(), passage.GetCitation(), passage.GetTokenCount(), textOf(passage),
 		})
 	}
-	print(doneLine{"done", answer.GetIndex(), answer.GetMeta().GetUsedTokens()})
+	for _, node := range evidence.GetNamed() {
+		print(namedLine{"named", node.GetId(), node.GetCitation()})
+	}
+	if weak := evidence.GetWeak(); weak != nil {
+		print(weakLine{"weak", weak.GetReason()})
+	}
+	print(doneLine{"done", evidence.GetIndex(), int64(evidence.GetUsedTokens())})
 	return nil
+}
+
+// textOf returns the shown lines, with a line of `…` where lines between them are left out.
+func textOf(passage *groundwirev1.Passage) string {
+	parts := make([]string, len(passage.GetParts()))
+	for index, part := range passage.GetParts() {
+		parts[index] = part.GetText()
+	}
+	return strings.Join(parts, "\n…\n")
 }
 
 func printActions(ctx context.Context, client *client, settings options) error {

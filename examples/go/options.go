@@ -15,6 +15,7 @@ import (
 type options struct {
 	server, ca, cert, key, tokenFile       string
 	repository, branch, query, call        string
+	phrasings                              []string
 	access                                 *groundwirev1.AccessContext
 	filter                                 *groundwirev1.NodeFilter
 	searchType                             groundwirev1.SearchType
@@ -38,7 +39,8 @@ func parseOptions() options {
 	flag.StringVar(&settings.repository, "repository", "", "where to search (required)")
 	flag.StringVar(&settings.branch, "branch", "", "where to search (required)")
 	flag.StringVar(&settings.query, "query", "", "what to look for (required)")
-	flag.Func("call", "actions (search, expand, fetch; the default) or query", settings.setCall)
+	flag.Func("call", "actions (search, expand, fetch; the default) or evidence (one call)", settings.setCall)
+	flag.Func("phrasing", "for evidence: the query in the words of code, such as \"sign cookie secret_key\"", settings.addPhrasing)
 	flag.Func("acl-tags", "what the caller may see besides public nodes, such as billing,legal", settings.setAccess)
 	flag.Func("languages", "texts of these languages alone, such as csharp,sql", settings.setFilter)
 	flag.Func("search-type", "hybrid, semantic or bm25 (default: what the index has data for)", settings.setSearchType)
@@ -66,10 +68,15 @@ func parseOptions() options {
 }
 
 func (settings *options) setCall(text string) error {
-	if text != "actions" && text != "query" {
-		return errors.New("must be actions or query")
+	if text != "actions" && text != "evidence" {
+		return errors.New("must be actions or evidence")
 	}
 	settings.call = text
+	return nil
+}
+
+func (settings *options) addPhrasing(text string) error {
+	settings.phrasings = append(settings.phrasings, text)
 	return nil
 }
 

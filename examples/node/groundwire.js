@@ -62,7 +62,7 @@ export class GroundwireClient {
     const token = this.#readToken();
     if (token) metadata.set("authorization", `Bearer ${token}`);
     return new Promise((resolve, reject) => {
-      const service = method === "Query" ? this.#services.queries : this.#services.retrieval;
+      const service = method === "GatherEvidence" ? this.#services.queries : this.#services.retrieval;
       service[method](request, metadata, { deadline }, (error, response) =>
         error ? reject(new CallFailure(method, error)) : resolve(response),
       );

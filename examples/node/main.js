@@ -1,27 +1,23 @@
-// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one query.
+// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one call of GatherEvidence.
 
 import { CallFailure } from "./errors.js";
 import { GroundwireClient } from "./groundwire.js";
 import { parseOptions, readOptionFile, USAGE, UsageError } from "./options.js";
 
-async function printQuery(client, options) {
-  const { matches, meta, index } = await client.call("Query", {
+async function printEvidence(client, options) {
+  const evidence = await client.call("GatherEvidence", {
     scope: scopeOf(options),
     ...limits(options),
-    query: options.query,
-    top_k: options["top-k"],
+    question: options.query,
+    phrasings: options.phrasing === undefined ? [] : [options.phrasing],
     budget_tokens: options["budget-tokens"],
-    include_parents: false,
   });
-  for (const { id, text, text_omitted, token_count, location } of matches) {
-    if (text_omitted) {
-      print({ type: "skipped", id, token_count });
-    } else {
-      const { path = "", start_line = 0, end_line = 0 } = location ?? {};
-      print({ type: "text", id, path, start_line, end_line, token_count, text });
-    }
+  for (const { number, id, citation, token_count, parts } of evidence.passages) {
+    print({ type: "text", number, id, citation, token_count, text: parts.map((part) => part.text).join("\n…\n") });
   }
-  print({ type: "done", index, used_tokens: meta.used_tokens });
+  for (const { id, citation } of evidence.named) print({ type: "named", id, citation });
+  if (evidence.weak) print({ type: "weak", reason: evidence.weak.reason });
+  print({ type: "done", index: evidence.index, used_tokens: evidence.used_tokens });
 }
 
 async function printActions(client, options) {
@@ -91,7 +87,7 @@ function connect(options) {
 try {
   const options = parseOptions(process.argv.slice(2));
   const client = connect(options);
-  await (options.call === "query" ? printQuery : printActions)(client, options).finally(() => client.close());
+  await (options.call === "evidence" ? printEvidence : printActions)(client, options).finally(() => client.close());
 } catch (error) {
   if (error instanceof CallFailure) {
     const { method, status, message, reason, metadata, violations } = error;

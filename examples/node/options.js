@@ -7,7 +7,8 @@ export const USAGE = `usage: npm start -- --repository NAME --branch NAME --quer
 
   --server HOST:PORT    the server (default localhost:50051)
   --ca, --cert, --key   PEM files for mutual TLS, all three; plaintext without them
-  --call NAME           actions (search, expand, fetch; the default) or query
+  --call NAME           actions (search, expand, fetch; the default) or evidence (one call)
+  --phrasing TEXT       for evidence: the query in the words of code, such as "sign cookie secret_key"
   --acl-tags TAGS       what the caller may see besides public nodes, such as billing,legal
   --languages NAMES     texts of these languages alone, such as csharp,sql
   --search-type TYPE    hybrid, semantic or bm25 (default: what the index has data for)
@@ -20,9 +21,9 @@ export const USAGE = `usage: npm start -- --repository NAME --branch NAME --quer
 
 const REQUIRED = ["repository", "branch", "query"];
 const TLS = ["ca", "cert", "key"];
-const OTHERS = ["server", "call", "acl-tags", "languages", "search-type", "deadline", "token-file"];
+const OTHERS = ["server", "call", "phrasing", "acl-tags", "languages", "search-type", "deadline", "token-file"];
 const NUMBERS = { "top-k": 5, "max-depth": 1, "max-nodes": 50, "budget-tokens": 2000 };
-const CALLS = ["actions", "query"];
+const CALLS = ["actions", "evidence"];
 const SEARCH_TYPES = ["hybrid", "semantic", "bm25"];
 
 export class UsageError extends Error {}
@@ -41,7 +42,7 @@ export function parseOptions(argv) {
     throw new UsageError("--deadline: must be a number above 0 and at most 3600");
   }
   values.call ??= "actions";
-  if (!CALLS.includes(values.call)) throw new UsageError(`--call: ${values.call}: must be actions or query`);
+  if (!CALLS.includes(values.call)) throw new UsageError(`--call: ${values.call}: must be actions or evidence`);
   const searchType = values["search-type"];
   if (searchType !== undefined && !SEARCH_TYPES.includes(searchType)) {
     throw new UsageError(`--search-type: ${searchType}: must be hybrid, semantic or bm25`);

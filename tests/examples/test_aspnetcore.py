@@ -79,7 +79,7 @@ def get(url: str, **parameters: str) -> tuple[int, str]:
 
 
 def test_the_service_answers_with_evidence_and_problems(command: list[str], server: Server, tmp_path: Path) -> None:
-    settings = {"Address": f"http://{server.address}", "Repository": "shop", "Branch": "main", "BudgetTokens": "100"}
+    settings = {"Address": f"http://{server.address}", "Repository": "shop", "Branch": "main", "BudgetTokens": "200"}
     with service(command, tmp_path, **settings) as address:
         status, body = get(f"{address}/evidence", question="invoice")
         found = json.loads(body)
@@ -95,7 +95,7 @@ def test_the_service_answers_with_evidence_and_problems(command: list[str], serv
         status, body = get(f"{address}/evidence", question=" ")
         problem = json.loads(body)
         assert (status, problem["title"]) == (400, "ERROR_REASON_FIELD_REQUIRED")
-        assert [broken["field"] for broken in problem["violations"]] == ["query"]
+        assert [broken["field"] for broken in problem["violations"]] == ["question"]
         assert get(f"{address}/healthz/ready") == (200, "Healthy")
 
 

@@ -141,7 +141,7 @@ def test_a_server_of_another_name_is_not_called(
         ({"--top-k": "many"}, "must be a whole number of 32 bits"),
         ({"--top-k": "2147483648"}, "must be a whole number of 32 bits"),
         ({"--deadline": "0"}, "must be a number above 0 and at most 3600"),
-        ({"--call": "ask"}, "must be actions or query"),
+        ({"--call": "ask"}, "must be actions or evidence"),
         ({"--search-type": "fuzzy"}, "must be hybrid, semantic or bm25"),
         ({"--ca": "absent.pem"}, "absent.pem"),
         ({"--key": "absent.pem"}, "absent.pem"),
@@ -173,7 +173,7 @@ def test_without_all_files_of_tls_nothing_is_called(client: ExampleClient, optio
     assert f"-{'cert' if option == '--ca' else 'ca'} is required" in done.stderr
 
 
-@pytest.mark.parametrize("call", ["actions", "query"])
+@pytest.mark.parametrize("call", ["actions", "evidence"])
 def test_a_server_as_it_starts_by_default_needs_no_options(client: ExampleClient, plain: Server, call: str) -> None:
     """No TLS, no token, and the search that the index has data for."""
     asked = ("--server", plain.address, "--repository", "shop", "--branch", "main", "--query", "invoice")

@@ -88,36 +88,48 @@ def test_filters_are_those_of_the_python_client(checks: Sequence[str | Path]) ->
             assert first in line or "metadata" in line
 
 
-def test_evidence_fetches_what_its_response_had_no_room_for_and_cites_texts(checks: Sequence[str | Path]) -> None:
-    *requests, told = (json.loads(line) for line in lines_of([*checks, "evidence"]))
-    common = {"filter": {"languages": ["csharp"]}}
-    query = {"scope": {"repository": "shop", "branch": "main"}, "query": "vat?", "topK": 60, "capTopK": True}
-    pinned = {"repository": "shop", "branch": "main", "activeIndex": "v1"}
-    fetch = {"scope": pinned, "prioritizationMode": "PRIORITIZATION_MODE_SEED_FIRST", **common}
-    assert requests == [
-        {**query, **common, "includeParents": False, "budgetTokens": 100},
-        {**fetch, "seedIds": ["b", "d"], "budgetTokens": 90},
-        {**fetch, "seedIds": ["d"], "budgetTokens": 70},
-    ]
-    found = [(text["Id"], text["Rank"], text["Text"], text["Symbol"], text["Citation"]) for text in told["Texts"]]
-    assert found == [("a", 1, "A", "A.f", "a.cs:3-9"), ("b", 2, "B", "", "b"), ("d", 4, "D", "", "d")]
-    skipped = [(text["Id"], text["Rank"], text["Symbol"], text["Citation"]) for text in told["Skipped"]]
-    assert skipped == [("c", 3, "Tax > Rates", "c.md:3-9")]
-    assert (told["Citations"], told["UsedTokens"], told["Index"]) == (["a.cs:3-9", "b", "d"], 50, "v1")
+def test_evidence_is_one_call_and_cites_passages(checks: Sequence[str | Path]) -> None:
+    request, told = (json.loads(line) for line in lines_of([*checks, "evidence"]))
+    assert request == {
+        "scope": {"repository": "shop", "branch": "main"},
+        "filter": {"languages": ["csharp"]},
+        "question": "vat?",
+        "phrasings": ["tax rate", "GetRate VatRate"],
+        "phrase": True,
+        "shownIds": ["z"],
+        "budgetTokens": 300,
+    }
+    first, second = told["Texts"]
+    assert (first["Id"], first["Number"], first["Citation"], first["Symbol"]) == ("a", 2, "a.cs:3-9", "A.f")
+    assert (first["Path"], first["StartLine"], first["EndLine"], first["Kind"]) == ("a.cs", 3, 9, "cs")
+    assert first["Parts"] == [{"StartLine": 3, "Text": "A"}, {"StartLine": 9, "Text": "}"}]
+    assert (first["Text"], first["TokenCount"], first["NodeTokenCount"]) == ("A\n…\n}", 20, 90)
+    assert (first["IsMatch"], first["Score"]) == (True, 2)
+    assert (second["Text"], second["Path"], second["StartLine"]) == ("B", "", 0)
+    assert (second["IsMatch"], second["Score"]) == (False, 0)
+    (named,) = told["Named"]
+    assert (named["Id"], named["Number"], named["Symbol"]) == ("z", 1, "Tax > Rates")
+    assert (named["Citation"], named["NodeTokenCount"]) == ("c.md:3-9", 5000)
+    assert (told["Citations"], told["Ids"]) == (["a.cs:3-9", "b"], ["a", "b"])
+    assert (told["UsedTokens"], told["Index"], told["Scopes"]) == (50, "v1", [])
+    assert (told["Rendered"], told["Weak"]) == ("[2] a.cs:3-9 A.f\n...", "no passage has the word vat")
+    assert told["Phrasings"] == ["tax rate", "GetRate VatRate", "value added tax"]
 
 
-def test_evidence_of_several_scopes_fetches_each_text_from_its_own(checks: Sequence[str | Path]) -> None:
-    query, *fetches, told = (json.loads(line) for line in lines_of([*checks, "scopes"]))
-    assert "scope" not in query
-    assert query["scopes"] == [{"repository": "shop", "branch": "main"}, {"repository": "team-*", "branch": "*"}]
-    asked = [(fetch["scope"]["repository"], fetch["scope"]["activeIndex"], fetch["seedIds"]) for fetch in fetches]
-    assert asked == [("shop", "v1", ["b"]), ("team-b", "v2", ["d"])]
-    assert [(text["Id"], text["Scope"]["Repository"]) for text in told["Texts"]] == [
-        ("a", "shop"),
-        ("b", "shop"),
-        ("d", "team-b"),
-    ]
+def test_evidence_of_several_scopes_says_where_each_passage_is(checks: Sequence[str | Path]) -> None:
+    request, told = (json.loads(line) for line in lines_of([*checks, "scopes"]))
+    assert "scope" not in request
+    assert request["scopes"] == [{"repository": "shop", "branch": "main"}, {"repository": "team-*", "branch": "*"}]
+    assert [(text["Id"], text["Scope"]["Repository"]) for text in told["Texts"]] == [("a", "shop"), ("b", "team-b")]
     assert [scope["ActiveIndex"] for scope in told["Scopes"]] == ["v1", "v2"]
+    assert told["Index"] == ""
+
+
+def test_a_kind_that_the_index_does_not_have_is_logged(checks: Sequence[str | Path]) -> None:
+    (line,) = lines_of([*checks, "nothing"])
+    assert line.startswith("Warning: ")
+    assert "csharp" in line
+    assert "cs, sql" in line
 
 
 def test_a_cancelled_call_throws_what_cancellation_throws(checks: Sequence[str | Path]) -> None:

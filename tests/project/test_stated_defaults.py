@@ -68,7 +68,6 @@ def test_the_table_of_settings_states_the_default(settings: str, stated: str) ->
         f"reaches {client.MAX_NODES_BETWEEN:,} nodes between the ends",
         f"return at most {client.BUDGET_TOKENS:,} tokens",
         f"gives up after {client.TIMEOUT:g} seconds",
-        f"with `top_k` {client.EVIDENCE_TOP_K}",
     ],
 )
 def test_the_clients_page_states_the_default(stated: str) -> None:
@@ -78,7 +77,6 @@ def test_the_clients_page_states_the_default(stated: str) -> None:
 @pytest.mark.parametrize(
     ("file", "stated"),
     [
-        ("GroundwireClient.cs", f"EvidenceTopK = {client.EVIDENCE_TOP_K};"),
         ("GroundwireOptions.cs", f"BudgetTokens {{ get; set; }} = {client.BUDGET_TOKENS:_};"),
         ("GroundwireOptions.cs", f"Timeout {{ get; set; }} = TimeSpan.FromSeconds({client.TIMEOUT:g});"),
     ],

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from groundwire.v1 import errors_pb2, index_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire.v1 import errors_pb2, evidence_pb2, index_pb2, query_pb2, retrieval_pb2, scope_pb2
 from support.compile_csharp import Compilation, dotnet_root
 from support.csharp_services import service_clients
 from support.tools import ROOT, run_tool
@@ -28,7 +28,7 @@ from support.tools import ROOT, run_tool
 CLIENT = ROOT / "client" / "dotnet" / "Groundwire.Client"
 STAND_INS = ROOT / "tests" / "examples" / "dotnet"
 INVARIANT = {"DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
-_FILES = tuple(part.DESCRIPTOR for part in (errors_pb2, index_pb2, query_pb2, retrieval_pb2, scope_pb2))
+_FILES = tuple(part.DESCRIPTOR for part in (errors_pb2, evidence_pb2, index_pb2, query_pb2, retrieval_pb2, scope_pb2))
 _FRAMEWORK = "Microsoft.NETCore.App"
 _PLATFORM = ".NETCoreApp,Version=v9.0/linux-x64"
 

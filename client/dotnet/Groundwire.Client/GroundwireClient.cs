@@ -30,7 +30,6 @@ namespace Groundwire.Client;
 /// </remarks>
 public sealed class GroundwireClient
 {
-    private const int EvidenceTopK = 60;
     private const int MaxAttempts = 4;
     private static readonly TimeSpan FirstBackoff = TimeSpan.FromMilliseconds(200);
 
@@ -62,26 +61,30 @@ public sealed class GroundwireClient
     /// <summary>The repository and branch of the options, at the version that is active when it is read.</summary>
     public IndexScope Scope => new() { Repository = options.Repository, Branch = options.Branch };
 
-    /// <summary>The whole texts that answer a question best, as many as fit the budget, as records.</summary>
+    /// <summary>The passages that answer a question best, within a budget, as records; one call.</summary>
     /// <remarks>
-    /// One query; texts that fit the budget but not into its response are fetched from the same index version, in as
-    /// many calls as that takes. If nothing matches, kinds and languages of the filter that the index does not have are
-    /// logged as warnings.
+    /// If nothing matches, kinds and languages of the filter that the index does not have are logged as warnings. For
+    /// every other field of the request, call <see cref="GatherEvidenceAsync"/>.
     /// </remarks>
-    /// <param name="question">The question, a name or a quotation.</param>
+    /// <param name="question">The question, as people ask it or in the words of code.</param>
     /// <param name="filter">Conditions that texts must meet, such as those of <see cref="NodeFilters.From"/>.</param>
     /// <param name="access">What the call may see; null takes the options' access.</param>
-    /// <param name="budgetTokens">The most tokens of all texts; null takes the options' budget.</param>
-    /// <param name="topK">
-    /// How many matches compete for the budget, null takes 60; as many as the server allows where that is less.
+    /// <param name="budgetTokens">The most tokens of the evidence; null takes the options' budget.</param>
+    /// <param name="phrasings">
+    /// The same question in technical terms, and names that the code is likely to use. They find much that the question
+    /// alone does not.
     /// </param>
+    /// <param name="phrase">
+    /// Lets the server's phrasing service write phrasings, if it has one configured.
+    /// </param>
+    /// <param name="shownIds">The ids of passages that earlier evidence of the conversation has shown.</param>
     /// <param name="scope">The repository, branch and version; null takes the options', at the active version.</param>
     /// <param name="scopes">
     /// In place of <paramref name="scope"/> several of them, which may be patterns such as <c>team-*</c>.
     /// </param>
     /// <param name="timeout">How long each call may take, its retries included; null takes the options' timeout.</param>
     /// <param name="cancellationToken">Ends the call, on the server too.</param>
-    /// <returns>The texts; none when nothing matches.</returns>
+    /// <returns>The passages; none when nothing matches.</returns>
     /// <exception cref="GroundwireException">A call failed.</exception>
     /// <exception cref="OperationCanceledException">The cancellation token ended the call.</exception>
     public async Task<Evidence> EvidenceAsync(
@@ -89,33 +92,39 @@ public sealed class GroundwireClient
         NodeFilter? filter = null,
         AccessContext? access = null,
         int? budgetTokens = null,
-        int? topK = null,
+        IEnumerable<string>? phrasings = null,
+        bool phrase = false,
+        IEnumerable<string>? shownIds = null,
         IndexScope? scope = null,
         IEnumerable<IndexScope>? scopes = null,
         TimeSpan? timeout = null,
         CancellationToken cancellationToken = default)
     {
-        var request = new QueryRequest
+        var request = new GatherEvidenceRequest
         {
             Scope = scope ?? (scopes is null ? Scope : null),
             Scopes = { scopes ?? Array.Empty<IndexScope>() },
             Access = access ?? options.Access,
-            Query = question,
+            Question = question,
+            Phrasings = { phrasings ?? Array.Empty<string>() },
+            Phrase = phrase,
+            ShownIds = { shownIds ?? Array.Empty<string>() },
             Filter = filter,
             BudgetTokens = budgetTokens ?? options.BudgetTokens,
-            // The texts of parents repeat those of matches.
-            IncludeParents = false,
-            TopK = topK ?? EvidenceTopK,
-            CapTopK = true,
         };
-        var answer = await QueryAsync(request, timeout, cancellationToken).ConfigureAwait(false);
-        if (answer.Matches.Count == 0)
+        var response = await GatherEvidenceAsync(request, timeout, cancellationToken).ConfigureAwait(false);
+        if (response.Passages.Count == 0)
         {
-            await WarnOfValuesAsync(request, answer.Index, timeout, cancellationToken).ConfigureAwait(false);
+            await WarnOfValuesAsync(request, response.Index, timeout, cancellationToken).ConfigureAwait(false);
         }
-        var fetched = await TextsLeftAsync(request, answer, timeout, cancellationToken).ConfigureAwait(false);
-        return EvidenceReader.Read(answer, fetched);
+        return EvidenceReader.Read(response);
     }
+
+    /// <summary>Answers a question with passages that fit a prompt, with every score and edge.</summary>
+    /// <inheritdoc cref="QueryAsync"/>
+    public Task<GatherEvidenceResponse> GatherEvidenceAsync(
+        GatherEvidenceRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
+        CallAsync("GatherEvidence", queries.GatherEvidenceAsync, request, timeout, cancellationToken);
 
     /// <summary>Answers a question with the texts that match it best, with every score and parameter.</summary>
     /// <param name="request">The request, sent as it is.</param>
@@ -162,43 +171,9 @@ public sealed class GroundwireClient
         GetIndexRequest request, TimeSpan? timeout = null, CancellationToken cancellationToken = default) =>
         CallAsync("GetIndex", indexes.GetIndexAsync, request, timeout, cancellationToken);
 
-    /// <summary>The texts, by id, that fit the budget of the request but not into its response.</summary>
-    private async Task<IReadOnlyDictionary<string, string>> TextsLeftAsync(
-        QueryRequest asked, QueryResponse answer, TimeSpan? timeout, CancellationToken cancellation)
-    {
-        var fetched = new Dictionary<string, string>();
-        var used = answer.Meta?.UsedTokens ?? 0;
-        for (var left = EvidenceReader.TextsLeft(answer, fetched);
-            left.Count > 0;
-            left = EvidenceReader.TextsLeft(answer, fetched))
-        {
-            var request = new FetchNodeTextsRequest
-            {
-                Scope = asked.Scope is null ? null : Pinned(asked.Scope, answer.Index),
-                Scopes = { answer.Scopes },
-                Access = asked.Access,
-                Filter = asked.Filter,
-                SeedIds = { left.Select(match => match.Id) },
-                BudgetTokens = (int)(asked.BudgetTokens - used),
-                PrioritizationMode = PrioritizationMode.SeedFirst,
-            };
-            var more = await FetchNodeTextsAsync(request, timeout, cancellation).ConfigureAwait(false);
-            if (more.Texts.Count == 0)
-            {
-                break;
-            }
-            foreach (var text in more.Texts)
-            {
-                fetched[text.Id] = text.Text;
-            }
-            used += more.UsedTokens;
-        }
-        return fetched;
-    }
-
     /// <summary>Logs the kinds and languages of a filter that the index does not have for the caller.</summary>
     private async Task WarnOfValuesAsync(
-        QueryRequest asked, string index, TimeSpan? timeout, CancellationToken cancellation)
+        GatherEvidenceRequest asked, string index, TimeSpan? timeout, CancellationToken cancellation)
     {
         if (asked.Scope is null || asked.Filter is null
             || (asked.Filter.Kinds.Count == 0 && asked.Filter.Languages.Count == 0))

@@ -14,7 +14,8 @@ public sealed class Options
 
   --server HOST:PORT    the server (default localhost:50051)
   --ca, --cert, --key   PEM files for mutual TLS, all three; plaintext without them
-  --call NAME           actions (search, expand, fetch; the default) or query
+  --call NAME           actions (search, expand, fetch; the default) or evidence (one call)
+  --phrasing TEXT       for evidence: the query in the words of code, such as ""sign cookie secret_key""
   --acl-tags TAGS       what the caller may see besides public nodes, such as billing,legal
   --languages NAMES     texts of these languages alone, such as csharp,sql
   --search-type TYPE    hybrid, semantic or bm25 (default: what the index has data for)
@@ -27,7 +28,7 @@ public sealed class Options
 
     private static readonly HashSet<string> Names = new()
     {
-        "server", "ca", "cert", "key", "repository", "branch", "query", "call", "acl-tags", "languages",
+        "server", "ca", "cert", "key", "repository", "branch", "query", "call", "phrasing", "acl-tags", "languages",
         "search-type", "top-k", "max-depth", "max-nodes", "budget-tokens", "deadline", "token-file",
     };
 
@@ -61,10 +62,11 @@ public sealed class Options
         Query = Required("query");
         TokenFile = values.GetValueOrDefault("token-file");
         Call = values.GetValueOrDefault("call", "actions");
-        if (Call is not ("actions" or "query"))
+        if (Call is not ("actions" or "evidence"))
         {
-            throw new UsageException($"--call: {Call}: must be actions or query");
+            throw new UsageException($"--call: {Call}: must be actions or evidence");
         }
+        Phrasings = values.TryGetValue("phrasing", out var phrasing) ? new[] { phrasing } : Array.Empty<string>();
         Access = ReadAccess(values.GetValueOrDefault("acl-tags"));
         Filter = ReadFilter(values.GetValueOrDefault("languages"));
         SearchType = ReadSearchType(values.GetValueOrDefault("search-type"));
@@ -95,6 +97,8 @@ public sealed class Options
     public string Query { get; }
 
     public string Call { get; }
+
+    public IReadOnlyList<string> Phrasings { get; }
 
     public AccessContext? Access { get; }
 

@@ -9,7 +9,7 @@ using Groundwire.Evidence;
 using Groundwire.V1;
 using Grpc.Net.Client;
 
-// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one query.
+// Evidence for a question, printed as JSON lines: search -> expand -> fetch, or one call of GatherEvidence.
 var json = new JsonSerializerOptions
 {
     Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
@@ -19,7 +19,7 @@ try
 {
     var options = new Options(args);
     var client = Connect(options);
-    await (options.Call == "query" ? PrintQueryAsync(client, options) : PrintActionsAsync(client, options));
+    await (options.Call == "evidence" ? PrintEvidenceAsync(client, options) : PrintActionsAsync(client, options));
     return 0;
 }
 catch (GroundwireException failure)
@@ -59,17 +59,21 @@ static GroundwireClient Connect(Options options)
         channel.CreateCallInvoker(), Microsoft.Extensions.Options.Options.Create(settings), new StandardError());
 }
 
-async Task PrintQueryAsync(GroundwireClient client, Options options)
+async Task PrintEvidenceAsync(GroundwireClient client, Options options)
 {
     var evidence = await client.EvidenceAsync(
-        options.Query, options.Filter, options.Access, options.BudgetTokens, options.TopK);
+        options.Query, options.Filter, options.Access, options.BudgetTokens, options.Phrasings);
     foreach (var text in evidence.Texts)
     {
-        Print(new { Type = "text", text.Id, text.Path, text.StartLine, text.EndLine, text.TokenCount, text.Text });
+        Print(new { Type = "text", text.Number, text.Id, text.Citation, text.TokenCount, text.Text });
     }
-    foreach (var skipped in evidence.Skipped)
+    foreach (var node in evidence.Named)
     {
-        Print(new { Type = "skipped", skipped.Id, skipped.TokenCount });
+        Print(new { Type = "named", node.Id, node.Citation });
+    }
+    if (evidence.Weak.Length > 0)
+    {
+        Print(new { Type = "weak", Reason = evidence.Weak });
     }
     Print(new { Type = "done", evidence.Index, evidence.UsedTokens });
 }

@@ -1,5 +1,6 @@
 // What tests ask of Groundwire.Client itself: `filters` reads a line of JSON for each case and prints the filter or the
-// refusal; `evidence` prints the requests that evidence sends, and what it makes of the answers; `cancel` prints what a cancelled call throws; `options` what options that break rules are told.
+// refusal; `evidence` and `scopes` print the request that evidence sends, and what it makes of the answer; `cancel` prints
+// what a cancelled call throws; `options` what options that break rules are told.
 
 using System;
 using System.Collections.Generic;
@@ -10,6 +11,7 @@ using Google.Protobuf;
 using Groundwire.Client;
 using Groundwire.V1;
 using Grpc.Core;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 
@@ -34,15 +36,26 @@ switch (args[0])
             answering,
             Options.Create(new GroundwireOptions
             {
-                Address = new Uri("http://localhost"), Repository = "shop", Branch = "main", BudgetTokens = 100,
+                Address = new Uri("http://localhost"), Repository = "shop", Branch = "main", BudgetTokens = 300,
             }),
             NullLogger<GroundwireClient>.Instance);
-        var evidence = await asking.EvidenceAsync("vat?", new NodeFilter { Languages = { "csharp" } }, scopes: scopes);
+        var evidence = await asking.EvidenceAsync(
+            "vat?", new NodeFilter { Languages = { "csharp" } }, phrasings: new[] { "tax rate", "GetRate VatRate" },
+            phrase: true, shownIds: new[] { "z" }, scopes: scopes);
         foreach (var request in answering.Requests)
         {
             Console.WriteLine(JsonFormatter.Default.Format(request));
         }
         Console.WriteLine(JsonSerializer.Serialize(evidence));
+        break;
+    case "nothing":
+        var empty = new Answering(false);
+        var warned = new Warnings();
+        var asked = new GroundwireClient(
+            empty, Options.Create(new GroundwireOptions { Address = new Uri("http://localhost") }), warned);
+        empty.FindsNothing = true;
+        await asked.EvidenceAsync("vat?", new NodeFilter { Kinds = { "csharp" } });
+        Console.WriteLine(string.Join("\n", warned.Messages));
         break;
     case "cancel":
         var client = new GroundwireClient(
@@ -95,12 +108,14 @@ static string Outcome(Func<string> make)
     }
 }
 
-/// <summary>Answers a query with texts, one that had no room and one that is too large; then fetches in two calls.</summary>
+/// <summary>Answers with two passages of a file, one that an edge joins to the first, and a node that is only named.</summary>
 internal sealed class Answering : CallInvoker
 {
     private readonly bool ofSeveral;
 
     public Answering(bool ofSeveral) => this.ofSeveral = ofSeveral;
+
+    public bool FindsNothing { get; set; }
 
     public List<IMessage> Requests { get; } = new();
 
@@ -108,59 +123,76 @@ internal sealed class Answering : CallInvoker
         Method<TRequest, TResponse> method, string? host, CallOptions options, TRequest request)
     {
         Requests.Add(request as IMessage ?? throw new InvalidCastException());
-        IMessage response = request is QueryRequest ? Answer() : Fetched(Requests.Count == 2 ? "b" : "d");
-        if (ofSeveral && response is QueryResponse answer)
+        IMessage response = request switch
         {
-            answer.Index = "";
-            IndexScope[] own = { Of("shop", "v1"), Of("team-b", "v2") };
-            answer.Scopes.Add(own);
-            foreach (var match in answer.Matches)
-            {
-                match.Scope = own[match.Id == "d" ? 1 : 0];
-            }
-        }
+            GetIndexRequest => new GetIndexResponse { Kinds = { "cs", "sql" } },
+            _ when FindsNothing => new GatherEvidenceResponse { Index = "v1" },
+            _ => Answer(),
+        };
         return new(Task.FromResult((TResponse)response));
+    }
+
+    private GatherEvidenceResponse Answer()
+    {
+        IndexScope[] own = { Of("shop", "v1"), Of("team-b", "v2") };
+        var answer = new GatherEvidenceResponse
+        {
+            Index = ofSeveral ? "" : "v1",
+            Rendered = "[2] a.cs:3-9 A.f\n...",
+            UsedTokens = 50,
+            Weak = new Weakness { Reason = "no passage has the word vat" },
+            Phrasings = { "tax rate", "GetRate VatRate", "value added tax" },
+            Passages =
+            {
+                new Passage
+                {
+                    Number = 2, Id = "a", Scope = own[0], Citation = "a.cs:3-9", Location = At("a.cs"), Symbol = "A.f",
+                    Kind = "cs", Form = PassageForm.Part, TokenCount = 20, NodeTokenCount = 90,
+                    Parts = { new PassagePart { StartLine = 3, Text = "A" }, new PassagePart { StartLine = 9, Text = "}" } },
+                    Match = new PassageMatch { Rank = 1, Score = 2 },
+                },
+                new Passage
+                {
+                    Number = 3, Id = "b", Scope = own[ofSeveral ? 1 : 0], Citation = "b", Form = PassageForm.Whole,
+                    TokenCount = 10, NodeTokenCount = 10, Parts = { new PassagePart { Text = "B" } },
+                    Edge = new PassageEdge { Number = 2 },
+                },
+            },
+            Named =
+            {
+                new NamedNode
+                {
+                    Id = "z", Scope = own[0], Citation = "c.md:3-9", Location = At("c.md"), Symbol = "Tax > Rates",
+                    Kind = "md", NodeTokenCount = 5_000, Number = 1,
+                },
+            },
+        };
+        if (ofSeveral)
+        {
+            answer.Scopes.Add(own);
+        }
+        return answer;
     }
 
     private static IndexScope Of(string repository, string index) =>
         new() { Repository = repository, Branch = "main", ActiveIndex = index };
 
-    private static QueryResponse Answer() => new()
-    {
-        Index = "v1",
-        Meta = new RetrieveMeta { UsedTokens = 10 },
-        Matches =
-        {
-            new QueryMatch
-            {
-                Id = "a", Rank = 1, Score = 2, Text = "A", TokenCount = 10, Symbol = "A.f", Location = At("a.cs"),
-                Citation = "a.cs:3-9",
-            },
-            new QueryMatch
-            {
-                Id = "b", Rank = 2, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20,
-                Citation = "b",
-            },
-            new QueryMatch
-            {
-                Id = "c", Rank = 3, TextOmitted = true, OmitReason = SkipReason.OverBudget, TokenCount = 5_000,
-                SectionPath = "Tax > Rates", Location = At("c.md"), Citation = "c.md:3-9",
-            },
-            new QueryMatch
-            {
-                Id = "d", Rank = 4, TextOmitted = true, OmitReason = SkipReason.ResponseLimit, TokenCount = 20,
-                Citation = "d",
-            },
-        },
-    };
-
     private static SourceLocation At(string path) => new() { Path = path, StartLine = 3, EndLine = 9 };
+}
 
-    private static FetchNodeTextsResponse Fetched(string id) => new()
-    {
-        Texts = { new NodeText { Id = id, Text = id.ToUpperInvariant(), TokenCount = 20 } },
-        UsedTokens = 20,
-    };
+/// <summary>Keeps what the client logs.</summary>
+internal sealed class Warnings : ILogger<GroundwireClient>
+{
+    public List<string> Messages { get; } = new();
+
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => null;
+
+    public bool IsEnabled(LogLevel logLevel) => true;
+
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception,
+        Func<TState, Exception?, string> formatter) => Messages.Add($"{logLevel}: {formatter(state, exception)}");
 }
 
 /// <summary>Calls that last until they are cancelled, and then end as gRPC ends them.</summary>
