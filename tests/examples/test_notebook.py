@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 NOTEBOOK = ROOT / "examples" / "evidence.ipynb"
 SESSIONS = '''"""Sessions in signed cookies."""
-
+from flask.helpers import digest
 
 def sign_session_cookie(payload: str, secret_key: str) -> str:
     """Signs the session cookie."""
@@ -101,7 +101,8 @@ def test_without_a_model_the_notebook_prints_the_prompt() -> None:
     assert set(tokens) == {"flask/sessions.py", "flask/helpers.py"}
     assert widths == sorted(tokens.values(), reverse=True)
     assert printed(cells["answer"]) == f"{prompt}\n"
-    assert "] flask/sessions.py:4-6\ndef sign_session_cookie(" in prompt
+    assert "flask/sessions.py\n[1]" in prompt
+    assert "\n4 def sign_session_cookie(" in prompt
     assert prompt.endswith("\n\nQuestion: how is a session cookie signed?")
 
 
