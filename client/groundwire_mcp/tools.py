@@ -83,7 +83,7 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
         ToolEntry(
             "ask",
             "Evidence for a question",
-            "Returns the passages that answer a question best, with file and line numbers, best first. Use it first "
+            "Returns the passages that answer a question best, with file and line numbers. Use it first "
             "for `how`, `where` and `why` questions, always with phrasings; guess the names. For `How can we change "
             "the key without logging everyone out?` give `secret key fallbacks, rotation of the signing key` and "
             "`SECRET_KEY_FALLBACKS get_signing_serializer`. In results, `[2] 40-58` is a passage "

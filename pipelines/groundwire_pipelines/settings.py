@@ -2,10 +2,19 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic_core import PydanticCustomError
 
 from groundwire_client import Lifecycle, choices
 from groundwire_pipelines.filter_keys import FilterKeys
+
+
+def all_or_named(edge_types: tuple[str, ...]) -> tuple[str, ...]:
+    """The edge types of a walk as given. Raises a validation error for `*`, which means all, beside others."""
+    if "*" in edge_types and len(edge_types) > 1:
+        raise PydanticCustomError("edge-types-contradict", "has '*', which means all, beside others: keep one of them")
+    return edge_types
+
 
 RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
 
@@ -45,7 +54,7 @@ class PipelineSettings(BaseModel):
     """The most edges between a seed and a node of a walk."""
     graph_max_nodes: Annotated[int | None, Field(ge=1)] = None
     """The most nodes of a walk, seeds included."""
-    graph_edge_allowlist: tuple[str, ...] | None = None
+    graph_edge_allowlist: Annotated[tuple[str, ...], AfterValidator(all_or_named)] | None = None
     """The edge types that a walk follows; exactly `["*"]` follows all."""
     graph_min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None
     """The least confidence of an edge that a walk follows."""

@@ -1,5 +1,6 @@
 """The YAML files that an operator writes: settings, access mapping, routing rules, repositories. One strict reader."""
 
+import re
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +16,20 @@ MAX_BYTES = 1_000_000
 Model = TypeVar("Model", bound=BaseModel)
 
 _RULES = {"extra_forbidden": "is no key here; remove it or correct its name", "missing": "is required; give it"}
+
+_SUBJECT = re.compile("^(?:Input|String|List|Tuple|Set|Dictionary|Value|Number) should ")
+_WORDS = {
+    "a valid string": "a text",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid boolean": "true or false",
+    "a valid list": "a list",
+    "a valid tuple": "a list",
+    "a valid array": "a list",
+    "a valid dictionary": "a mapping of keys to values",
+    "a valid mapping": "a mapping of keys to values",
+}
+"""What pydantic calls the values of a file, and what their authors do."""
 
 
 class StrictModel(BaseModel):
@@ -100,9 +115,16 @@ def _problem(details: ErrorDetails, example: str) -> str:
     rule = _RULES.get(details["type"])
     if details["type"] == "model_type":
         rule = f"must be a mapping of keys to values; see {example}"
-    message = details["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    told = rule or f"is {details['input']!r}; {message}"
+    told = rule or f"is {details['input']!r}; {_rule_in_words(details['msg'])}"
     return f"{place or 'the file'}: {told}"
+
+
+def _rule_in_words(message: str) -> str:
+    """A rule of pydantic in the words of a file: `List should have at least 1 item after validation, not 0`."""
+    rule = _SUBJECT.sub("must ", message.removeprefix("Value error, ")).partition(" after validation")[0]
+    for name, word in _WORDS.items():
+        rule = rule.replace(name, word)
+    return rule
 
 
 def _line(node: yaml.Node | None, place: Iterable[int | str]) -> int:

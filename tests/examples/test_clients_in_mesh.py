@@ -92,8 +92,10 @@ def gathered(python: GroundwireClient, budget_tokens: int) -> list[dict[str, obj
         }
         for text in evidence.texts
     ]
-    named = [{"type": "named", "id": node.id, "citation": node.citation} for node in evidence.named]
-    weak = [{"type": "weak", "reason": evidence.weak}] if evidence.weak else []
+    named: list[dict[str, object]] = [
+        {"type": "named", "id": node.id, "citation": node.citation} for node in evidence.named
+    ]
+    weak: list[dict[str, object]] = [{"type": "weak", "reason": evidence.weak}] if evidence.weak else []
     done = {"type": "done", "index": evidence.scope.active_index, "used_tokens": evidence.used_tokens}
     return [*texts, *named, *weak, done]
 

@@ -114,7 +114,7 @@ def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -
         elif language == "console":
             check_commands(shell, block)
         if title == ".mcp.json":
-            assert "sessions.py:298-399" in asyncio.run(asked(json.loads(block), folder))
+            assert "def get_signing_serializer" in asyncio.run(asked(json.loads(block), folder))
 
 
 def test_the_first_screen_of_the_readme(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:

@@ -90,6 +90,8 @@ class Action(Generic[Settings]):
     transitions: tuple[str, ...] = ("next",)
     """Their names, in the order of the documentation: `next`, or `on_...` if the step's result decides. A step must
     name a target for each. An action without transitions ends the run."""
+    from_settings: tuple[str, ...] = ()
+    """The keys that a step must take from settings by `<key>_from_settings`: a pipeline's file gives no value there."""
     required_settings: tuple[str, ...] = ()
     """The pipeline's settings that every step of the action needs."""
     settings_needed: Callable[[Settings], tuple[str, ...]] = lambda _: ()

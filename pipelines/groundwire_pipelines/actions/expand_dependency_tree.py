@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from groundwire_client import EdgeDirection, ExpandDebug, ExpandDependencyTreeResponse, choices
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
@@ -11,6 +11,7 @@ from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.parsing.filters import why_none_passes
 from groundwire_pipelines.runtime import Runtime
+from groundwire_pipelines.settings import all_or_named
 from groundwire_pipelines.state import PipelineState
 
 
@@ -21,7 +22,7 @@ class ExpandSettings(StepSettings):
     """The most edges between a seed and a node."""
     max_nodes: Annotated[int, Field(ge=1)]
     """The most nodes to return, seeds included."""
-    edge_allowlist: Annotated[tuple[str, ...], Field(min_length=1)]
+    edge_allowlist: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(all_or_named)]
     """The edge types to follow; exactly `["*"]` follows all."""
     min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The least confidence of an edge that is followed; 0 follows every edge."""
@@ -70,6 +71,7 @@ ACTION = Action(
     summary="Walks the dependency graph from the nodes that a search selected.",
     settings=ExpandSettings,
     run=_expand,
+    from_settings=("max_depth", "max_nodes", "edge_allowlist"),
     data_of=lambda _: DataFlow(
         reads=("retrieval_seed_nodes",),
         writes=("graph_seed_nodes", "graph_expanded_nodes", "graph_edges", "graph_debug"),

@@ -69,10 +69,10 @@ def _at(settings: Mapping[str, JsonValue], name: str) -> JsonValue:
 
 
 def _missing(settings: Mapping[str, JsonValue], name: str) -> str:
-    if name in settings:
-        return f"the step uses the setting {name!r}, which has no value"
     parent, _, last = name.rpartition(".")
     within = _at(settings, parent) if parent else dict(settings)
     known = within if isinstance(within, dict) else {}
+    if last in known:
+        return f"the step uses the setting {name!r}, which has no value"
     near = did_you_mean(last, known, f"{parent}." if parent else "")
     return f"there is no setting {name!r}{near}"

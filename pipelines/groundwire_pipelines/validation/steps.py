@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from groundwire_pipelines.actions.definition import Action, DataFlow, StepSettings, is_error_transition
 from groundwire_pipelines.definition.merging import PipelineDraft
 from groundwire_pipelines.definition.model import StepDefinition
-from groundwire_pipelines.definition.references import ResolvedKeys, resolved
+from groundwire_pipelines.definition.references import SUFFIX, ResolvedKeys, resolved
 from groundwire_pipelines.definition.wording import did_you_mean, listed
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
@@ -54,7 +54,7 @@ class StepChecks:
             self._findings.problem(f"steps.{step.id}.action", f"unknown action {step.action!r}{hint}")
             return None
         keys = self._resolved(step)
-        settings = self._own_keys(step, action, keys)
+        settings = self._own_keys(step, action, keys) if self._from_settings(step, action) else None
         self._needed_settings(step, action.required_settings)
         if settings is None:
             if action.transitions_of is None:
@@ -99,6 +99,18 @@ class StepChecks:
             self._findings.problem(f"steps.{step.id}.{broken.key}", broken.message)
         self._settings_used.update(name.partition(".")[0] for name in keys.sources.values())
         return keys
+
+    def _from_settings(self, step: StepDefinition, action: Action[Any]) -> bool:
+        """True if the step takes the keys from settings that its action wants from there; reports problems."""
+        literal = [key for key in action.from_settings if key in step.raw]
+        missing = [key for key in action.from_settings if not {key, f"{key}{SUFFIX}"} & step.raw.keys()]
+        for key in literal:
+            told = f"is given as a value; name a setting that has it: {key}{SUFFIX}: <name>"
+            self._findings.problem(f"steps.{step.id}.{key}", told)
+        for key in missing:
+            name = f"{key}{SUFFIX}"
+            self._findings.problem(f"steps.{step.id}.{name}", self._findings.missing(step.id, name))
+        return not literal and not missing
 
     def _own_keys(self, step: StepDefinition, action: Action[Any], keys: ResolvedKeys) -> StepSettings | None:
         model: type[StepSettings] = action.settings

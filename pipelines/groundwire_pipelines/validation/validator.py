@@ -158,6 +158,9 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
         settings = parsed(PipelineSettings, draft.settings)
     except ValidationError as error:
         findings.broken_rules(error, "settings", PipelineSettings)
+    if settings and settings.max_context_tokens is not None and settings.max_context_tokens <= 0:
+        told = f"must be 1 or more, not {settings.max_context_tokens}"
+        findings.problem("settings.max_context_tokens", told)
     if draft.steps:
         _PipelineChecks(draft, settings, actions, findings).check_all()
     else:

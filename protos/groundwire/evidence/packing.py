@@ -151,7 +151,9 @@ class _Packing:
                 return made
             tokens = {passage.node.id: passage.tokens for passage in made.passages}
             while order and overflow > 0:
-                overflow -= tokens.get(order.pop(self._least(order)).candidate.node.id, 0)
+                node = order.pop(self._least(order)).candidate.node
+                del self._by_file[node.file][node.id]
+                overflow -= tokens.get(node.id, 0)
 
     def _left_for_matches(self) -> int:
         return self._budget - self._for_names

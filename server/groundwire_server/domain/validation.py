@@ -64,7 +64,7 @@ class Violations:
     def bound_share(self, field: str, value: float) -> None:
         """Checks `0 <= value <= 1`; NaN is not."""
         if not 0.0 <= value <= 1.0:
-            self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {value}; give 0 to 1")
+            self.add(field, Reason.VALUE_OUT_OF_RANGE, f"is {exact(value)}; give 0 to 1")
 
     def bound_count(self, field: str, values: Sized, highest: int) -> None:
         """Checks that a list or map is not too long."""
@@ -89,6 +89,12 @@ class Violations:
         """Raises InvalidRequestError when a rule was broken."""
         if self._found:
             raise InvalidRequestError(tuple(self._found))
+
+
+def exact(value: float) -> str:
+    """A number as short as it is the same one: 2 for 2.0, and 1.0000001 as it is."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def check_scope(

@@ -121,13 +121,13 @@ pipeline:
   description: "Asks: with settings # of its own."
   extends: evidence
   settings:
-    limits: {depth: 2, types: ["on", "0o17", Calls]}
+    limits: {depth: 2, nodes: 7, types: ["on", "0o17", Calls]}
     filter: {is_test: false, metadata: {team: pay}}
   steps:
     - id: expand
       action: expand_dependency_tree
       max_depth_from_settings: limits.depth
-      max_nodes: 7
+      max_nodes_from_settings: limits.nodes
       edge_allowlist_from_settings: limits.types
       retry: {tries: 2}
       on_error: finalize

@@ -8,7 +8,7 @@ from groundwire_server.domain.query.query import FusionMode, HybridParameters, Q
 from groundwire_server.domain.query.query_parameters import given_limits
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.domain.search.validation import check_filter, check_rrf_k, check_text
-from groundwire_server.domain.validation import Violations, check_scopes
+from groundwire_server.domain.validation import Violations, check_scopes, exact
 
 
 def check_query(request: QueryRequest, fusion: FusionMode, max_top_k: int) -> None:
@@ -87,7 +87,7 @@ def _check_freshness(request: QueryRequest, violations: Violations) -> None:
         violations.add(
             "freshness_half_life_days",
             Reason.VALUE_OUT_OF_RANGE,
-            f"is {days}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
+            f"is {exact(days)}; give days from 0, which switches freshness off, to {limits.MAX_HALF_LIFE_DAYS:g}",
         )
     if weight is not None:
         violations.bound_share("freshness_weight", weight)

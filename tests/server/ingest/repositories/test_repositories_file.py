@@ -64,9 +64,9 @@ HEAD = "repositories:\n  - path: shop\n    repository: shop\n    branch: main\n"
             "repositories[0].repository: is required; give it (line 2)",
         ),
         (HEAD.replace("branch: main", "branch: 'a::b'"), "repositories[0].branch: is 'a::b'; must hold no control"),
-        (HEAD.replace("branch: main", "branch: 7"), "repositories[0].branch: is 7; must be a valid string (line 4)"),
+        (HEAD.replace("branch: main", "branch: 7"), "repositories[0].branch: is 7; must be a text (line 4)"),
         (HEAD + "    exclude: ['a[']\n", "repositories[0].exclude[0]: is 'a['; 'a[' is not a pattern of .gitignore"),
-        (HEAD + "    exclude: docs/\n", "repositories[0].exclude: is 'docs/'; must be a valid"),
+        (HEAD + "    exclude: docs/\n", "repositories[0].exclude: is 'docs/'; must be a list"),
         (
             HEAD + "    acl: [{path: '!a', tags: [x]}]\n",
             "repositories[0].acl[0].path: is '!a'; the access rule '!a' starts",

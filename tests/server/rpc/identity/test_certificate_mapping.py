@@ -147,7 +147,7 @@ def test_a_pattern_that_could_mean_another_authoritys_names_is_refused(pattern: 
         ),
         (
             "callers: [{certificate: {dns: a}, scopes: ['a::*'], cases: }]",
-            r"callers\[0\]\.cases: is None; must be a valid list",
+            r"callers\[0\]\.cases: is None; must be a list",
         ),
         ("callers: [{certificate: {}, scopes: ['a::*']}]", r"callers\[0\]\.certificate: is {}; must have either"),
     ],

@@ -144,7 +144,7 @@ def test_a_level_that_is_not_listed_grants_none(mapping: ClaimMapping) -> None:
         ("scopes: {always: ['a::b']}\nacl_tags: {claims: [{}]}", "acl_tags.claims[0].claim: is required; give it"),
         (
             "scopes: {always: ['a::b']}\nclearance_level: {always: '3'}",
-            "clearance_level.always: is '3'; must be a valid integer",
+            "clearance_level.always: is '3'; must be a whole number",
         ),
         ("scopes: {always: ['a::b']}\nscopes: {always: ['*::*']}", "is not YAML: the key 'scopes' is given twice"),
         ("scopes: {always: ['a::b']}\ncases:", "cases: must be a mapping of keys to values"),
