@@ -33,7 +33,7 @@ def main(descriptor: int) -> int:
         return 2
     if order != "stay":
         pipe.send(Listening())
-    told.wait(60)
+    told.wait(600)
     return 0
 
 

@@ -248,9 +248,14 @@ async def waiting_call(server: "GroundwireServer", search: "Callable[..., Call]"
 @pytest.mark.asyncio
 @pytest.mark.parametrize("timeout", [0.2, None], ids=["expired", "cancelled"])
 async def test_a_call_given_up_while_it_waits_frees_its_place_at_once_and_is_never_worked_on(
-    serving: "Serving", work: Work, search_request: retrieval_pb2.SearchNodesRequest, timeout: float | None
+    serving: "Serving",
+    work: Work,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    timeout: float | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    work.is_deaf = True  # so that it keeps its thread
+    monkeypatch.setattr(calls, "SECONDS_ALONE", 3_600.0)  # it keeps its thread, also where it takes long to begin
+    work.is_deaf = True
     async with serving(max_waiting_calls=1) as server, grpc.aio.insecure_channel(server.address) as channel:
         search: Search = retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes
         running = search(search_request)

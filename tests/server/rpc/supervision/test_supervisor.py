@@ -21,7 +21,7 @@ from groundwire_server.rpc.supervision.supervisor import (
     RestartDelay,
 )
 from support import programs
-from support.patience import PATIENCE_SECONDS
+from support.patience import PATIENCE_SECONDS, await_true
 
 
 class Supervised:
@@ -170,6 +170,7 @@ def test_a_second_signal_ends_workers_that_take_no_notice(run: Any) -> None:
     server.next("listening")
     server.process.terminate()
     server.next("draining")
+    await_true(lambda: not alive(pids[1]))
     server.process.send_signal(signal.SIGINT)
     code, lines = server.ended()
     assert code == 128 + signal.SIGINT

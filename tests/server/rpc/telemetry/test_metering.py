@@ -18,6 +18,7 @@ from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import observer, stage
+from groundwire_server.rpc import calls
 from groundwire_server.rpc.serving.server import GroundwireServer
 from groundwire_server.rpc.telemetry.metering import PERIOD_SECONDS
 from support.calls import as_part
@@ -60,11 +61,11 @@ async def test_calls_are_counted_by_method_code_and_reason(
         engine.search.side_effect = as_part(not_found)
         await failed(retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request))
         shown = await scraped(server)
-    calls = "groundwire_calls_total"
-    assert shown.value(calls) == 5
-    assert shown.value(calls, method="SearchNodes", code="OK", reason="") == 3
-    assert shown.value(calls, method="Query", code="OK") == 1
-    assert shown.value(calls, code="NOT_FOUND", reason="ERROR_REASON_SCOPE_NOT_FOUND") == 1
+    total = "groundwire_calls_total"
+    assert shown.value(total) == 5
+    assert shown.value(total, method="SearchNodes", code="OK", reason="") == 3
+    assert shown.value(total, method="Query", code="OK") == 1
+    assert shown.value(total, code="NOT_FOUND", reason="ERROR_REASON_SCOPE_NOT_FOUND") == 1
     assert shown.value("groundwire_call_seconds_count", method="SearchNodes") == 4
     assert shown.value("groundwire_queue_seconds_count", method="SearchNodes") == 4
     assert 0 < shown.value("groundwire_queue_seconds_sum") < shown.value("groundwire_call_seconds_sum")
@@ -99,8 +100,9 @@ async def test_what_a_call_tells_of_itself_is_counted(
 
 
 async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
-    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest
+    serving: "Serving", engine: Mock, search_request: retrieval_pb2.SearchNodesRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(calls, "SECONDS_ALONE", 3_600.0)  # one runs at a time, also where it takes long to begin
     release = threading.Event()
 
     def answer(_: SearchRequest, __: Checkpoint) -> SearchResult:
@@ -110,13 +112,13 @@ async def test_calls_that_run_and_wait_are_shown_and_the_event_loop_is_watched(
     engine.search.side_effect = as_part(answer)
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        calls = [stub.SearchNodes(search_request, timeout=PATIENCE_SECONDS) for _ in range(3)]
-        codes = [asyncio.ensure_future(call.code()) for call in calls]
+        searches = [stub.SearchNodes(search_request, timeout=PATIENCE_SECONDS) for _ in range(3)]
+        codes = [asyncio.ensure_future(call.code()) for call in searches]
         shown = await scraped(server)
         while shown.value("groundwire_waiting_calls", method="SearchNodes") < 2:
             await asyncio.sleep(PERIOD_SECONDS / 5)
             shown = await scraped(server)
-        for call in calls:
+        for call in searches:
             call.cancel()
         assert [(await code).name for code in codes] == ["CANCELLED"] * 3
         release.set()
