@@ -26,6 +26,7 @@ from groundwire_server.backends.milvus.refusals import told_as_refusals
 from groundwire_server.backends.milvus.retrieval import TABLES, TOKENIZERS, Retrievers, columns_of
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility
+from groundwire_server.backends.selected_graph import SelectedGraph
 from groundwire_server.backends.shared.candidates import candidates_of, retrievers_of
 from groundwire_server.backends.shared.graph.expansion import expand
 from groundwire_server.backends.shared.graph.paths import find_paths
@@ -181,32 +182,37 @@ class MilvusSnapshot:
     @told_as_refusals
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`."""
-        return visible_neighbourhood(self.graph, rows)
+        return visible_neighbourhood(self._graph, rows)
 
     @told_as_refusals
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
-        return parents_of(self.graph, rows)
+        return parents_of(self._graph, rows)
 
     @told_as_refusals
     def adjacent(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.adjacent`."""
-        return adjacent_to(self.graph, rows)
+        return adjacent_to(self._graph, rows)
 
     @told_as_refusals
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
-        return selected_service_contexts(self.graph, service_names)
+        return selected_service_contexts(self._graph, service_names)
+
+    @property
+    def graph(self) -> SelectedGraph:
+        """See `IndexSnapshot.graph`."""
+        return self._graph
 
     @told_as_refusals
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
-        return expand(self, self.graph, walk, checkpoint)
+        return expand(self, self._graph, walk, checkpoint)
 
     @told_as_refusals
     def find_paths(self, search: PathSearch, checkpoint: Checkpoint) -> Paths:
         """See `Snapshot.find_paths`."""
-        return find_paths(self, self.graph, search, checkpoint)
+        return find_paths(self, self._graph, search, checkpoint)
 
     @cached_property
     def _narrowing(self) -> str:
@@ -222,8 +228,7 @@ class MilvusSnapshot:
         return np.asarray([policies[own.policy] for own in document.classes], dtype=np.bool_)
 
     @cached_property
-    def graph(self) -> GraphReading:
-        """See `IndexSnapshot.graph`."""
+    def _graph(self) -> GraphReading:
         visibility, version = self._visibility, self.version
         # The remaining condition when the classes are right.
         asks = both(visibility.bounds, filter_expression(self._filter))
