@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 _NUMBERED = 5
 """Lines with a number that this divides have it."""
+_ELIDED = re.compile(r"(?<!:) \.\.\.$| { \.\.\. }$")
+"""The end of a line that stands for a node with a body."""
 _MOST_BLANK = 3
 """The most lines without any text of an outline that are taken for blank ones."""
 
@@ -50,24 +52,20 @@ class FileNode:
     def run(self) -> "Run":
         """All lines of the text; without numbers if they are not lines of the file."""
         known = self.first > 0 and not self.is_outline
-        return Run(self.first if known else 0, self.last if known else 0, tuple(self.lines))
+        return Run(self.first if known else 0, self.last if known else 0, tuple(self.lines), known)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive lines of a file, with the numbers of the first and the last one.
+    """Consecutive lines of a file, with the numbers of the first and the last one; 0 for lines of no file.
 
-    `lines` are fewer if blank lines are left out, whose places are unknown.
+    Without `is_numbered` the numbers of the lines are unknown: they are those of an outline, or leave blank lines out.
     """
 
     first: int
     last: int
     lines: tuple[str, ...]
-
-    @property
-    def is_numbered(self) -> bool:
-        """True if the number of each line is known."""
-        return self.first > 0 and len(self.lines) == self.last - self.first + 1
+    is_numbered: bool = True
 
     def rows(self, width: int) -> Iterator[str]:
         """The lines, with numbers for the first one and each fifth; without numbers they begin with a blank."""
@@ -93,8 +91,8 @@ def runs_of(nodes: Sequence[FileNode], first: int, last: int) -> list[Run]:
             if numbers & covered or not run.first <= last or not first <= run.last:
                 continue
             covered |= numbers
-            if run.is_numbered or not run.lines:
-                known |= enumerate(run.lines or [""] * len(numbers), run.first)
+            if run.is_numbered:
+                known |= enumerate(run.lines, run.first)
             else:
                 loose.append(_narrowed(run, first, last))
     wanted = {number: line for number, line in known.items() if first <= number <= last}
@@ -122,6 +120,8 @@ def _own_runs(outline: FileNode, inner: Sequence[FileNode]) -> Iterator[Run]:
             return
         yield from _gap(following, child.first - 1, lines[:place])
         lines, following = lines[place + 1 :], child.last + 1
+    while lines and _ELIDED.search(lines[-1]):  # members that are outside of the type
+        lines = lines[:-1]
     yield from _gap(following, outline.last, lines)
 
 
@@ -129,13 +129,17 @@ def _narrowed(run: Run, first: int, last: int) -> Run:
     """The lines of a run without line numbers that may be among those from `first` to `last`."""
     blank = run.last - run.first + 1 - len(run.lines)
     start, end = max(first - run.first - blank, 0), min(last - run.first + 1, len(run.lines))
-    return Run(run.first + start, run.first + blank + end - 1, run.lines[start:end])
+    return Run(max(run.first, first), min(run.last, last), run.lines[start:end], is_numbered=False)
 
 
 def _gap(first: int, last: int, lines: Sequence[str]) -> Iterator[Run]:
     size = last - first + 1
-    if size > 0 and (0 < len(lines) <= size or size <= _MOST_BLANK):
+    if len(lines) == size > 0:
         yield Run(first, last, tuple(lines))
+    elif 0 < len(lines) < size:
+        yield Run(first, last, tuple(lines), is_numbered=False)
+    elif not lines and 0 < size <= _MOST_BLANK:
+        yield Run(first, last, ("",) * size)
 
 
 def _without_supplement(outline: FileNode) -> Sequence[str]:
@@ -148,7 +152,7 @@ def _line_naming(node: FileNode, lines: Sequence[str]) -> int | None:
     """The place of the first line that stands for a node; None if there is none."""
     name = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
     # A line of a source such as `def add(self): ...` or `x = Add();` stands for itself.
-    pattern = re.compile(rf"[^=]*(?<!\w){re.escape(name)}(?!\w).*(?:(?<!:) \.\.\.| {{ \.\.\. }}|;)$")
+    pattern = re.compile(rf"[^=]*(?<!\w){re.escape(name)}(?!\w).*(?:{_ELIDED.pattern}|;$)")
     return next((place for place, line in enumerate(lines) if pattern.match(line)), None) if name else None
 
 

@@ -1,4 +1,4 @@
-"""Packs texts into a budget: whole ones in their order, then the head of the first that does not fit."""
+"""Packs texts into a budget in their order, and of the first one that does not fit its head."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -39,21 +39,19 @@ class Packed:
 
 
 def packed(texts: Sequence[ReadText], budget: Budget) -> Packed:
-    """As many whole texts as fit, in their order, and what fits of the first other one."""
+    """As many texts as fit, in their order; the first one that does not fit is cut off."""
     shown: dict[int, ReadText] = {}
     sizes = [budget.count(text.text) for text in texts]
-    left = budget.amount
-    for place, size in enumerate(sizes):
+    left, is_cut = budget.amount, False
+    for place, (text, size) in enumerate(zip(texts, sizes, strict=True)):
         if size <= left:
-            shown[place] = texts[place]
+            shown[place] = text
             left -= size
-    for place in range(len(texts)):
-        if place not in shown:
-            head = _head(texts[place], left, budget)
-            if head is not None:
+        elif not is_cut:
+            is_cut = True
+            if (head := _head(text, left, budget)) is not None:
                 shown[place] = head
                 left -= budget.count(head.text)
-            break
     left_out = (
         f"{texts[place].heading}: {size:,} {budget.unit} do not fit"
         for place, size in enumerate(sizes)
@@ -90,7 +88,7 @@ def _first_lines(runs: Sequence[Run], count: int) -> tuple[tuple[Run, ...], int 
             return tuple(kept), run.first or None
         if len(run.lines) > count:
             last = run.first + count - 1 if run.is_numbered else run.last
-            kept.append(Run(run.first, last, run.lines[:count]))
+            kept.append(replace(run, last=last, lines=run.lines[:count]))
             return tuple(kept), run.first + count if run.is_numbered else None
         kept.append(run)
         count -= len(run.lines)

@@ -6,6 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from groundwire_client.cli import BUDGET_TOKENS
 
+ASK_BUDGET_TOKENS = 1_500
+"""What `ask` returns unless told: with more, agents read three times as much for a twelfth more places."""
 MAX_BUDGET_TOKENS = 20_000
 """The largest budget of a call: agents cut longer results off, or refuse them."""
 MAX_QUERY_CHARS = 8_192
@@ -106,7 +108,7 @@ class Ask(Arguments):
     repository: _Repositories = ""
     budget_tokens: Annotated[
         int, Field(ge=200, le=MAX_BUDGET_TOKENS, description="The most tokens of the answer (o200k_base).")
-    ] = BUDGET_TOKENS
+    ] = ASK_BUDGET_TOKENS
     path_prefixes: _PathPrefixes = []
     languages: _Languages = []
     tests: _Tests = "include"
