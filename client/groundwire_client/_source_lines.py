@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from groundwire.evidence.question_words import has_word
+
 _NUMBERED = 5
 """Lines with a number that this divides have it."""
+_LIST_START = re.compile(r"[(<\s]")
 _ELIDED = re.compile(r"(?<!:) \.\.\.$| { \.\.\. }$")
 """The end of a line that stands for a node with a body."""
 _MOST_BLANK = 3
@@ -150,10 +153,13 @@ def _without_supplement(outline: FileNode) -> Sequence[str]:
 
 def _line_naming(node: FileNode, lines: Sequence[str]) -> int | None:
     """The place of the first line that stands for a node; None if there is none."""
-    name = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
-    # A line of a source such as `def add(self): ...` or `x = Add();` stands for itself.
-    pattern = re.compile(rf"[^=]*(?<!\w){re.escape(name)}(?!\w).*(?:{_ELIDED.pattern}|;$)")
-    return next((place for place, line in enumerate(lines) if pattern.match(line)), None) if name else None
+    name = _LIST_START.split(node.symbol, maxsplit=1)[0].rpartition(".")[2]
+    return next((place for place, line in enumerate(lines) if _stands_for(line, name)), None) if name else None
+
+
+def _stands_for(line: str, name: str) -> bool:
+    """True for a declaration of the name without its body; false for a line of a source such as `x = Add();`."""
+    return has_word(line.partition("=")[0], name) and (line.endswith(";") or _ELIDED.search(line) is not None)
 
 
 def _joined(lines: dict[int, str]) -> Iterator[Run]:
