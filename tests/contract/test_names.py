@@ -263,7 +263,7 @@ def test_commands_list_candidates_and_similar_names(server: Server) -> None:
         "  src/views/todo.cs:1-4  Shop.Views.Order  cs: class Order",
     ]
     unknown = _asked(server, "fetch", "TodoItm")
-    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert (unknown.exit_code, unknown.stdout) == (1, "texts: 0; tokens: 0; index: v1\n")
     assert unknown.stderr.startswith("error: 'TodoItm' names no node: give a symbol such as")
     assert "  src/todo.cs:2-9  Shop.TodoItem  cs: public class TodoItem\n" in unknown.stderr
 

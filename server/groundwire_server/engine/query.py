@@ -10,7 +10,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.query.corpus_boost import BoostRule
@@ -245,7 +244,7 @@ def _result(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: C
         raise NotFoundError(Reason.NO_MATCHES, "nothing that you may see matches; widen the query or its filter", names)
     with time.stage("context"):
         content = QueryContext(snapshot, request).fill(outcome.ranked)
-    meta = _meta(plan, outcome, content, snapshot.vector_space, time.milliseconds)
+    meta = _meta(plan, outcome, content, snapshot, time.milliseconds)
     missing = left_out(snapshot, request.retrievers or tuple(Retriever))
     return QueryResult(content.matches, content.service_context, meta, snapshot.index, scopes_of(snapshot), missing)
 
@@ -257,7 +256,7 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
         ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
-    diversifies = _diversifies(parameters, snapshot.vector_space)
+    diversifies = _diversifies(parameters, snapshot)
     with time.stage("spread"):
         count = len(ranked.order) if diversifies else parameters.top_k
         ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
@@ -267,14 +266,16 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
     return replace(outcome, ranked=ranked, milliseconds=time.milliseconds)
 
 
-def _diversifies(parameters: EffectiveParameters, space: VectorSpace | None) -> bool:
-    return parameters.diversify_strength > 0 and space is not None
+def _diversifies(parameters: EffectiveParameters, snapshot: Snapshot) -> bool:
+    """True if matches are to be diversified, and each index has vectors that can be compared with the others'."""
+    has_vectors = snapshot.vector_space is not None and all(part.vector_space for part in snapshot.parts)
+    return parameters.diversify_strength > 0 and has_vectors
 
 
 def _meta(
-    plan: QueryPlan, outcome: RankedMatches, content: QueryContent, space: VectorSpace | None, took_ms: float
+    plan: QueryPlan, outcome: RankedMatches, content: QueryContent, snapshot: Snapshot, took_ms: float
 ) -> RetrieveMeta:
-    request, candidates = plan.request, outcome.ranked.candidates
+    request, candidates, space = plan.request, outcome.ranked.candidates, snapshot.vector_space
     lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
     searched = space if Retriever.DENSE in lengths else None
     return RetrieveMeta(
@@ -295,7 +296,7 @@ def _meta(
             plan.parameters,
             plan.fusion,
             tuple(lengths),
-            diversified=_diversifies(plan.parameters, space),
+            diversified=_diversifies(plan.parameters, snapshot),
             freshened=outcome.ranked.freshness is not None,
         ),
         ranking=applied_ranking(plan.asked, tuple(lengths)) if plan.ranks else RankingParameters(),

@@ -41,4 +41,4 @@ def canonical_answers(address: str) -> list[bytes]:
 def _answer(channel: grpc.Channel, request: ValidRequest) -> bytes:
     method: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(request.method)
     answer = method(request.message.SerializeToString(), timeout=30)
-    return timeless(query_pb2.QueryResponse.FromString(answer)) if request.method.startswith(QUERIES) else answer
+    return timeless(query_pb2.QueryResponse.FromString(answer)) if request.method == f"{QUERIES}Query" else answer
