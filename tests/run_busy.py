@@ -16,10 +16,12 @@ from types import FrameType
 
 _COUNTS = 10_000_000
 """Between two looks at whether the parent lives: a fraction of a second."""
+_LOOK_SECONDS = 0.2
 
 
 def keep_busy() -> None:
     """Counts for as long as the process lives that has started this one, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the parent ends this process
     parent = parent_process()
     while parent is not None and parent.is_alive():
         for _ in range(_COUNTS):
@@ -42,19 +44,27 @@ def busy_processes(count: int) -> Iterator[None]:
             process.join()
 
 
-def run(command: Sequence[str]) -> int:
+class Ending:
+    """Whether a signal has asked this process to end; noted, so that it interrupts no start of a process."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.number = number
+
+
+def run(command: Sequence[str], ending: Ending) -> int:
     """Runs a command and returns its exit code; when this process is to end, it ends with all that it has started."""
     with subprocess.Popen(command, start_new_session=True) as process:
-        try:
-            return process.wait()
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-
-
-def end(number: int, _: FrameType | None) -> None:
-    """Ends this process in order."""
-    sys.exit(128 + number)
+        while process.poll() is None and not ending.number:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_SECONDS)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        return process.wait()
 
 
 def main() -> int:
@@ -64,12 +74,13 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=6, help="how many processes keep the processors busy meanwhile")
     parser.add_argument("command", nargs="+", help="the command and its arguments, after --")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, end)
-    failed: list[int] = []
+    ending, failed = Ending(), list[int]()
     with busy_processes(given.busy):
         for number in range(1, given.runs + 1):
             began = time.monotonic()
-            code = run(given.command)
+            code = run(given.command, ending)
+            if ending.number:
+                return 128 + ending.number
             failed += [number] if code else []
             print(f"run {number} of {given.runs}: exit code {code} after {time.monotonic() - began:.0f} s", flush=True)
     print(f"{len(failed)} of {given.runs} runs failed beside {given.busy} busy processes: {failed or 'none'}")

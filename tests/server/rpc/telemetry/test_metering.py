@@ -13,7 +13,7 @@ import pytest
 
 from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.domain.errors import NotFoundError, Reason
+from groundwire_server.domain.errors import FieldViolation, InvalidRequestError, NotFoundError, Reason
 from groundwire_server.domain.limits import request_memory
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
@@ -40,6 +40,10 @@ async def scraped(server: GroundwireServer) -> Scrape:
 
 def not_found(_: SearchRequest, __: Checkpoint) -> SearchResult:
     raise NotFoundError(Reason.SCOPE_NOT_FOUND, "no such index")
+
+
+def invalid(request: SearchRequest, _: Checkpoint) -> SearchResult:
+    raise InvalidRequestError((FieldViolation("query", Reason.VALUE_MALFORMED, request.query),))
 
 
 async def search(server: GroundwireServer, request: retrieval_pb2.SearchNodesRequest, times: int = 1) -> None:
@@ -136,7 +140,8 @@ async def test_no_series_tells_what_was_asked_or_by_whom(
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
         await stub.SearchNodes(search_request, metadata=(("x-request-id", needle),))
-        await failed(stub.SearchNodes(retrieval_pb2.SearchNodesRequest(query=needle)))
+        engine.search.side_effect = as_part(invalid)
+        await failed(stub.SearchNodes(search_request))
         unknown: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(f"/groundwire.v1.Needle/{needle}")
         with pytest.raises(grpc.aio.AioRpcError):
             await unknown(b"")
