@@ -39,6 +39,7 @@ class Fixed:
 
     held: Sequence[Node]
     index: str = "v1"
+    parts: Sequence[Snapshot] = ()
 
     def nodes(self, rows: Positions) -> list[Node]:
         return [self.held[row] for row in rows.tolist()]
