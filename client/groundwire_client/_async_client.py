@@ -350,9 +350,8 @@ class AsyncGroundwireClient(AsyncTransport):
             batch = sought[first : first + MOST_NAMES]
             known.add_names(await self.resolve_nodes(known.scope, batch, max_nodes=MOST_FILE_NODES, **common))
         if ids := known.node_ids:
-            known.add_texts(
-                await self.fetch(known.scope, ids, budget_tokens=budget_tokens, max_chars=max_chars, **common)
-            )
+            texts = await self.fetch(known.scope, ids, budget_tokens=budget_tokens, max_chars=max_chars, **common)
+            known.add_texts(texts)
         for path, file_ids in known.files.items():
             walked = await self.expand(
                 known.scope,

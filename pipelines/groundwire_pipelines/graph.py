@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 from typing import TypeVar
 
 from groundwire_client import DependencyPath, GraphEdge, NodeText, ServiceContext, scope_of_id
-from groundwire_pipelines.rendering.shown import EvidenceNode, distinct
+from groundwire_pipelines.evidence_nodes import EvidenceNode, distinct
 from groundwire_pipelines.state import PipelineState
 
 _Item = TypeVar("_Item")
@@ -50,7 +50,7 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
     hits = {hit.id: EvidenceNode.of(hit) for hit in state.retrieval_hits}
     known = {**hits, **on_paths, **walked, **texts}
-    others = in_turn([[*one.chosen, *one.seeds, *(node.id for node in one.walked)] for one in newest_first])
+    others = in_turn([[*one.seeds, *(node.id for node in one.walked)] for one in newest_first])
     nodes = [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
     return [replace(node, scope=scope_of_id(node.id)) for node in nodes] if state.scopes else nodes
 

@@ -25,12 +25,12 @@ from groundwire_pipelines.definition.loading import load_pipeline
 from groundwire_pipelines.definition.model import PipelineDefinition
 from groundwire_pipelines.engine.runner import run_steps
 from groundwire_pipelines.engine.trace import TraceEvent, TraceSink
+from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.graph import EvidenceGraph, graph_of
 from groundwire_pipelines.models.environment import EnvironmentModel
 from groundwire_pipelines.parsing.filters import merged
 from groundwire_pipelines.prompts import PromptFolders
-from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -85,7 +85,7 @@ class PipelineResult:
     """The result of a run.
 
     `answer` is for the user: the model's answer, or the evidence if the pipeline calls no model. `context_blocks` are
-    the evidence behind it, from all retrievals of the question, and `evidence` the texts in it, by handle; in
+    the evidence behind it, from all retrievals of the question, and `evidence` the texts in it, by number; in
     `context_blocks` a summary may replace them. `graph` has all nodes that were found or reached, with or without a
     text in the evidence, and the edges between them. `index` is the index version that the run was pinned to, each
     with its scope if it asked several; empty if it never called the server. `state` is the state at the end of the run.
@@ -168,7 +168,7 @@ class Pipeline:
         return PipelineResult(
             answer=state.final_answer,
             context_blocks=tuple(state.context_blocks),
-            evidence=tuple(sorted(state.shown, key=lambda one: one.handle)),
+            evidence=tuple(state.shown),
             graph=graph_of(state),
             index=state.active_index,
             state=state,

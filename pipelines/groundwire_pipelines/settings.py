@@ -46,6 +46,10 @@ class PipelineSettings(BaseModel):
     """The modes that the server supports; a step of another mode fails."""
     max_context_tokens: int | None = None
     """The most tokens of evidence in an answer's prompt."""
+    phrasings: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """The question of a run in the words of code: technical terms, and names that the code is likely to use."""
+    graph_share: Annotated[float | None, Field(ge=0, le=1)] = None
+    """The share of gathered evidence that is open to nodes which edges join to the best matches."""
     max_history_tokens: Annotated[int | None, Field(ge=1)] = None
     """The most tokens of conversation history in a prompt."""
     max_turn_loops: Annotated[int | None, Field(ge=0)] = None
@@ -67,8 +71,8 @@ class PipelineSettings(BaseModel):
     max_paths: Annotated[int | None, Field(ge=1)] = None
     """The most paths between the two ends of a question."""
     node_text_fetch_top_n: Annotated[int | None, Field(ge=1)] = None
-    """The most nodes to choose, and the most texts to fetch, seeds and graph nodes together; a fetch takes the first
-    ones in the order of its `prioritization_mode`. If absent, only the budget limits them."""
+    """The most texts to fetch, seeds and graph nodes together, the first ones in the order of the step's
+    `prioritization_mode`. If absent, only the budget limits them."""
     history_summarization_policy: Literal["incremental_resummarize"] = "incremental_resummarize"
     """How a history over its budget is shortened."""
     max_steps: Annotated[int, Field(ge=1, le=10_000)] = 200

@@ -27,19 +27,19 @@ from groundwire_client import (
     scope_name,
 )
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.rendering.shown import PathEnd, ShownText
+from groundwire_pipelines.evidence_nodes import PathEnd, ShownText
 from groundwire_pipelines.runtime import AnsweredCall, Turn
 
 RETRIEVED: Final = tuple(
     """
-    retrieval_seed_nodes retrieval_hits graph_seed_nodes graph_expanded_nodes graph_edges graph_debug chosen_nodes
+    retrieval_seed_nodes retrieval_hits graph_seed_nodes graph_expanded_nodes graph_edges graph_debug
     path_ends paths path_nodes services node_texts skipped_texts search_report filter_notes
-    is_rendered handles shown context_blocks context_table model_answer
+    is_rendered rendered added shown context_blocks model_answer
     """.split()
 )
 """The fields of a run's state that hold the results of a retrieval, and what a model answered to them."""
 
-_EVIDENCE: Final = ("shown", "handles", "context_blocks", "context_table")
+_EVIDENCE: Final = ("shown", "context_blocks")
 """Those of them that belong to all retrievals of a question."""
 
 OF_CALLER: Final = ("repository", "branch", "scopes", "active_index", "retrieval_access", "retrieval_filter")
@@ -57,7 +57,8 @@ class SearchReport:
     `is_filtered`: a filter narrowed the search. `similarity`: the best cosine of a hit and the query, for `query` with
     a rerank its best score. `words`: the most of the query's words that one hit has, as a share of all. Both are
     comparable between queries, and None if the search does not state them. `is_cut`: the response held less than was
-    found. `is_weak`: a `check_retrieval` step judged that all hits are weak.
+    found. `is_weak`: a `check_retrieval` step judged that all hits are weak. `weakness`: why, if the server judged so
+    of the evidence that it gathered.
     """
 
     hits: int
@@ -67,20 +68,25 @@ class SearchReport:
     words: float | None = None
     is_cut: bool = False
     is_weak: bool = False
+    weakness: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The results of one retrieval: nodes selected, reached and chosen, best first, and what belongs to them."""
+    """The results of one retrieval: nodes selected and reached, best first, what belongs to them, and its evidence.
+
+    `rendered` and `added` are the fields of `PipelineState`.
+    """
 
     seeds: tuple[str, ...]
     walked: tuple[ReachedNode, ...]
-    chosen: tuple[str, ...]
     edges: tuple[GraphEdge, ...]
     texts: tuple[NodeText, ...]
     paths: tuple[DependencyPath, ...]
     path_nodes: tuple[PathNode, ...]
     services: tuple[ServiceContext, ...]
+    rendered: str
+    added: tuple[ShownText, ...]
 
 
 @dataclass(slots=True)
@@ -131,6 +137,13 @@ class PipelineState:
     history_summary: str = ""
     history_for_prompt: str = ""
 
+    index_kinds: list[str] = field(default_factory=list)
+    """The kinds of nodes that the index has, for the prompt of a router; empty when unknown."""
+    index_languages: list[str] = field(default_factory=list)
+    """The languages that it has."""
+    modes_without_data: list[str] = field(default_factory=list)
+    """The retrieval modes that it has no data for."""
+
     search_report: SearchReport | None = None
     """How the last search went; None before the first."""
     filter_notes: list[str] = field(default_factory=list)
@@ -141,8 +154,6 @@ class PipelineState:
     graph_expanded_nodes: list[ReachedNode] = field(default_factory=list)
     graph_edges: list[GraphEdge] = field(default_factory=list)
     graph_debug: ExpandDebug | None = None
-    chosen_nodes: list[str] = field(default_factory=list)
-    """The ids of the nodes whose texts are wanted, best first; empty if no step chooses among the nodes."""
     path_ends: list[PathEnd] = field(default_factory=list)
     """The two ends between which paths were sought."""
     paths: list[DependencyPath] = field(default_factory=list)
@@ -161,16 +172,15 @@ class PipelineState:
     """The model's requests for more data, oldest first: one for each retrieval after the first."""
 
     is_rendered: bool = False
-    """True if a step has rendered the texts found so far."""
+    """True if a step has rendered evidence of the current retrieval, even if none of it fits the budget."""
+    rendered: str = ""
+    """The evidence of the current retrieval as it was rendered; "" if no step has rendered any."""
+    added: list[ShownText] = field(default_factory=list)
+    """The texts in `rendered`, by their numbers. A number means one text for the whole question."""
     shown: list[ShownText] = field(default_factory=list)
-    """The texts of all retrievals that the evidence shows, in its order: their ids, locations, and the shown part of
-    each."""
-    handles: dict[str, int] = field(default_factory=dict)
-    """The handle of every text that evidence for this question has shown, by id; no other text gets it."""
+    """The texts of all retrievals that `context_blocks` show, by their numbers."""
     context_blocks: list[str] = field(default_factory=list)
-    """The evidence for the question, from all its retrievals."""
-    context_table: list[str] = field(default_factory=list)
-    """The evidence without its texts, which a summary of them does not replace: paths, lines, edges, names, notes."""
+    """The evidence for the question, from all its retrievals, within the budget of a prompt."""
 
     turn_loop_counter: int = 0
     weak_searches: int = 0
@@ -250,12 +260,13 @@ class PipelineState:
         return Retrieval(
             seeds=tuple(dict.fromkeys([*self.graph_seed_nodes, *self.retrieval_seed_nodes])),
             walked=tuple(self.graph_expanded_nodes),
-            chosen=tuple(self.chosen_nodes),
             edges=tuple(self.graph_edges),
             texts=tuple(self.node_texts),
             paths=tuple(self.paths),
             path_nodes=tuple(self.path_nodes),
             services=tuple(self.services),
+            rendered=self.rendered,
+            added=tuple(self.added),
         )
 
 

@@ -72,7 +72,7 @@ def server(new_storage: NewStorage, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.parametrize("name", ["evidence", "quick_evidence"])
 def test_hidden_nodes_change_nothing_in_the_evidence(name: str, server: Server) -> None:
-    with_edges: list[bool] = []
+    from_graph: list[bool] = []
     pipeline = Pipeline.load(name, max_context_tokens=BUDGET)
 
     def ask(branch: str, access: AccessContext) -> PipelineResult:
@@ -82,7 +82,7 @@ def test_hidden_nodes_change_nothing_in_the_evidence(name: str, server: Server) 
     for seed in SEEDS:
         whole, trimmed = ask(f"whole{seed}", AccessContext()), ask(f"trimmed{seed}", AccessContext())
         assert whole.answer == trimmed.answer
-        assert 0.8 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
+        assert 0.5 * BUDGET < TokenCounter().count(whole.answer) <= BUDGET
         assert ask(f"whole{seed}", AccessContext(tenant_id="acme")).answer != whole.answer
-        with_edges.append(" → " in whole.answer)
-    assert any(with_edges) == (name == "evidence")
+        from_graph.append(any(one.node.depth for one in whole.evidence))
+    assert any(from_graph) == (name == "evidence")

@@ -95,10 +95,10 @@ def test_a_run_of_one_collection_sees_nothing_of_another(address: str, name: str
     state = result.state
     billing = {f"shop::main::py::n{number:02}" for number in range(0, 12, 2)}
     assert state.retrieval_seed_nodes
-    assert {text.id for text in state.node_texts} <= billing
+    assert {*(text.id for text in state.node_texts), *(shown.node.id for shown in result.evidence)} <= billing
     assert {*state.retrieval_seed_nodes, *(node.id for node in state.graph_expanded_nodes)} <= billing
     assert all({edge.from_id, edge.to_id} <= billing for edge in state.graph_edges)
-    assert "billing_tax" in "".join(text.text for text in state.node_texts)
+    assert "billing_tax" in "".join(shown.text for shown in result.evidence)
     assert "audit" not in repr((result.answer, state.context_blocks, state.node_texts, state.graph_edges))
 
 
@@ -113,22 +113,22 @@ def test_a_run_about_deleted_nodes_walks_to_them_and_fetches_them(address: str, 
     settings = BM25 if SCRIPTS[name] else {}
     result = run(address, name, {**settings, "lifecycle": "deleted"}, SCRIPTS[name], NodeFilter())
     state = result.state
-    assert {text.id for text in state.node_texts} == {"shop::main::py::n12", "shop::main::py::n13"}
-    assert [edge.edge_type for edge in state.graph_edges] == ["Calls"]
-    assert "retired_tax(12)" in "".join(text.text for text in state.node_texts)
+    assert {shown.node.id for shown in result.evidence} == {"shop::main::py::n12", "shop::main::py::n13"}
+    assert {edge.edge_type for edge in result.graph.edges} == {"Calls"}
+    assert "retired_tax(12)" in "".join(shown.text for shown in result.evidence)
     assert "audit" not in repr((result.answer, state.context_blocks))
 
 
 def test_a_child_of_bm25_alone_runs_on_an_index_without_vectors(address: str) -> None:
     result = run(address, "rag_code_base", BM25, ANSWERED, NodeFilter())
     assert result.answer == "It is computed there."
-    steps = [event for event in result.trace if isinstance(event, StepEnded) and "mode" in event.detail]
-    assert [step.detail["mode"] for step in steps if step.action == "search_nodes"] == ["bm25", "bm25"]
-    assert result.state.node_texts
+    steps = [event for event in result.trace if isinstance(event, StepEnded)]
+    assert sum(step.action == "gather_evidence" for step in steps) == 2
+    assert result.evidence
 
 
 def test_a_child_of_semantic_alone_says_what_an_index_without_vectors_lacks(address: str) -> None:
     with pytest.raises(StepError) as caught:
         run(address, "rag_code_base", {"retrieval_modes": ["semantic"]}, ("[SEMANTIC:] tax",), NodeFilter())
     assert caught.value.rule.startswith("server-")
-    assert caught.value.step_id == "search"
+    assert caught.value.step_id == "gather"

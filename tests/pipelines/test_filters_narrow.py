@@ -14,22 +14,29 @@ from groundwire_client import (
     IndexScope,
     Lifecycle,
     NodeFilter,
-    QueryResponse,
     SkippedNode,
     SkipReason,
     node_filter,
 )
 from groundwire_pipelines import DefinitionError, Pipeline, PipelineResult
-from groundwire_pipelines.actions import expand_dependency_tree, fetch_node_texts, find_paths, query, search_nodes
+from groundwire_pipelines.actions import (
+    expand_dependency_tree,
+    fetch_node_texts,
+    find_paths,
+    gather_evidence,
+    query,
+    search_nodes,
+)
 from groundwire_pipelines.actions.definition import Action
 from groundwire_pipelines.actions.evidence import evidence_or_reason
 from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.filter_keys import FilterKeys
 from groundwire_pipelines.parsing.filters import filters_in_words, merged, why_none_passes
 from groundwire_pipelines.state import SearchReport
+from support.gathered import gathered
 from support.jsonl import node
 from support.program import Server, run_ok, write_jsonl
-from support.retrieval import INDEX, FakeRetrieval, fetched, make_runtime, make_state, run_action
+from support.retrieval import FakeRetrieval, fetched, make_runtime, make_state, run_action
 
 OF_RUN = NodeFilter(collection_ids=("billing", "audit"), is_test=False)
 LIMITS: dict[str, JsonValue] = {"max_depth": 1, "max_nodes": 9, "edge_allowlist": ["*"]}
@@ -37,6 +44,7 @@ PATHS = {"max_hops": 3, "max_paths": 2, "graph_max_nodes": 9, "graph_edge_allowl
 STEPS: dict[str, tuple[Action[Any], dict[str, JsonValue], dict[str, Any]]] = {
     "search_nodes": (search_nodes.ACTION, {"search_type": "bm25", "query_from": "question"}, {}),
     "query": (query.ACTION, {"query_from": "question"}, {}),
+    "gather_evidence": (gather_evidence.ACTION, {}, {}),
     "expand_dependency_tree": (expand_dependency_tree.ACTION, LIMITS, {}),
     "fetch_node_texts": (fetch_node_texts.ACTION, {}, {}),
     "find_paths": (find_paths.ACTION, {}, PATHS),
@@ -84,8 +92,8 @@ def test_the_setting_and_the_filter_of_the_run_both_hold_in_every_call() -> None
     retrieval = FakeRetrieval()
     run(retrieval, {"collection_ids": ["billing", "secret"], "metadata": {"team": "pay"}}, OF_RUN)
     wanted = node_filter({}, collection_ids=("billing",), is_test=False, metadata={"team": "pay"})
-    assert retrieval.methods == ["query", "expand", "fetch", "expand"]
-    assert [call.arguments["filter"] for call in retrieval.calls] == [wanted] * 4
+    assert retrieval.methods == ["evidence"]
+    assert [call.arguments["filter"] for call in retrieval.calls] == [wanted]
 
 
 def test_texts_that_the_filters_of_a_fetch_exclude_are_told_as_not_there() -> None:
@@ -126,9 +134,9 @@ def test_a_setting_and_a_filter_that_exclude_each_other_find_nothing(
     setting: dict[str, JsonValue], given: NodeFilter, told: str
 ) -> None:
     """One call, which the server answers with nothing: asked of a real one in `test_no_node_passes_what_excludes`."""
-    retrieval = FakeRetrieval(queries=[QueryResponse(index=INDEX)])
+    retrieval = FakeRetrieval(gatherings=[gathered()])
     result = run(retrieval, setting, given)
-    assert retrieval.methods == ["query"]
+    assert retrieval.methods == ["evidence"]
     assert told in result.answer
 
 
@@ -159,3 +167,11 @@ def test_the_prompt_of_a_router_tells_what_searches_are_restricted_to() -> None:
     assert "kinds, data_types, corpus_types, languages, path_prefixes, document_ids" in words
     assert "tenant_ids" not in words
     assert filters_in_words(NodeFilter()).startswith("Searches are not restricted.")
+
+
+def test_of_an_index_that_is_known_only_filters_are_offered_whose_values_can_be_known() -> None:
+    words = filters_in_words(NodeFilter(languages=("sql",)), ["cs", "sql"], ["csharp", "sql"])
+    assert "\nkinds, path_prefixes, is_test, is_generated.\n" in words
+    assert "The index has these values, and no others:\n- kinds: cs, sql\nEach" in words
+    many = filters_in_words(NodeFilter(), [f"k{number:02}" for number in range(50)])
+    assert "k39, and 10 more" in many

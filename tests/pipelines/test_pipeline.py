@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundwire.tokens import TokenCounter
-from groundwire.v1 import query_pb2, scope_pb2
+from groundwire.v1 import evidence_pb2, scope_pb2
 from groundwire_client import AccessContext, AsyncGroundwireClient, NodeFilter
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, TraceEvent, event_as_json
 from groundwire_pipelines.errors import DefinitionError, StepError
@@ -23,12 +23,21 @@ from support.retrieval_server import WorldServer, serving
 SEARCH_ONLY = """
 pipeline:
   name: search_only
-  extends: evidence
-  settings: {repository: books, branch: trunk, top_k: 2}
+  settings: {entry_step_id: search, repository: books, branch: trunk, top_k: 2, max_context_tokens: 8000}
   steps:
     - {id: search, action: fetch_more_context, search_type: bm25, query_from: question, next: fetch}
-    - {id: expand, action: render_context_blocks, view: flat, next: finalize}
-    - {id: fetch, action: fetch_node_texts, budget_tokens: 5, next: expand}
+    - {id: render, action: render_context_blocks, view: flat, next: finalize}
+    - {id: fetch, action: fetch_node_texts, budget_tokens: 5, next: render}
+    - {id: finalize, action: finalize}
+"""
+
+TWICE = """
+pipeline:
+  name: twice
+  extends: evidence
+  settings: {entry_step_id: first}
+  steps:
+    - {id: first, action: gather_evidence, next: gather}
 """
 
 ASKS = """
@@ -82,40 +91,35 @@ def told(result: PipelineResult) -> list[dict[str, Any]]:
 
 def test_evidence_needs_no_model(address: str) -> None:
     result = Pipeline.load("evidence").run("tax rules", server=address, repository="shop", branch="main")
-    assert [block.split("\n")[0] for block in result.context_blocks] == [
-        "[1] src/all.py:1 → Calls [3]",
-        "[2] src/all.py:2 → Calls [4]",
-        "[3] src/all.py:3",
-        "[4] src/all.py:4",
-    ]
-    assert [one.node.id for one in result.state.shown] == [
-        "shop::main::public::tax",
-        "shop::main::public::rules",
-        "shop::main::public::tax.part",
-        "shop::main::public::rules.part",
-    ]
+    (block,) = result.context_blocks
+    assert block.split("\n")[0] == "src/all.py"
+    assert [one.node.id for one in result.state.shown] == ["shop::main::public::tax", "shop::main::public::rules"]
     assert result.answer == "\n\n".join(result.context_blocks)
     assert (result.index, result.state.active_index) == ("version-1", "version-1")
     assert isinstance(result.trace[0], RunStarted)
     assert isinstance(result.trace[-1], RunEnded)
 
 
-def test_quick_evidence_needs_one_call(world: WorldServer, address: str) -> None:
-    pipeline = Pipeline.load("quick_evidence", top_k=2, max_context_tokens=40)
+def test_quick_evidence_follows_no_edge(world: WorldServer, address: str) -> None:
+    pipeline = Pipeline.load("quick_evidence", max_context_tokens=40, phrasings=["VatService.Rate"])
     result = pipeline.run(
         "tax rules law", server=address, repository="shop", branch="main", access=AccessContext(tenant_id="acme")
     )
     (request,) = world.requests
-    assert isinstance(request, query_pb2.QueryRequest)
-    assert (request.query, request.hybrid.top_k, request.access.tenant_id) == ("tax rules law", 2, "acme")
-    assert result.answer.splitlines()[:2] == ["[1] src/all.py:1", "```"]
-    assert (len(result.context_blocks), result.index) == (2, "version-1")
+    assert isinstance(request, evidence_pb2.GatherEvidenceRequest)
+    assert (request.question, list(request.phrasings)) == ("tax rules law", ["VatService.Rate"])
+    assert (request.graph_share, request.HasField("graph_share"), request.access.tenant_id) == (0.0, True, "acme")
+    assert TokenCounter().count(result.answer) <= 40
+    assert result.index == "version-1"
 
 
-def test_all_calls_of_a_question_read_the_index_of_the_first_answer(world: WorldServer, address: str) -> None:
-    Pipeline.load("evidence").run("tax", server=address, repository="shop", branch="main")
+def test_all_calls_of_a_question_read_the_index_of_the_first_answer(
+    folder: Path, world: WorldServer, address: str
+) -> None:
+    (folder / "twice.yaml").write_text(TWICE, encoding="utf-8")
+    Pipeline.load("twice", [folder]).run("tax", server=address, repository="shop", branch="main")
     asked: list[Any] = world.requests
-    assert [request.scope.active_index for request in asked] == ["", *["version-1"] * 3]
+    assert [request.scope.active_index for request in asked] == ["", "version-1"]
 
 
 def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer, address: str) -> None:
@@ -135,8 +139,8 @@ def test_every_call_has_the_callers_scope_access_and_version(world: WorldServer,
         tenant_id="acme", acl_tags_any=["finance"], classification_labels_all=["internal"], clearance_level=2
     )
     asked: list[Any] = world.requests
-    assert [(request.scope, request.access) for request in asked] == [(scope, access)] * 4
-    assert isinstance(asked[0], query_pb2.QueryRequest)
+    assert [(request.scope, request.access) for request in asked] == [(scope, access)]
+    assert isinstance(asked[0], evidence_pb2.GatherEvidenceRequest)
     assert asked[0].filter.languages == ["python"]
 
 
@@ -159,17 +163,14 @@ def test_scope_comes_from_the_settings_where_the_caller_names_none(
 
 
 def test_settings_of_a_run_win_over_those_of_the_files(world: WorldServer, address: str) -> None:
-    Pipeline.load("evidence", top_k=1, repository="shop", branch="main").run("a b c", server=address)
+    Pipeline.load("evidence", graph_share=0.5, repository="shop", branch="main").run("a b c", server=address)
     asked: list[Any] = world.requests
-    assert asked[0].hybrid.top_k == 1
+    assert asked[0].graph_share == 0.5
 
 
 def test_a_file_may_be_given_by_its_path(folder: Path, address: str) -> None:
     result = Pipeline.load(folder / "search_only.yaml").run("tax rules now", server=address)
-    assert result.context_blocks == (
-        "[1] src/all.py:1\n```\n1 def source_of('books::trunk::public::tax'): ...\n```",
-        "…and 1 more were found",
-    )
+    assert result.context_blocks == ("src/all.py\n[1]\n1 def source_of('books::trunk::public::tax'): ...",)
 
 
 def test_a_model_answers_with_the_prompts_beside_the_pipeline(asks: Pipeline, world: WorldServer, address: str) -> None:
@@ -233,7 +234,7 @@ def test_a_wrong_pipeline_does_not_load() -> None:
 
 
 def test_an_error_of_the_server_names_the_step(address: str) -> None:
-    with pytest.raises(StepError, match="step 'search': no index of absent, main") as caught:
+    with pytest.raises(StepError, match="step 'gather': no index of absent, main") as caught:
         Pipeline.load("evidence").run("tax", server=address, repository="absent", branch="main")
     assert caught.value.rule == "server-not-found"
 

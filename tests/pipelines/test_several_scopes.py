@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from groundwire.tokens import TokenCounter
 from groundwire_client import AccessContext, AsyncGroundwireClient, IndexScope
 from groundwire_pipelines import Pipeline, PipelineResult, RunOptions, StepError
 from groundwire_pipelines.actions.expand_dependency_tree import ACTION as EXPAND
@@ -19,7 +20,7 @@ from support.retrieval import FakeRetrieval, found, make_runtime, make_state, ru
 from support.run_command import run
 
 PARTS = ("team-a", "team-b")
-NO_SETTINGS: Mapping[str, int] = {}
+NO_SETTINGS: Mapping[str, float] = {}
 WORDS = ["invoice", "tax", "refund", "ledger", "the", "Billing", "rate", "payment"]
 PINNED = "team-a::main::v1, team-b::main::v1"
 LICENSE = "Permission is granted to print every invoice.\n"
@@ -58,7 +59,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "whole": [record for records in parts.values() for record in records],
         "team-vault": [node("vault", "invoice " * 9, None, path="vault.py", acl_tags=["vault"])],
         "one": licences,
-        "other": licences,
+        "other": [{**licences[0], "text": f"{LICENSE}No invoice is free.\n", "end_line": 2}],
     }
     for name, records in sources.items():
         source = write_jsonl(folder / f"{name}.jsonl", records)
@@ -78,7 +79,7 @@ def asked(
     names: Sequence[str],
     pipeline: str = "evidence",
     tags: Sequence[str] = (),
-    settings: Mapping[str, int] = NO_SETTINGS,
+    settings: Mapping[str, float] = NO_SETTINGS,
 ) -> PipelineResult:
     options = RunOptions(access=AccessContext(acl_tags_any=tags), repository=names[0], branch="main")
     if len(names) > 1 or names[0].endswith("*"):
@@ -93,7 +94,7 @@ def told(result: PipelineResult) -> str:
         map(
             str,
             (
-                state.retrieval_seed_nodes, state.graph_seed_nodes, state.chosen_nodes, state.search_report,
+                state.retrieval_seed_nodes, state.graph_seed_nodes, state.search_report,
                 [(one.id, one.depth, one.parent_id) for one in state.graph_expanded_nodes], state.graph_debug,
                 [(one.id, one.depth, one.is_seed, one.text) for one in state.node_texts],
                 sorted((one.from_id, one.to_id, one.edge_type) for one in result.graph.edges),
@@ -112,17 +113,9 @@ QUESTIONS = ("invoice tax", "Billing rate of the ledger", "refund payment", "ste
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"top_k": 5, "graph_max_nodes": 9, "graph_max_depth": 3},
-        {"top_k": 3, "graph_max_nodes": 2},
-        {"node_text_fetch_top_n": 6},
-    ],
-    ids=str,
-)
-def test_evidence_of_the_parts_is_that_of_the_whole(server: Server, question: str, settings: dict[str, int]) -> None:
+@pytest.mark.parametrize("settings", [{}, {"graph_share": 0.0}, {"graph_share": 0.9}], ids=str)
+def test_evidence_of_the_parts_is_that_of_the_whole(server: Server, question: str, settings: dict[str, float]) -> None:
+    """With room for everything: names of repositories take tokens too."""
     limits = {"max_context_tokens": 100_000, **settings}
     several, whole = (asked(server, question, names, settings=limits) for names in (PARTS, ["whole"]))
     assert told(several) == told(whole)
@@ -130,21 +123,16 @@ def test_evidence_of_the_parts_is_that_of_the_whole(server: Server, question: st
 
 
 def test_texts_of_all_repositories_share_one_budget(server: Server) -> None:
-    several, whole = (
-        asked(server, QUESTIONS[0], names, settings={"max_context_tokens": 100}) for names in (PARTS, ["whole"])
-    )
-    assert [one.id.split("::", 2)[2] for one in several.state.node_texts] == [
-        one.id.split("::", 2)[2] for one in whole.state.node_texts
-    ]
-    assert sum(one.token_count for one in several.state.node_texts) <= 800
-    assert several.state.skipped_texts
+    several = asked(server, QUESTIONS[0], PARTS, settings={"max_context_tokens": 400})
+    assert {one.node.scope for one in several.evidence} == {"team-a::main", "team-b::main"}
+    assert 200 < TokenCounter().count(several.answer) <= 400
 
 
 @pytest.mark.parametrize("pipeline", ["quick_evidence", "evidence"])
 def test_rows_name_the_repository_and_files_of_one_path_are_two(server: Server, pipeline: str) -> None:
     result = asked(server, "print an invoice", ["one", "other"], pipeline)
-    rows = [block.split("\n")[0] for block in result.context_blocks]
-    assert rows == ["[1] one::main LICENSE:1", "[2] other::main LICENSE:1"]
+    lines = result.answer.split("\n")
+    assert {line for line in lines if line.endswith("LICENSE")} == {"one::main LICENSE", "other::main LICENSE"}
     assert {node.scope for node in result.graph.nodes} == {"one::main", "other::main"}
 
 
@@ -161,7 +149,7 @@ def test_a_hidden_repository_is_refused_as_an_absent_one(server: Server) -> None
     for name in ("team-vault", "absent"):
         with pytest.raises(StepError) as raised:
             asked(server, "invoice", ["team-a", name])
-        assert (raised.value.rule, raised.value.step_id) == ("server-scope-not-found", "search")
+        assert (raised.value.rule, raised.value.step_id) == ("server-scope-not-found", "gather")
 
 
 def test_paths_connect_nodes_of_one_repository(server: Server) -> None:

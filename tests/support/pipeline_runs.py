@@ -21,9 +21,9 @@ from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.models.openai_model import OpenAIModel
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 from groundwire_pipelines.runtime import Turn
+from support.gathered import gathered, passage
 from support.openai_server import Reply, scripted_server
-from support.query_answers import match, parent, queried
-from support.retrieval import INDEX, FakeRetrieval, fetched, found, text, walked
+from support.retrieval import FakeRetrieval, depends
 
 GOLDEN = Path(__file__).parents[1] / "pipelines" / "library" / "golden"
 
@@ -31,27 +31,15 @@ SERVICE, RATES, INVOICE = "shop::main::cs::VatService", "shop::main::sql::dbo.Ra
 
 
 def shop() -> FakeRetrieval:
-    """The first search finds a service and its table, every later one an invoice; a query finds the service."""
+    """The first search finds a service and its table, every later one an invoice."""
     return FakeRetrieval(
-        queries=[
-            queried(
-                match(
-                    SERVICE, 1, "decimal Vat() => Rates.Find();", tokens=8, parents=[parent(INVOICE, "class Invoice")]
-                ),
-                match(RATES, 0, "CREATE TABLE Rates", tokens=3, beside=SERVICE),
-                index=INDEX,
-            )
-        ],
-        searches=[found(SERVICE), found(INVOICE)],
-        expansions=[  # what is around the hits, and then the edges among the nodes with texts
-            walked([(SERVICE, 0, ""), (RATES, 1, SERVICE)], [(SERVICE, RATES, "ReadsFrom")]),
-            walked([(SERVICE, 0, ""), (RATES, 0, "")], [(SERVICE, RATES, "ReadsFrom")]),
-            walked([(INVOICE, 0, "")]),
-        ],
-        fetches=[
-            fetched([text(SERVICE, "decimal Vat() => Rates.Find();"), text(RATES, "CREATE TABLE Rates", 1, SERVICE)]),
-            fetched([text(INVOICE, "class Invoice { Vat(); }")]),
-        ],
+        gatherings=[
+            gathered(
+                passage(SERVICE, "decimal Vat() => Rates.Find();"),
+                passage(RATES, "CREATE TABLE Rates", reached_by=depends(SERVICE, RATES, "ReadsFrom")),
+            ),
+            gathered(passage(INVOICE, "class Invoice { Vat(); }")),
+        ]
     )
 
 

@@ -12,13 +12,17 @@ from pydantic import JsonValue
 from groundwire_client import (
     AsyncGroundwireClient,
     DependencyPath,
+    Evidence,
     ExpandDebug,
     ExpandDependencyTreeResponse,
     FetchNodeTextsResponse,
     FindPathsDebug,
     FindPathsResponse,
+    GatherEvidenceResponse,
+    GetIndexResponse,
     GraphEdge,
     IndexScope,
+    IndexVersion,
     NodeText,
     PathNode,
     QueryResponse,
@@ -31,17 +35,18 @@ from groundwire_client import (
     SkippedNode,
     SourceLocation,
 )
+from groundwire_client._evidence import evidence_of
 from groundwire_pipelines.actions.definition import Action, Outcome
 from groundwire_pipelines.definition.model import Origin, PipelineDefinition, StepDefinition
 from groundwire_pipelines.engine.binding import BoundStep, bind
+from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.prompts import PromptFolders
-from groundwire_pipelines.rendering.shown import Excerpt, ShownText
 from groundwire_pipelines.runtime import History, Model, Runtime
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
+from support.gathered import INDEX as INDEX
+from support.gathered import gathered, numbered, passage
 from support.query_answers import match, queried
-
-INDEX = "2026-01-01_main"
 
 _Answer = TypeVar("_Answer")
 _Message = TypeVar("_Message", bound=Message)
@@ -69,6 +74,9 @@ class FakeRetrieval:
     )
     fetches: list[FetchNodeTextsResponse | Exception] = field(default_factory=lambda: [fetched([text("a"), text("b")])])
     paths: list[FindPathsResponse | Exception] = field(default_factory=lambda: [connected("ab")])
+    gatherings: list[GatherEvidenceResponse | Exception] = field(
+        default_factory=lambda: [gathered(passage("a"), passage("b"))]
+    )
     names: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """The ids that names mean; such calls are not recorded."""
     calls: list[Call] = field(default_factory=list[Call])
@@ -88,6 +96,19 @@ class FakeRetrieval:
 
     async def query(self, scope: IndexScope, query: str, **arguments: Any) -> QueryResponse:
         return await self._answer(self.queries, Call("query", scope, {"query": query, **arguments}))
+
+    async def evidence(self, scope: IndexScope, question: str, budget_tokens: int, **arguments: Any) -> Evidence:
+        given = {"question": question, "budget_tokens": budget_tokens, **arguments}
+        response = await self._answer(self.gatherings, Call("evidence", scope, given))
+        return evidence_of(scope, question, numbered(response, arguments["shown_ids"]))
+
+    async def get_index(self, scope: IndexScope, **_: Any) -> GetIndexResponse:
+        """Such calls are not recorded."""
+        return GetIndexResponse(
+            index=IndexVersion(version=scope.active_index or INDEX, dimension=2, lexical=True),
+            kinds=["cs", "sql"],
+            languages=["csharp", "sql"],
+        )
 
     async def expand(
         self, scope: IndexScope, seed_ids: Sequence[str], **arguments: Any
@@ -187,7 +208,8 @@ def changed(message: _Message, **fields: Any) -> _Message:
 
 def shown(handle: int, node_id: str) -> ShownText:
     """A node's text as evidence shows it."""
-    return ShownText(handle, text(node_id), Excerpt("source", " source", 1, 1, is_whole=True))
+    node = replace(EvidenceNode.of(text(node_id)), handle=handle)
+    return ShownText(handle, node, "source", 1, is_whole=True)
 
 
 def connected(*ways: str, index: str = INDEX) -> FindPathsResponse:

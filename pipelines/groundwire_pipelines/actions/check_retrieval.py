@@ -30,6 +30,8 @@ class CheckRetrievalSettings(StepSettings):
     """After a search without similarities, such as `bm25`: hits that each have a smaller share of the query's words
     than this are weak; not checked when absent. After any search, hits are not weak if one has 60 % of the words, or
     after `query` a name that is spelt much like one in the query."""
+    weak: bool = False
+    """True if evidence of a `gather_evidence` step that the server calls weak ends with `on_weak`."""
     gives_up: bool = False
     """True if `on_none` and `on_weak` set the answer to the reason, with the places that were found nevertheless."""
     truncated: bool = False
@@ -48,11 +50,12 @@ async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Ru
     report = state.search_report
     if report is None:
         raise StepError(
-            "search-missing", "no search went before this step: put search_nodes, query or find_paths there"
+            "search-missing",
+            "no search went before this step: put gather_evidence, search_nodes, query or find_paths there",
         )
     is_cut = report.is_cut or (state.graph_debug is not None and state.graph_debug.reason in _CUT_WALKS)
     way = _way(step, report, is_cut=is_cut)
-    state.search_report = replace(report, is_weak=way == "on_weak")
+    state.search_report = replace(report, is_weak=way == "on_weak" or bool(report.weakness))
     has_failed = way in ("on_none", "on_weak")
     state.weak_searches = state.weak_searches + 1 if has_failed else 0
     if step.gives_up and has_failed:
@@ -73,6 +76,8 @@ def _way(step: CheckRetrievalSettings, report: SearchReport, *, is_cut: bool) ->
 
 
 def _is_weak(step: CheckRetrievalSettings, report: SearchReport) -> bool:
+    if step.weak and report.weakness:
+        return True
     if report.words is not None and report.words >= _MOST_WORDS:
         return False
     by_words = report.similarity is None
@@ -83,7 +88,7 @@ def _is_weak(step: CheckRetrievalSettings, report: SearchReport) -> bool:
 def _ways(step: CheckRetrievalSettings) -> tuple[str, ...]:
     judged = {
         "on_few": step.few_below is not None,
-        "on_weak": step.weak_below is not None or step.words_below is not None,
+        "on_weak": step.weak or step.weak_below is not None or step.words_below is not None,
         "on_truncated": step.truncated,
     }
     return ("on_none", *(way for way, is_judged in judged.items() if is_judged), "on_ok")

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from groundwire.evidence.layout import in_one_line
 from groundwire_client import SkipReason
+from groundwire_pipelines.actions.places import full_place
+from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.graph import nodes_of, texts_of
 from groundwire_pipelines.parsing.filters import EXCLUSIVE, NOT_COMBINABLE
-from groundwire_pipelines.rendering.layout import full_place, in_one_line
-from groundwire_pipelines.rendering.shown import EvidenceNode, ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -38,10 +39,10 @@ def reason_in_brief(state: PipelineState, runtime: Runtime) -> str:
     return "\n".join((*lines, *more))
 
 
-def handles_missing(texts: Iterable[ShownText], answer: str) -> list[int]:
-    """The handles of texts that do not occur in an answer, as `[1]`."""
+def handles_missing(texts: Iterable[ShownText], answer: str) -> list[ShownText]:
+    """The texts whose handles do not occur in an answer, as `[1]`."""
     named = {int(number) for number in _HANDLE.findall(answer)}
-    return [one.handle for one in texts if one.handle not in named]
+    return [one for one in texts if one.handle not in named]
 
 
 def _reason_and_nodes(state: PipelineState, runtime: Runtime, nodes: Sequence[EvidenceNode]) -> Iterator[str]:
@@ -89,17 +90,20 @@ def weakness(state: PipelineState) -> str:
     report = state.search_report
     if report is None or not report.is_weak:
         return ""
+    where = f"{state.repository} ({state.branch})"
+    if report.weakness:
+        return f"Only weak matches were found in {where}: {report.weakness}."
     similarity = "" if report.similarity is None else f"a similarity of {report.similarity:.2f} to the query"
     words = "" if report.words is None else f"{report.words:.0%} of its words"
     best = " and ".join(filter(None, (similarity, words)))
-    return f"Only weak matches were found in {state.repository} ({state.branch}): the best have {best}."
+    return f"Only weak matches were found in {where}: the best have {best}."
 
 
 def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
     where = f"{state.repository} ({state.branch})"
     texts = texts_of(state)
+    limit = f"max_context_tokens (--budget-tokens), which is {runtime.settings.max_context_tokens}"
     if texts and state.is_rendered:
-        limit = f"max_context_tokens (--budget-tokens), which is {runtime.settings.max_context_tokens}"
         return f"Texts fetched from {where}: {len(texts)}. None of them fits {limit}: raise it."
     if texts:
         return f"Texts fetched from {where}: {len(texts)}. No step rendered them:"
@@ -113,4 +117,6 @@ def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
         return f"{found}. The texts that were asked for are not there, or not for this caller and filter:"
     if weak := weakness(state):
         return f"{weak} Ask in other words, or name files, types or functions. The nearest places:"
+    if state.is_rendered:
+        return f"{found}. None of their texts fits {limit}: raise it."
     return f"{found}. No step fetched their texts:"

@@ -1,6 +1,6 @@
 """`fetch_node_texts`: the texts of the selected nodes and of those around them, as many as fit a budget."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self, TypeVar
 
@@ -29,7 +29,7 @@ class FetchSettings(StepSettings):
     max_chars: Annotated[Annotated[int, Field(ge=1)] | None, at_least_one("budget-not-positive")] = None
     """The most characters in all, instead of tokens."""
     prioritization_mode: Annotated[str, OneOf(choices(PrioritizationMode), "prioritization-mode-unknown")] = "balanced"
-    """The order in which nodes get the budget, unless a step has chosen among them."""
+    """The order in which nodes get the budget."""
     filter: FilterKey = None
 
     @model_validator(mode="after")
@@ -88,12 +88,11 @@ async def _fetch(step: FetchSettings, state: PipelineState, runtime: Runtime) ->
     scopes_of(state)
     in_tokens = step.max_chars is None
     budget = step.max_chars or step.budget_tokens or budget_of_context(runtime.settings, step.budget_factor)
-    mode = "seed_first" if state.chosen_nodes else step.prioritization_mode
+    mode = step.prioritization_mode
     wanted = _wanted(state).first(runtime.settings.node_text_fetch_top_n, mode)
     filter = narrowed(state, step.filter)
     texts, skipped = await _fetch_pages(mode, filter, state, runtime, wanted, budget, in_tokens=in_tokens)
-    state.skipped_texts = skipped
-    state.node_texts = _placed(texts, state) if state.chosen_nodes else texts
+    state.node_texts, state.skipped_texts = texts, skipped
     return Outcome(
         detail={
             "budget": budget,
@@ -153,24 +152,9 @@ def _in_order(nodes: Iterable[_Answered], places: Mapping[str, int]) -> list[_An
 
 
 def _wanted(state: PipelineState) -> _Wanted:
-    """The chosen nodes, else the seeds and the graph nodes around them in the order of the walk."""
-    if state.chosen_nodes:
-        return _Wanted(tuple(state.chosen_nodes), ())
+    """The seeds and the graph nodes around them in the order of the walk."""
     seeds = state.graph_seed_nodes or state.retrieval_seed_nodes
     return _Wanted(tuple(seeds), tuple(node for node in state.graph_expanded_nodes if node.depth > 0))
-
-
-def _placed(texts: Sequence[NodeText], state: PipelineState) -> list[NodeText]:
-    """Texts that were requested as one list of seeds, each with its parent and depth in the walk."""
-    graph_nodes = {node.id: node for node in state.graph_expanded_nodes if node.depth > 0}
-    return [_as_reached(text, node) if (node := graph_nodes.get(text.id)) else text for text in texts]
-
-
-def _as_reached(text: NodeText, node: ReachedNode) -> NodeText:
-    placed = NodeText()
-    placed.CopyFrom(text)
-    placed.is_seed, placed.depth, placed.parent_id = False, node.depth, node.parent_id
-    return placed
 
 
 ACTION = Action(
@@ -182,6 +166,6 @@ ACTION = Action(
         () if step.budget_tokens is not None or step.max_chars is not None else ("max_context_tokens",)
     ),
     data_of=lambda _: DataFlow(
-        reads=(("chosen_nodes", "graph_seed_nodes", "retrieval_seed_nodes"),), writes=("node_texts", "skipped_texts")
+        reads=(("graph_seed_nodes", "retrieval_seed_nodes"),), writes=("node_texts", "skipped_texts")
     ),
 )

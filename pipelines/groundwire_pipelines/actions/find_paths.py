@@ -19,10 +19,10 @@ from groundwire_pipelines.actions.query_input import effective_top_k, parsed_que
 from groundwire_pipelines.actions.rules import OneOf, at_least_one
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.errors import StepError
+from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd, distinct
 from groundwire_pipelines.filter_keys import FilterKey
 from groundwire_pipelines.graph import in_turn
 from groundwire_pipelines.parsing.filters import why_none_passes
-from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd, distinct
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 

@@ -40,16 +40,18 @@ Variables: TypeAlias = Annotated[
         description="The variables of the prompt, which must use each of them and no other. `question` is in English "
         "(a translate_in_if_needed step translates it). `context` is the evidence. `requests` are the model's earlier "
         "requests for more evidence, `requests_left` the number of further ones that max_turn_loops allows. `modes` "
-        "are the prefixes of the retrieval modes that the settings allow. The router chose `mode` and "
-        "`rewritten_question`. `filters` is the filter of searches, and how a query may narrow it further. `error` is "
-        "the last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
+        "are the prefixes of the retrieval modes that the settings allow. `filters` is the filter of searches, and how "
+        "a query may narrow it further. After a describe_index step `modes` are those that the index has data for, and "
+        "`filters` names its kinds and languages. The router chose `mode` and `rewritten_question`. `error` is the "
+        "last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
         "earlier step, where `plan.query` names the field `query` of the output `plan`."
     ),
 ]
 
 
 def _modes(state: PipelineState, runtime: Runtime) -> str:
-    modes = (*runtime.settings.retrieval_modes, "direct")
+    allowed = runtime.settings.retrieval_modes
+    modes = (*([mode for mode in allowed if mode not in state.modes_without_data] or allowed), "direct")
     return "\n".join(prefix for mode, prefix in ROUTER_PREFIXES.items() if mode in modes)
 
 
@@ -64,7 +66,7 @@ _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
     "modes": _modes,
     "mode": lambda state, _: state.retrieval_mode or "(none)",
     "rewritten_question": lambda state, _: state.rewritten_question or english_question(state),
-    "filters": lambda state, _: filters_in_words(state.retrieval_filter),
+    "filters": lambda state, _: filters_in_words(state.retrieval_filter, state.index_kinds, state.index_languages),
     "error": lambda state, _: f"{state.error_rule}: {state.error_message}",
     "repository": lambda state, _: state.repository,
     "branch": lambda state, _: state.branch,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from groundwire.evidence.question_words import stems
 from groundwire_client import (
     FusionMode,
     NodeFilter,
@@ -23,7 +24,6 @@ from groundwire_pipelines.actions.query_settings import QuerySettings
 from groundwire_pipelines.actions.scope import narrowed, pin, scopes_of, sending
 from groundwire_pipelines.actions.text_budget import budget_of_context
 from groundwire_pipelines.parsing.filters import why_none_passes
-from groundwire_pipelines.rendering.words import stems
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 
@@ -43,7 +43,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     with sending():
         found = await runtime.retrieval.query(
             scopes,
-            parsed.query,
+            parsed.text,
             hybrid=step.parameters(top_k),
             filter=filter,
             lifecycle=runtime.settings.wire_lifecycle,
@@ -77,7 +77,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
         reason=reason,
         is_filtered=filter != NodeFilter(),
         similarity=_similarity(found.matches),
-        words=_words(parsed.query, found.matches),
+        words=_words(parsed.text, found.matches),
         is_cut=found.meta.truncated,
     )
     return Outcome(detail={**detail, **_told(found, state.node_texts)})

@@ -55,7 +55,7 @@ def with_filters(
     `unusable_filters` is the number of others without effect, which the evidence describes to the model.
     """
     filter, replaced = extended(base, parsed.filter)
-    state.filter_notes = [f"A filter of the query had no effect: {problem}." for problem in parsed.unusable]
+    state.filter_notes = [f"A part of the query had no effect: {problem}." for problem in parsed.unusable]
     without_effect: dict[str, str | int] = {
         "dropped_filters": ", ".join(parsed.dropped),
         "replaced_filters": ", ".join(replaced),

@@ -1,48 +1,45 @@
-"""`render_context_blocks`: renders all texts found for a question as evidence, within a budget."""
+"""`render_context_blocks`: renders the texts that were found for a question as evidence, within a budget."""
 
-from collections.abc import Sequence
-from typing import Annotated, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from pydantic import Field
 
-from groundwire_client import EdgeDirection, GraphEdge
+from groundwire.evidence import evidence_nodes as made
+from groundwire.evidence.choosing import Choice, Match, QuestionNames, choose
+from groundwire.evidence.packing import Material, earlier_numbers, pack
+from groundwire.evidence.question_words import QuestionWords, identifiers
+from groundwire_client import EdgeDirection, NodeText
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.evidence import weakness
+from groundwire_pipelines.actions.prompt_evidence import WRITTEN, budget_for_new, earlier_ids, forget_many, lay_out
 from groundwire_pipelines.actions.rules import OneOf
 from groundwire_pipelines.actions.scope import pin, scopes_of, sending
-from groundwire_pipelines.graph import edges_of, nodes_of, services_of, texts_of
-from groundwire_pipelines.rendering.layout import blocks, in_one_line, service_line, table
-from groundwire_pipelines.rendering.packing import Found, select_all, select_within
-from groundwire_pipelines.rendering.shown import distinct
-from groundwire_pipelines.rendering.words import stems
-from groundwire_pipelines.runtime import Counter, Runtime
+from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText, distinct
+from groundwire_pipelines.graph import edges_of, nodes_of, texts_of
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
-WRITTEN: Final = ("is_rendered", "shown", "handles", "context_blocks", "context_table")
-"""The fields of the state that hold rendered evidence."""
 _MOST_SEEDS = 1_000
 """The most seeds of one walk."""
-_LONGEST_REQUEST = 160
-"""The most characters that the evidence quotes of a request that found nothing new."""
+_SHARE_OF_PARENT = 0.6
+"""What a node that a walk reached is worth, as a share of the node that it was reached from."""
+_GRAPH_SHARE = 0.25
 
 
 class RenderSettings(StepSettings):
     """The keys of a `render_context_blocks` step."""
 
     view: Annotated[str, OneOf(("flat", "graph"), "view-unknown")] = "flat"
-    """`graph` shows edges and nodes without a text; `flat` does not."""
+    """`graph` shows edges, and texts by them; `flat` does not."""
     budget_factor: Annotated[int, Field(ge=1, le=100)] = 1
     """How many times max_context_tokens the evidence may take; more than 1 if a later step summarises it."""
 
 
 async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Renders the texts of all retrievals of the question anew, within `max_context_tokens` if that is set.
+    """Renders the texts of this retrieval by the rules of `gather_evidence`, within `max_context_tokens` if it is set.
 
-    The best text of each retrieval comes first, the newest retrieval's before the others', then the second best, and so
-    on. Every text has a handle, such as `[1]`, which it keeps for the whole question. It has a row with its path, lines
-    and name, and its shown part between fences, with numbers of lines. Of a text that exceeds its share, the parts are
-    shown that have most words in common with the question. Below are names of nodes without a text, those first whose
-    texts an earlier prompt had, the requests that found nothing new, and the services that a `query` returned.
+    Evidence of earlier retrievals is shown beside it as far as it has room, and keeps its numbers.
 
     Raises:
         StepError: The error of the call that the view `graph` makes for the edges.
@@ -51,59 +48,117 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
     if is_graph:
         await _bring_edges(state, runtime)
     most = runtime.settings.max_context_tokens
-    show_texts(
-        state,
-        runtime,
-        None if most is None else most * step.budget_factor,
-        edges=edges_of(state) if is_graph else (),
-        names_nodes=is_graph,
-    )
+    show_texts(state, runtime, None if most is None else most * step.budget_factor, with_edges=is_graph)
     return Outcome(
         detail={
             "view": step.view,
-            "texts": len(state.shown),
-            "shortened": sum(not one.excerpt.is_whole for one in state.shown),
-            "left_out": len(texts_of(state)) - len(state.shown),
-            "text_tokens": sum(one.excerpt.source_tokens for one in state.shown),
+            "texts": len(state.added),
+            "shortened": sum(not one.is_whole for one in state.added),
+            "left_out": len({text.id for text in state.node_texts}) - len(state.added),
             "tokens": runtime.counter.count("\n\n".join(state.context_blocks)),
         }
     )
 
 
 def show_texts(
-    state: PipelineState,
-    runtime: Runtime,
-    budget: int | None,
-    *,
-    edges: Sequence[GraphEdge] = (),
-    names_nodes: bool = False,
+    state: PipelineState, runtime: Runtime, budget: int | None, *, with_edges: bool = False, notes: Sequence[str] = ()
 ) -> None:
-    """Sets the evidence, which the fields of `WRITTEN` are, to what fits a budget in tokens; None means no limit."""
+    """Renders the texts of this retrieval below notes, and sets the evidence to what fits a budget in tokens.
+
+    None means no limit.
+    """
+    forget_many(state)
     question = "\n".join((state.user_question_en or state.user_question, *state.data_requests))
-    found = Found(texts_of(state), nodes_of(state), edges, names_nodes, state.handles, stems(question))
-    notes = _notes(state, budget, runtime.counter)
-    if budget is None:
-        selection = select_all(found, runtime.counter)
-    else:
-        taken = runtime.counter.count(f"\n\n{notes}") if notes else 0
-        selection = select_within(found, budget - taken, runtime.counter)
+    words = QuestionWords(question, [text.text for text in state.node_texts])
+    known = {node.id: _named(node) for node in nodes_of(state)}
+    earlier = earlier_numbers(earlier_ids(state))
+    material = Material(
+        choice=_choice(state, known, QuestionNames(words, identifiers(question)), with_edges=with_edges),
+        words=words,
+        earlier=earlier,
+        earlier_nodes={node_id: known[node_id] for node_id in earlier if node_id in known},
+        graph_share=_GRAPH_SHARE if with_edges else 0.0,
+        weakness=weakness(state).rstrip("."),
+        notes=notes,
+    )
+    evidence = pack(material, None if budget is None else budget_for_new(state, runtime, budget), runtime.counter)
     state.is_rendered = True
-    state.shown = list(selection.texts)
-    state.handles = {**state.handles, **{one.node.id: one.handle for one in selection.texts}}
-    state.context_blocks = blocks(selection, edges)
-    state.context_table = [table(selection, edges)] if state.context_blocks else []
-    if state.context_blocks and notes:
-        state.context_blocks.append(notes)
-        state.context_table.append(notes)
+    state.rendered = evidence.rendered if state.node_texts or notes else ""
+    state.added = [_shown(one) for one in evidence.passages]
+    lay_out(state, runtime, budget)
+
+
+def _choice(
+    state: PipelineState, known: Mapping[str, made.EvidenceNode], question: QuestionNames, *, with_edges: bool
+) -> Choice:
+    """The nodes with texts, best first; with edges also those that can only be named."""
+    values = _values(state)
+    nodes = {text.id: _node(text, known[text.id].scope) for text in state.node_texts}
+    matches = sorted((Match(node, values[node.id]) for node in nodes.values()), key=lambda one: -one.score)
+    if not with_edges:
+        return choose(matches, (), (), (), question)
+    unread = [node for node in known.values() if node.id not in nodes]
+    edges = [
+        made.EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
+        for edge in edges_of(state)
+    ]
+    found = (Match(node, 0.0) for node in unread if node.id in state.retrieval_seed_nodes)
+    return choose([*matches, *found], unread, (), edges, question)
+
+
+def _values(state: PipelineState) -> Mapping[str, float]:
+    """What each node is worth: a hit by its score, a node that a walk reached less the farther it is."""
+    best = max((hit.score for hit in state.retrieval_hits), default=0.0)
+    values: dict[str, float] = {}
+    ceiling = 1.0
+    for hit in state.retrieval_hits:  # diversification may have reordered hits
+        ceiling = min(ceiling, max(hit.score, 0.0) / best) if best > 0.0 else ceiling
+        values[hit.id] = ceiling
+    for node in state.graph_expanded_nodes:  # by depth, so a node comes after its parent
+        values.setdefault(node.id, _SHARE_OF_PARENT * values.get(node.parent_id, 1.0) if node.depth else ceiling)
+    for text in state.node_texts:
+        values.setdefault(text.id, _SHARE_OF_PARENT * values.get(text.parent_id, 1.0) if text.depth else ceiling)
+    return values
+
+
+def _node(text: NodeText, scope: str) -> made.EvidenceNode:
+    known = EvidenceNode.of(text)
+    return made.EvidenceNode(
+        text.id, text.text, text.token_count, known.symbol, "", known.path, known.start_line, known.end_line, scope
+    )
+
+
+def _named(node: EvidenceNode) -> made.EvidenceNode:
+    return made.EvidenceNode(
+        node.id,
+        symbol=node.symbol,
+        path=node.path,
+        start_line=node.start_line,
+        end_line=node.end_line,
+        scope=node.scope,
+    )
+
+
+def _shown(passage: made.Passage) -> ShownText:
+    node = passage.node
+    depth = int(isinstance(passage.reason, made.EdgeReason))
+    return ShownText(
+        passage.number,
+        EvidenceNode(
+            node.id, node.symbol, node.path, node.start_line, node.end_line, depth, passage.number, node.scope
+        ),
+        "\n…\n".join("\n".join(part.lines) for part in passage.excerpt.parts),
+        passage.tokens,
+        passage.excerpt.form is made.PassageForm.WHOLE,
+    )
 
 
 async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
-    """Adds every edge among the nodes with texts, and among those chosen, that access, filter and settings allow.
+    """Adds every edge among the nodes with texts that access, filter and settings allow.
 
     A walk returns only the edges from nodes above its last level, and a search returns none.
     """
-    chosen = [id_ for retrieval in reversed(state.retrievals()) for id_ in retrieval.chosen]
-    ids = list(dict.fromkeys([*(text.id for text in texts_of(state)), *chosen]))[:_MOST_SEEDS]
+    ids = list(dict.fromkeys(text.id for text in texts_of(state)))[:_MOST_SEEDS]
     if len(ids) < 2:  # an edge joins two nodes
         return
     settings = runtime.settings
@@ -122,37 +177,6 @@ async def _bring_edges(state: PipelineState, runtime: Runtime) -> None:
         )
     pin(state, walked.index, walked.scopes)
     state.graph_edges = distinct([*state.graph_edges, *walked.edges])
-
-
-def _notes(state: PipelineState, budget: int | None, counter: Counter) -> str:
-    """Notes below the evidence, within an eighth of the budget.
-
-    They are weak matches, filters without effect, requests that found nothing new, the newest first, and services.
-    """
-    requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
-    told = (f'The request "{request}" brought nothing new.' for request in requests)
-    weak = filter(None, (weakness(state),))
-    lines: list[str] = []
-    left = None if budget is None else budget // 8
-    for line in (*weak, *state.filter_notes, *told, *map(service_line, services_of(state))):
-        if left is not None:
-            left -= counter.count(f"{line}\n")
-            if left < 0:
-                break
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _fruitless(state: PipelineState) -> list[str]:
-    """The requests whose retrieval found no node and no text that an earlier one had not found, oldest first."""
-    known: set[str] = set()
-    fruitless: list[str] = []
-    for request, retrieval in zip(["", *state.data_requests], state.retrievals(), strict=False):
-        ids = {*retrieval.seeds, *(text.id for text in retrieval.texts)}
-        if request and ids <= known:
-            fruitless.append(request)
-        known |= ids
-    return fruitless
 
 
 ACTION = Action(

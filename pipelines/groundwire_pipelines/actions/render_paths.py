@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from groundwire.evidence.layout import in_one_line
 from groundwire_client import DependencyPath, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
-from groundwire_pipelines.actions.render_context_blocks import WRITTEN, show_texts
+from groundwire_pipelines.actions.places import line_start, place, where
+from groundwire_pipelines.actions.prompt_evidence import WRITTEN
+from groundwire_pipelines.actions.render_context_blocks import show_texts
+from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
-from groundwire_pipelines.rendering.layout import in_one_line, line_start, place, where
-from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
 from groundwire_pipelines.runtime import Counter, Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -23,13 +25,9 @@ async def _render(step: StepSettings, state: PipelineState, runtime: Runtime) ->
     if budget is not None:
         blocks = blocks[: _fitting(blocks, budget // 2, runtime.counter)]
     block = "\n".join(blocks)
-    taken = runtime.counter.count(f"{block}\n\n") if block else 0
-    show_texts(state, runtime, None if budget is None else budget - taken)
-    if block:
-        state.context_blocks = [block, *state.context_blocks]
-        state.context_table = [block, *state.context_table]
+    show_texts(state, runtime, budget, notes=block.split("\n") if block else ())
     paths = max(0, len(blocks) - bool(state.path_ends)) if paths_of(state) else 0
-    return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.shown)})
+    return Outcome(detail={"paths": paths, "path_tokens": runtime.counter.count(block), "texts": len(state.added)})
 
 
 def _fitting(blocks: Sequence[str], most_tokens: int, counter: Counter) -> int:

@@ -105,7 +105,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     with sending():
         found = await runtime.retrieval.search(
             scopes,
-            parsed.query,
+            parsed.text,
             search_type=choices(SearchType)["semantic" if reranked else mode],
             top_k=top_k,
             filter=filter,

@@ -10,13 +10,12 @@ from pydantic import Field
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome
 from groundwire_pipelines.actions.evidence import evidence_text, handles_missing
 from groundwire_pipelines.actions.model_calls import ModelSettings, ask_twice, english_question, is_final
+from groundwire_pipelines.actions.places import full_place
+from groundwire_pipelines.actions.prompt_evidence import lay_out, places_of
 from groundwire_pipelines.actions.prompt_values import Variables, fields_read, prompt_values
-from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.actions.text_budget import max_context_tokens
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.graph import edges_of
-from groundwire_pipelines.rendering.layout import handle, table
-from groundwire_pipelines.rendering.shown import Selection, ShownText
+from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
@@ -39,7 +38,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     summary must name every text of the evidence by its handle. If it does not, or is too long, the model is asked once
     more, with what is wrong. If the second summary is no better, it is cut at a word, and missing handles are appended
     as far as they fit; the table has all of them. If the model fails, or no word of its summary fits, the evidence is
-    rendered anew within the budget.
+    cut to the budget.
 
     Raises:
         StepError: `context-over-budget`, if the paths and lines of the texts alone exceed it;
@@ -47,9 +46,9 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     """
     budget = max_context_tokens(runtime.settings)
     texts = state.shown
-    places = "\n\n".join(state.context_table)
+    places = places_of(state)
     if not places or runtime.counter.count(places) > budget // 2:
-        places = table(Selection(tuple(texts)))
+        places = "\n".join(f"{handle(one)} {full_place(one.node)}" for one in texts)
     left = budget - runtime.counter.count(f"{places}\n\n")
     if left <= 0:
         raise StepError(
@@ -70,7 +69,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
         **prompt_values(settings.variables, state, runtime),
         "question": english_question(state),
         "context": evidence_text(state),
-        "identifiers": " ".join(handle(one.handle) for one in texts),
+        "identifiers": " ".join(map(handle, texts)),
         "max_tokens": str(left),
     }
     try:
@@ -93,9 +92,14 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     )
 
 
+def handle(shown: ShownText) -> str:
+    """The number of a text as the evidence writes it."""
+    return f"[{shown.handle}]"
+
+
 def _rendered(state: PipelineState, runtime: Runtime, budget: int) -> list[str]:
-    """The evidence, rendered anew within the budget; empty if nothing of it fits."""
-    show_texts(state, runtime, budget, edges=edges_of(state), names_nodes=True)
+    """The evidence, cut to the budget; empty if nothing of it fits."""
+    lay_out(state, runtime, budget)
     return state.context_blocks
 
 

@@ -11,7 +11,6 @@ from dataclasses import asdict
 from typing import Annotated, cast
 
 import typer
-from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 from rich.console import Console
 from rich.text import Text
@@ -31,6 +30,7 @@ from groundwire_client.cli import (
 from groundwire_pipelines.cli import options
 from groundwire_pipelines.cli.options import reported
 from groundwire_pipelines.engine.trace import JsonLinesSink, StepEnded, StepStarted, TraceEvent
+from groundwire_pipelines.evidence_nodes import EvidenceNode
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
 
@@ -176,12 +176,7 @@ def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
     evidence: list[JsonValue] = [
-        {
-            **MessageToDict(one.node, preserving_proto_field_name=True, always_print_fields_with_no_presence=True),
-            "handle": one.handle,
-            "shown": one.excerpt.text,
-            "is_whole": one.excerpt.is_whole,
-        }
+        {**_node(one.node), "tokens": one.tokens, "shown": one.text, "is_whole": one.is_whole}
         for one in result.evidence
     ]
     return {
@@ -190,14 +185,13 @@ def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]
         "answer": result.answer,
         "context_blocks": list(result.context_blocks),
         "evidence": evidence,
-        "graph": {
-            "nodes": [
-                {name: value for name, value in asdict(node).items() if value or name != "scope"}
-                for node in result.graph.nodes
-            ],
-            "edges": list(map(_edge, result.graph.edges)),
-        },
+        "graph": {"nodes": list(map(_node, result.graph.nodes)), "edges": list(map(_edge, result.graph.edges))},
     }
+
+
+def _node(node: EvidenceNode) -> dict[str, JsonValue]:
+    """The fields of a node, without a scope if one was asked."""
+    return {name: value for name, value in asdict(node).items() if value or name != "scope"}
 
 
 def _edge(edge: GraphEdge) -> dict[str, JsonValue]:

@@ -3,23 +3,24 @@
 from collections.abc import Mapping, Sized
 from dataclasses import asdict, fields, is_dataclass
 from enum import IntEnum
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 
 from groundwire_client import ExpandDebug, IndexScope, NodeFilter, NodeText, ReachedNode, SearchHit, SkippedNode
+from groundwire_pipelines.evidence_nodes import EvidenceNode, ShownText
 from groundwire_pipelines.parsing.filters import plain
-from groundwire_pipelines.rendering.shown import ShownText
 from groundwire_pipelines.state import OF_CALLER, PipelineState, SearchReport, restore_pin
 
 _NAMES: Final = frozenset(
     {"repository", "branch", "session_id", "user_id", "active_index", "retrieval_mode", "error_step", "error_rule"}
 )
-_ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes", "chosen_nodes"})
+_ID_LISTS: Final = frozenset({"retrieval_seed_nodes", "graph_seed_nodes"})
 _UNTOLD: Final = frozenset({"retrieval_access", "scopes", "answered_call", "model_answer"})
 """The caller's access, which a trace must not hold, and what repeats an event's `index` and `last_model_response`."""
 
+_Node: TypeAlias = SearchHit | ReachedNode | NodeText | SkippedNode | EvidenceNode
 Snapshot = Mapping[str, object]
 
 
@@ -129,16 +130,16 @@ def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
     told: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
-    nodes = [value for value in held_nodes if isinstance(value, SearchHit | ReachedNode | NodeText | SkippedNode)]
+    nodes = [value for value in held_nodes if isinstance(value, _Node)]
     if texts and name not in _ID_LISTS:
         told["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:
             told["texts"] = list(texts)
     elif telling is not Telling.SIZES and (texts or nodes):
         told["ids"] = [*texts, *(node.id for node in nodes)]
-    shown = [value.excerpt for value in values if isinstance(value, ShownText)]
+    shown = [value for value in values if isinstance(value, ShownText)]
     if shown:
-        told["tokens"] = sum(excerpt.tokens for excerpt in shown)
+        told["tokens"] = sum(one.tokens for one in shown)
     elif nodes and isinstance(nodes[0], NodeText):
         told["tokens"] = sum(node.token_count for node in nodes if isinstance(node, NodeText))
     return told

@@ -35,6 +35,10 @@ FILTER_NAMES: Mapping[str, str] = {
 }
 """The names that a query may use, and the filter's field that each means."""
 
+_KNOWABLE: Final = frozenset({"kinds", "languages", "path_prefixes", "is_test", "is_generated"})
+"""The fields whose values a router may know: the index names them, or the question does."""
+_MOST_VALUES: Final = 40
+
 CALLER_NAMES = frozenset(
     """
     repository repositories branch branches active_index index access retrieval_filters
@@ -123,11 +127,20 @@ def plain(narrowing: NodeFilter) -> dict[str, object]:
     return {**texts, **flags, **({"metadata": metadata} if metadata else {})}
 
 
-def filters_in_words(base: NodeFilter) -> str:
-    """The filter of searches in words, and how a query may narrow it further; the same words for the same filter."""
+def filters_in_words(base: NodeFilter, kinds: Sequence[str] = (), languages: Sequence[str] = ()) -> str:
+    """The filter of searches in words, and how a query may narrow it further; the same words for the same filter.
+
+    Args:
+        base: The filter.
+        kinds: The kinds that the index has. If they are known, only filters are named whose values can be known.
+        languages: The languages that it has.
+    """
     given = plain(base)
     restrictions = [f"- {name}: {_json(value)}" for name, value in given.items()]
-    names = ", ".join(name for name in dict.fromkeys(FILTER_NAMES.values()) if name not in given)
+    offered = [name for name in dict.fromkeys(FILTER_NAMES.values()) if name not in given]
+    names = ", ".join(name for name in offered if not kinds or name in _KNOWABLE)
+    values = {"kinds": kinds, "languages": languages}
+    known = [f"- {name}: {_listed(values[name])}" for name in values if values[name] and name in offered]
     flags = ", ".join(FLAG_FIELDS)
     return "\n".join(
         (
@@ -135,9 +148,15 @@ def filters_in_words(base: NodeFilter) -> str:
             *restrictions,
             'A query may narrow it further as the object {"query": "...", "filters": {...}} on one line. Its filters:',
             f"{names}.",
+            *(["The index has these values, and no others:", *known] if known else ()),
             f"Each value is a text or a list of alternatives; {flags} are true or false.",
         )
     )
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+    return f"{', '.join(values[:_MOST_VALUES])}{more}"
 
 
 def _common_prefixes(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ as keys and values. Anything else that begins like an object is a query like any
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,6 +17,7 @@ Tolerated = str | None | list["Tolerated"] | dict[str, "Tolerated"]
 """A value: unquoted words and numbers are strings, `null` and `None` are None."""
 
 MAX_QUERY_CHARACTERS: Final = 8_192
+MAX_PHRASINGS: Final = 8
 """The longest query that a server searches for."""
 
 _MAX_DEPTH: Final = 8
@@ -30,25 +32,31 @@ _FENCE: Final = re.compile(r"```[\w+-]*\s(?P<inside>.*)```", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query, the filters to add to the caller's, and what was dropped.
+    """A query, the filters to add to the caller's, phrasings of the query, and what was dropped.
 
-    `dropped` are the names of scope or access, sorted. `unusable` says of each other filter without effect why it has
-    none.
+    `phrasings` say the same in other words, or are names that the code is likely to use. `dropped` are the names of
+    scope or access, sorted. `unusable` says of each other part without effect why it has none.
     """
 
     query: str
     filter: NodeFilter = field(default_factory=NodeFilter)
     dropped: tuple[str, ...] = ()
     unusable: tuple[str, ...] = ()
+    phrasings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The query and its phrasings, for calls that take one text."""
+        return "\n".join((self.query, *self.phrasings))
 
 
 def parse_jsonish(text: str) -> ParsedQuery:
-    """Parses `{"query": "...", "filters": {"data_type": "db_code", "path": ["src/"]}}` and variants of it.
+    """Parses `{"query": "...", "phrasings": ["..."], "filters": {"data_type": "db_code"}}` and variants of it.
 
     Any other text is the query itself, also one that only begins like an object. A code fence around either is removed.
-    Filters may also be next to `query`; a filter of `null`, `""` or `[]` is none. Names of scope and access
-    (`repository`, `acl_tags`, ...) are dropped, because the caller's values apply. So is a filter with an unknown name
-    or a value of the wrong type. The query is stripped, and may be empty.
+    `phrasings` are a text or a list of texts. Filters may also be next to `query`; a filter of `null`, `""` or `[]` is
+    none. Names of scope and access (`repository`, `acl_tags`, ...) are dropped, because the caller's values apply. So
+    is a filter with an unknown name or a value of the wrong type. The query is stripped, and may be empty.
     """
     payload = unfenced(text.strip())
     if not payload.startswith("{"):
@@ -61,12 +69,33 @@ def parse_jsonish(text: str) -> ParsedQuery:
     if query is not None and not isinstance(query, str):
         return ParsedQuery(payload)
     filters = _Filters()
+    phrasings = _texts(members.pop("phrasings", members.pop("phrasing", None)))
     nested = members.pop("filters", None)
     for name, value in [*members.items(), *(nested.items() if isinstance(nested, dict) else ())]:
         filters.add(name, value)
     if nested is not None and not isinstance(nested, dict):
         filters.unusable.append("filters must be an object, not a list or text")
-    return ParsedQuery((query or "").strip(), filters.narrowing(), tuple(sorted(filters.dropped)), (*filters.unusable,))
+    if phrasings is None:
+        filters.unusable.append("phrasings must be text or a list of texts")
+    query = (query or "").strip()
+    return ParsedQuery(
+        query,
+        filters.narrowing(),
+        tuple(sorted(filters.dropped)),
+        (*filters.unusable,),
+        fitting_phrasings(query, phrasings or ()),
+    )
+
+
+def fitting_phrasings(query: str, phrasings: Iterable[str]) -> tuple[str, ...]:
+    """The phrasings that can be searched for together with a query: each once, no more and no longer than allowed."""
+    left = MAX_QUERY_CHARACTERS - len(query)
+    kept: dict[str, None] = {query: None}
+    for phrasing in map(str.strip, phrasings):
+        left_then = left - len(phrasing) - 1
+        if phrasing and phrasing not in kept and left_then >= 0 and len(kept) <= MAX_PHRASINGS:
+            kept[phrasing], left = None, left_then
+    return tuple(kept)[1:]
 
 
 def query_problem(text: str) -> str:

@@ -24,7 +24,7 @@ class EvidenceNode:
 
     Attributes:
         id: Its canonical id.
-        text: Its whole text.
+        text: Its whole text; empty for a node that is only named.
         token_count: The tokens of the text.
         symbol: The qualified name; empty when it has none.
         kind: The language or corpus, such as `cs`.

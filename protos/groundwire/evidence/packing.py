@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from sys import maxsize
 from typing import Protocol
 
 from groundwire.evidence import layout
@@ -85,13 +86,16 @@ class Material:
     with_explanations: bool = False
 
 
-def pack(material: Material, budget: int, counter: Counter) -> Evidence:
-    """The evidence that fits a budget in tokens of its text.
+def pack(material: Material, budget: int | None, counter: Counter) -> Evidence:
+    """The evidence that fits a budget in tokens of its text; None is no limit, and shows every text as a whole.
 
     Sizes are estimated first. If the exact text is longer than the budget, the last passages are left out.
     """
-    packing = _Packing(material, budget, counter)
-    packing.fill()
+    packing = _Packing(material, maxsize if budget is None else budget, counter)
+    if budget is None:
+        packing.take_all()
+    else:
+        packing.fill()
     return packing.evidence()
 
 
@@ -140,6 +144,12 @@ class _Packing:
             self._show_match(candidate)
         self._show_linked(linked, 0)
         self._lengthen()
+
+    def take_all(self) -> None:
+        """Takes all matches and linked nodes as a whole."""
+        for candidate in (*self._material.choice.matches, *self._material.choice.linked):
+            if candidate.node.id not in self._material.earlier:
+                self._take(candidate, whole(candidate.node))
 
     def evidence(self) -> Evidence:
         """The evidence, with exact tokens; the last passages are left out as long as it does not fit."""
@@ -205,7 +215,7 @@ class _Packing:
             self._take(candidate, excerpt)
 
     def _take(self, candidate: Candidate, excerpt: Excerpt) -> None:
-        if candidate.node.id in self._shown or self._is_within(candidate.node):
+        if not candidate.node.text or candidate.node.id in self._shown or self._is_within(candidate.node):
             return
         cost = excerpt.tokens + self._overhead(candidate)
         if cost > self._left or (self._is_limited(candidate) and cost > self._aside_left):

@@ -36,7 +36,7 @@ PATHS = [
     "/versions?scope=groundwire::main",
     "/compare",
     "/?q=zzz&mode=bm25",
-    f"/?q={QUESTION}&path=groundwire_pipelines/rendering",
+    f"/?q={QUESTION}&path=groundwire_pipelines/evidence",
     f"/?q={QUESTION}&mode=hybrid&budget=300",
     f"/compare?q={QUESTION}&b.mode=bm25",
     "/indexes",
@@ -51,8 +51,9 @@ def server(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
     """Besides the index whose texts try to be markup, one of some folders of this project, with vectors."""
     source = tmp_path_factory.mktemp("source")
     package = Path("groundwire_pipelines")
-    for folder in ("definition", "engine", "parsing", "rendering", "validation"):
+    for folder in ("definition", "engine", "parsing", "validation"):
         shutil.copytree(ROOT / "pipelines" / package / folder, source / package / folder)
+    shutil.copytree(ROOT / "protos" / "groundwire" / "evidence", source / package / "evidence")
     own = shutil.copytree(data, source.with_name("data"))
     run_ok("index", source, "-r", "groundwire", "-b", "main", "--version", "1.0", "--data", own)
     with Server(own) as server:
@@ -124,7 +125,7 @@ def reader(chromium: Browser, address: str, scheme: Scheme) -> Iterator[Reader]:
 
 def node_path(reader: Reader) -> str:
     """The page of the node that a search by its name finds first."""
-    page = reader.open("/?q=packing.pack&path=groundwire_pipelines/rendering&scope=groundwire::main")
+    page = reader.open("/?q=packing.pack&path=groundwire_pipelines/evidence&scope=groundwire::main")
     return page.locator(".match h3 a").first.get_attribute("href") or ""
 
 

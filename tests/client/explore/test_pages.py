@@ -170,7 +170,7 @@ def test_a_run_is_shown_step_by_step(server: Server, tmp_path: Path) -> None:
         trace.write_text("")
         empty = content_of(browser, "/run")
     assert "Pipeline evidence ok" in shown.text
-    assert "1 search query" in shown.text
+    assert "gather_evidence" in shown.text
     assert "Pipeline a\N{REPLACEMENT CHARACTER} ok" in half.text
     assert "no event of a trace" in broken.text
     assert "has no event yet" in empty.text

@@ -105,7 +105,7 @@ def test_who_gives_up_says_how_weak_the_matches_are_and_where_they_stand() -> No
 
 
 def test_without_a_search_there_is_nothing_to_judge() -> None:
-    with pytest.raises(StepError, match="put search_nodes, query or find_paths there") as caught:
+    with pytest.raises(StepError, match="put gather_evidence, search_nodes, query or find_paths there") as caught:
         run_action(ACTION, {}, make_state(), make_runtime(FakeRetrieval()))
     assert caught.value.rule == "search-missing"
 

@@ -13,8 +13,10 @@ from support.model import Conversation, conversation
 from support.retrieval import make_state, run_action, shown, text
 
 PROMPT = {"prompt": "summarize_context"}
-PLACES = "[1] src/a.py:1-3 Symbol.a\n[12] src/b.py:1-3 Symbol.b"
-"""The rows, of six words."""
+PLACES = "src/a.py\n[1] 1-3 Symbol.a\nsrc/b.py\n[12] 1-3 Symbol.b"
+"""The rows with their files, of eight words."""
+SHORT_PLACES = "[1] src/a.py:1-3 Symbol.a\n[12] src/b.py:1-3 Symbol.b"
+"""The same of six words, if these take more than half of the budget."""
 
 
 def make_evidence(**fields: object) -> PipelineState:
@@ -22,8 +24,7 @@ def make_evidence(**fields: object) -> PipelineState:
         "user_question_en": "where is VAT?",
         "node_texts": [text("a"), text("b"), text("c")],
         "shown": [shown(1, "a"), shown(12, "b")],
-        "context_blocks": [PLACES, "```1\nsource\n```", "```12\nsource\n```"],
-        "context_table": [],
+        "context_blocks": ["src/a.py\n[1] 1-3 Symbol.a\n1 source\nsrc/b.py\n[12] 1-3 Symbol.b\n1 source"],
     }
     return make_state(**{**given, **fields})
 
@@ -65,18 +66,20 @@ def test_the_summary_takes_the_place_of_all_evidence() -> None:
             "correction": "",
         }
     ]
-    assert state.context_blocks == [PLACES, "[1] calls [12]."]
+    assert state.context_blocks == [SHORT_PLACES, "[1] calls [12]."]
     assert [one.handle for one in state.shown] == [1, 12]
     assert run.told == []
 
 
-@pytest.mark.parametrize(("budget", "kept"), [(28, True), (27, False)])
+@pytest.mark.parametrize(("budget", "kept"), [(30, True), (29, False)])
 def test_edges_and_names_are_kept_beside_the_summary_within_half_the_budget(budget: int, *, kept: bool) -> None:
-    table = [f"{PLACES} → Calls [1]:3\n- src/c.py:4-9 Symbol.c", "a note"]
+    named = "not shown:\n- src/c.py:4-9 Symbol.c"
     run = conversation("[1] calls [12].", max_context_tokens=budget)
-    state = make_evidence(context_table=table)
+    state = make_evidence()
+    state.context_blocks = [f"{state.context_blocks[0]}\n{named}", "a note"]
     summarize(run, state)
-    assert state.context_blocks == ["\n\n".join(table) if kept else PLACES, "[1] calls [12]."]
+    places = f"{PLACES}\n{named}\na note"
+    assert state.context_blocks == [places if kept else SHORT_PLACES, "[1] calls [12]."]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_a_bad_summary_goes_back_once_with_what_is_wrong(bad: str, correction: s
     run = conversation(bad, "[1], [12]", max_context_tokens=9)
     state = make_evidence()
     summarize(run, state)
-    assert state.context_blocks == [PLACES, "[1], [12]"]
+    assert state.context_blocks == [SHORT_PLACES, "[1], [12]"]
     corrections = [given["correction"] for given in run.prompts.given]
     assert corrections == ["", f"Your last attempt was refused: {correction}"]
 
@@ -113,7 +116,7 @@ def test_a_second_bad_summary_is_mended(second: str, budget: int, kept: str) -> 
     run = conversation("nothing", second, max_context_tokens=budget)
     state = make_evidence()
     outcome = run_action(summarize_context.ACTION, PROMPT, state, run.runtime)
-    assert state.context_blocks == ([PLACES, kept] if kept else [PLACES])
+    assert state.context_blocks == ([SHORT_PLACES, kept] if kept else [SHORT_PLACES])
     assert outcome.detail["mended"] is bool(kept)
     assert outcome.detail["context_tokens"] == len("\n\n".join(state.context_blocks).split()) <= budget
 

@@ -218,25 +218,6 @@ def test_the_budget_may_be_a_multiple_of_what_is_shown_in_the_end() -> None:
     assert retrieval.calls[0].arguments["budget_tokens"] == 4000
 
 
-def test_chosen_nodes_are_fetched_in_their_order_and_keep_their_place_in_the_walk() -> None:
-    retrieval = FakeRetrieval(fetches=[fetched([text("c"), text("a")])])
-    state = make_state(
-        retrieval_seed_nodes=["a", "b"],
-        graph_expanded_nodes=[
-            ReachedNode(id="a", depth=0),
-            ReachedNode(id="b", depth=0),
-            ReachedNode(id="c", depth=1, parent_id="a"),
-        ],
-        chosen_nodes=["c", "a"],
-    )
-    run_action(ACTION, {"prioritization_mode": "graph_first"}, state, make_runtime(retrieval))
-    (call,) = retrieval.calls
-    assert (call.arguments["seed_ids"], call.arguments["nodes"]) == (("c", "a"), ())
-    assert call.arguments["prioritization_mode"] == PrioritizationMode.PRIORITIZATION_MODE_SEED_FIRST
-    places = [(one.id, one.is_seed, one.depth, one.parent_id) for one in state.node_texts]
-    assert places == [("c", False, 1, "a"), ("a", True, 0, "")]
-
-
 @pytest.mark.parametrize(
     ("rule", "raw", "fields", "settings"),
     [

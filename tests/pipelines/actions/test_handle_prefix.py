@@ -179,7 +179,7 @@ pipeline:
   settings: {entry_step_id: ask}
   steps:
     - {id: ask, action: call_model, prompt: say, output: plan, variables: [repository], next: read}
-    - {id: read, action: handle_prefix, prefixes: {"[CODE:]": code, "[DOCS:]": docs}, on_code: search, %s: search}
+    - {id: read, action: handle_prefix, prefixes: {"[CODE:]": code, "[DOCS:]": docs}, on_code: gather, %s: gather}
 """
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "say.md").write_text("{{repository}}", encoding="utf-8")

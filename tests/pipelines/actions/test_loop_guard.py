@@ -50,7 +50,6 @@ def test_the_evidence_so_far_is_kept_for_the_next_answer() -> None:
         retrieval_seed_nodes=["a"],
         node_texts=[text("a")],
         shown=[shown(1, "a")],
-        handles={"a": 1},
         context_blocks=["table", "[1]"],
     )
     run_action(ACTION, {}, state, run.runtime)
@@ -58,7 +57,7 @@ def test_the_evidence_so_far_is_kept_for_the_next_answer() -> None:
     state.node_texts, state.last_model_response = [text("b")], "y"
     run_action(ACTION, {}, state, run.runtime)
     assert [[one.id for one in retrieval.texts] for retrieval in state.earlier_retrievals] == [["a"], ["b"]]
-    assert (state.shown, state.handles, state.context_blocks) == ([shown(1, "a")], {"a": 1}, ["table", "[1]"])
+    assert (state.shown, state.context_blocks) == ([shown(1, "a")], ["table", "[1]"])
 
 
 @pytest.mark.parametrize(

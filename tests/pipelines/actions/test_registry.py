@@ -13,9 +13,9 @@ from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.validation.findings import parsed
 
 NAMES = """
-    translate_in_if_needed load_conversation_history check_context_budget call_model handle_prefix search_nodes
-    fetch_more_context query check_retrieval expand_dependency_tree choose_nodes find_paths fetch_node_texts
-    render_context_blocks render_paths summarize_context loop_guard persist_turn_and_finalize finalize
+    translate_in_if_needed load_conversation_history check_context_budget describe_index call_model handle_prefix
+    search_nodes fetch_more_context gather_evidence query check_retrieval expand_dependency_tree find_paths
+    fetch_node_texts render_context_blocks render_paths summarize_context loop_guard persist_turn_and_finalize finalize
 """.split()
 KEYS = [(action, key) for action in registry.BUILT_IN for key in action.settings.model_fields]
 

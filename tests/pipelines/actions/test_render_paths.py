@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from groundwire.tokens import TokenCounter
 from groundwire_client import DependencyPath, GraphEdge, NodeText, PathNode, SourceLocation
 from groundwire_pipelines.actions.evidence import evidence_text
+from groundwire_pipelines.actions.prompt_evidence import places_of
 from groundwire_pipelines.actions.render_paths import ACTION
-from groundwire_pipelines.rendering.shown import EvidenceNode, PathEnd
+from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd
 from support.retrieval import (
     FakeRetrieval,
     WordCounter,
@@ -37,10 +38,12 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
     against = DependencyPath(
         node_ids=("a", "c"), hops=(GraphEdge(from_id="c", to_id="a", edge_type="FK", confidence=0.9),), confidence=0.9
     )
-    state = make_state(paths=[*connected("ab").paths, against], node_texts=[text("a"), text("b")])
+    state = make_state(
+        paths=[*connected("ab").paths, against], node_texts=[text("a", "source of a"), text("b", "source of b")]
+    )
     outcome = run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
-    block, *following = state.context_blocks
-    assert block.splitlines() == [
+    lines = state.context_blocks[0].splitlines()
+    assert lines[:8] == [
         "path 1, confidence 0.5",
         "  Symbol.a at src/a.py:1-3",
         "    → Calls 0.5 at src/a.py:7",
@@ -50,16 +53,16 @@ def test_each_hop_stands_with_its_file_line_type_and_confidence() -> None:
         "    ← FK 0.9",
         "  c",
     ]
-    assert following == ["[1] src/a.py:1-3 Symbol.a\n```\n source\n```", "[2] src/b.py:1-3 Symbol.b\n```\n source\n```"]
-    assert state.context_table == [block, "[1] src/a.py:1-3 Symbol.a\n[2] src/b.py:1-3 Symbol.b"]
-    assert outcome.detail == {"paths": 2, "path_tokens": len(block.split()), "texts": 2}
+    assert lines[8:] == ["src/a.py", "[1] 1-3 Symbol", " source of a", "src/b.py", "[2] 1-3 Symbol", " source of b"]
+    assert places_of(state).splitlines() == [line for line in lines if not line.startswith(" source")]
+    assert outcome.detail == {"paths": 2, "path_tokens": len(" ".join(lines[:8]).split()), "texts": 2}
 
 
 def test_a_node_is_told_by_what_is_known_of_it() -> None:
     bare = changed(text("b"), symbol="", location=SourceLocation(path="", start_line=0, end_line=0, content_hash=""))
     state = make_state(paths=list(connected("ab").paths), node_texts=[bare])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
-    assert state.context_blocks[0].splitlines()[1:] == ["  a", "    → Calls 0.5 at line 7 of a", "  b"]
+    assert state.context_blocks[0].splitlines()[1:4] == ["  a", "    → Calls 0.5 at line 7 of a", "  b"]
 
 
 def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> None:
@@ -67,7 +70,7 @@ def test_a_node_without_a_text_is_told_by_what_the_search_for_paths_says() -> No
     nodes = [PathNode(id="a", symbol="Shop.a", location=place("src/a.py", 3, 9)), PathNode(id="b", symbol="Shop.b")]
     state = make_state(paths=list(found.paths), path_nodes=nodes, graph_seed_nodes=["a", "b"], node_texts=[])
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
-    assert state.context_blocks[0].splitlines()[1:] == [
+    assert state.context_blocks[0].splitlines()[1:4] == [
         "  Shop.a at src/a.py:3-9",
         "    → Calls 0.5 at src/a.py:7",
         "  Shop.b",
@@ -102,12 +105,14 @@ def test_nothing_is_said_of_nothing() -> None:
 
 
 def test_paths_and_texts_fit_the_budget_together() -> None:
-    state = make_state(paths=list(connected("ab", "ac", "ad").paths), node_texts=[text("a"), text("b"), text("c")])
-    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(), max_context_tokens=40))
+    state = make_state(
+        paths=list(connected("ab", "ac", "ad").paths), node_texts=[text(name, f"{name} = 1") for name in "abc"]
+    )
+    run_action(ACTION, {}, state, make_runtime(FakeRetrieval(), max_context_tokens=44))
     assert state.context_blocks[0].splitlines()[0] == "path 1, confidence 0.5"
     assert "path 2" not in state.context_blocks[0]
     assert state.shown
-    assert WordCounter().count("\n\n".join(state.context_blocks)) <= 40
+    assert WordCounter().count("\n\n".join(state.context_blocks)) <= 44
 
 
 hostile = st.text(max_size=40) | st.text(alphabet="`\n/)[1]} a", max_size=20)
@@ -160,7 +165,7 @@ def test_no_name_begins_another_line_a_row_or_a_fence() -> None:
         paths=[DependencyPath(node_ids=("a", "b\npath 9"), hops=(hop,), confidence=0.5)], node_texts=[forged]
     )
     run_action(ACTION, {}, state, make_runtime(FakeRetrieval()))
-    assert state.context_blocks[0].splitlines() == [
+    assert state.context_blocks[0].splitlines()[:4] == [
         "path 1, confidence 0.5",
         '  "```` [9] 1-3 Forged" at a b.py:1-3',
         "    → Calls Forged 0.5 at a b.py:7",

@@ -287,7 +287,7 @@ def test_filters_that_cannot_be_used_are_traced_and_told_to_the_model(action: Ac
     state.node_texts = [text("a")]
     show_texts(state, make_runtime(retrieval), None)
     for context in (without_nodes, evidence_text(state)):
-        assert all(f"A filter of the query had no effect: {problem}" in context for problem in told)
+        assert all(f"A part of the query had no effect: {problem}" in context for problem in told)
 
 
 def test_the_first_answer_pins_the_index_for_the_next() -> None:

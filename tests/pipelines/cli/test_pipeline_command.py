@@ -40,7 +40,7 @@ def test_validate_tells_each_problem_and_warning(folder: Path) -> None:
     assert result.stdout.splitlines() == [
         "child: ok",
         f"error: {folder}/wrong.yaml:5: settings.topk: unknown key; did you mean 'top_k'?",
-        f"warning: {folder}/odd.yaml:7: steps.lost: cannot be reached from the entry step 'search'",
+        f"warning: {folder}/odd.yaml:7: steps.lost: cannot be reached from the entry step 'gather'",
         "odd: ok",
     ]
 
@@ -71,14 +71,14 @@ def test_validate_for_programs(folder: Path) -> None:
 def test_show_prints_values_with_their_origin(folder: Path) -> None:
     lines = run("show", "child", "--folder", folder).stdout.splitlines()
     assert any(line.split() == ["top_k:", "3", "#", "child.yaml:5"] for line in lines)
-    assert any(line.split()[:4] == ["entry_step_id:", "search", "#", "evidence.yaml:7"] for line in lines)
+    assert any(line.split()[:4] == ["entry_step_id:", "gather", "#", "evidence.yaml:7"] for line in lines)
 
 
 def test_show_for_programs(folder: Path) -> None:
     shown = json.loads(run("show", "child", "--folder", folder, "--json").stdout)
     assert (shown["name"], shown["settings"]["top_k"]) == ("child", 3)
     assert shown["origins"]["settings.top_k"] == f"{folder}/child.yaml:5"
-    assert [step["id"] for step in shown["steps"]][:2] == ["search", "check"]
+    assert [step["id"] for step in shown["steps"]][:2] == ["gather", "finalize"]
 
 
 def test_graph_draws_in_either_language(folder: Path) -> None:
@@ -124,6 +124,10 @@ pipeline:
     limits: {depth: 2, nodes: 7, types: ["on", "0o17", Calls]}
     filter: {is_test: false, metadata: {team: pay}}
   steps:
+    - id: gather
+      action: gather_evidence
+      query_from: question
+      next: expand
     - id: expand
       action: expand_dependency_tree
       max_depth_from_settings: limits.depth
@@ -131,9 +135,9 @@ pipeline:
       edge_allowlist_from_settings: limits.types
       retry: {tries: 2}
       on_error: finalize
-      on_error.server-no-matches: choose
+      on_error.server-no-matches: finalize
       next: translate
-    - {id: translate, action: translate_in_if_needed, prompt: say, next: choose}
+    - {id: translate, action: translate_in_if_needed, prompt: say, next: finalize}
 """
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from groundwire.printable_text import printable
 from groundwire.tokens import TokenCounter
-from groundwire.v1 import query_pb2, scope_pb2
+from groundwire.v1 import scope_pb2
 from support.retrieval_server import WorldServer
 from support.run_command import SCOPE, run
 
@@ -38,19 +38,11 @@ pipeline:
 def test_prints_evidence_on_one_stream_and_progress_on_the_other(address: str) -> None:
     result = run("evidence", "tax rules", *SCOPE, address=address)
     assert result.exit_code == 0
-    assert result.stdout.startswith("[1] src/all.py:1 → Calls [3]\n```\n1 def ")
-    assert result.stdout.count("def source_of") == 4
+    assert result.stdout.startswith("src/all.py\n[1] def source_of(")
+    assert result.stdout.count("def source_of") == 2
     lines = result.stderr.splitlines()
-    assert [line.split()[:2] for line in lines] == [
-        ["+", "search"],
-        ["+", "check"],
-        ["+", "expand"],
-        ["+", "choose"],
-        ["+", "fetch"],
-        ["+", "render"],
-        ["+", "finalize"],
-    ]
-    assert "top_k 100, budget 5600" in lines[0]
+    assert [line.split()[:2] for line in lines] == [["+", "gather"], ["+", "finalize"]]
+    assert "passages 2, from_graph 0" in lines[0]
     assert lines[0].endswith(" s")
 
 
@@ -100,33 +92,18 @@ def test_json_holds_the_answer_and_its_evidence(address: str) -> None:
     told = json.loads(result.stdout)
     assert (told["pipeline"], told["index"]) == ("evidence", "version-1")
     assert told["answer"] == "\n\n".join(told["context_blocks"])
-    assert [text["id"] for text in told["evidence"]] == ["shop::main::public::tax", "shop::main::public::tax.part"]
-    first = told["evidence"][0]
-    assert first["location"]["path"] == "src/all.py"
-    assert (first["handle"], first["shown"], first["is_whole"]) == (1, first["text"], True)
-    assert told["graph"] == {
-        "nodes": [
-            {
-                "id": text["id"],
-                "symbol": "",
-                "path": "src/all.py",
-                "start_line": text["handle"],
-                "end_line": text["handle"],
-                "depth": depth,
-                "handle": text["handle"],
-            }
-            for text, depth in zip(told["evidence"], (0, 1), strict=True)
-        ],
-        "edges": [
-            {
-                "from": "shop::main::public::tax",
-                "to": "shop::main::public::tax.part",
-                "type": "Calls",
-                "confidence": 1.0,
-                "line": 0,
-            }
-        ],
+    node = {
+        "id": "shop::main::public::tax",
+        "symbol": "",
+        "path": "src/all.py",
+        "start_line": 1,
+        "end_line": 1,
+        "depth": 0,
+        "handle": 1,
     }
+    shown = {"tokens": 5, "shown": "def source_of('shop::main::public::tax'): ...", "is_whole": True}
+    assert told["evidence"] == [{**node, **shown}]
+    assert told["graph"] == {"nodes": [node], "edges": []}
 
 
 def test_json_has_the_graph_of_what_was_found_without_a_text(tmp_path: Path, address: str) -> None:
@@ -150,27 +127,18 @@ def test_at_300_tokens_as_much_is_shown_as_fits(address: str, pipeline: str) -> 
     answer = result.stdout.removesuffix("\n")
     assert 150 < TokenCounter().count(answer) <= 300
     assert "def source_of" in answer
-    assert " more were found" in answer
-
-
-@pytest.mark.parametrize("pipeline", ["evidence", "quick_evidence"])
-def test_evidence_is_content_with_the_matches_that_a_server_gives(
-    world: WorldServer, address: str, pipeline: str
-) -> None:
-    assert run(pipeline, "tax", *SCOPE, address=address).exit_code == 0
-    assert [request.cap_top_k for request in world.requests if isinstance(request, query_pb2.QueryRequest)] == [True]
 
 
 def test_nothing_found_is_said(address: str) -> None:
     result = run("evidence", "tax", *SCOPE, "--set", "max_context_tokens=5", address=address)
     limit = "max_context_tokens (--budget-tokens), which is 5"
-    assert result.stdout == f"Texts fetched from shop (main): 2. None of them fits {limit}: raise it.\n"
+    assert result.stdout == f"Nodes found in shop (main): 1. None of their texts fits {limit}: raise it.\n"
 
 
 def test_the_budget_of_a_run_is_an_option(address: str) -> None:
     whole = run("evidence", "tax rules law", *SCOPE, address=address).stdout
-    result = run("evidence", "tax rules law", *SCOPE, "--budget-tokens", "80", address=address)
-    assert 0 < TokenCounter().count(result.stdout.removesuffix("\n")) <= 80 < TokenCounter().count(whole)
+    result = run("evidence", "tax rules law", *SCOPE, "--budget-tokens", "40", address=address)
+    assert 0 < TokenCounter().count(result.stdout.removesuffix("\n")) <= 40 < TokenCounter().count(whole)
     assert run("evidence", "tax", *SCOPE, "--budget-tokens", "0", address=address).exit_code == 2
 
 
@@ -189,7 +157,7 @@ def test_scope_access_and_version_reach_the_server(world: WorldServer, address: 
 def test_without_an_option_of_access_the_grant_of_the_server_holds(world: WorldServer, address: str) -> None:
     assert run("evidence", "tax", *SCOPE, address=address).exit_code == 0
     asked: list[Any] = world.requests
-    assert [request.HasField("access") for request in asked] == [False] * 4
+    assert [request.HasField("access") for request in asked] == [False]
 
 
 def test_visibility_is_the_pipelines_unless_it_is_an_option(world: WorldServer, address: str) -> None:
@@ -201,11 +169,11 @@ def test_visibility_is_the_pipelines_unless_it_is_an_option(world: WorldServer, 
 
 
 def test_settings_of_a_run_are_json_or_text(world: WorldServer, address: str) -> None:
-    settings = ("--set", "top_k=1", "--set", "repository=books", "--set", 'graph_edge_allowlist=["Calls"]')
+    settings = ("--set", "graph_share=0.5", "--set", "repository=books", "--set", 'phrasings=["VatService.Rate"]')
     assert run("evidence", "tax rules", "-b", "main", *settings, address=address).exit_code == 0
     asked: list[Any] = world.requests
-    assert (asked[0].hybrid.top_k, asked[0].scope.repository) == (1, "books")
-    assert list(asked[1].edge_allowlist) == ["Calls"]
+    assert (asked[0].graph_share, asked[0].scope.repository) == (0.5, "books")
+    assert list(asked[0].phrasings) == ["VatService.Rate"]
 
 
 @pytest.mark.parametrize("value", ["[" * 100_000, "1" * 5_000])
@@ -228,15 +196,15 @@ def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) ->
     run("evidence", "tax", *SCOPE, "--trace", file, *flags, address=address)
     written = file.read_text(encoding="utf-8")
     events = [json.loads(line)["event"] for line in written.splitlines()]
-    assert events == ["run_started", *["step_started", "step_ended"] * 7, "run_ended"]
+    assert events == ["run_started", *["step_started", "step_ended"] * 2, "run_ended"]
     assert ("def source_of" in written) == texts
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("evidence", "tax", "-b", "main"), 1, "error: repository-required: step 'search': there is no repository"),
-        (("evidence", "tax", "-r", "absent", "-b", "main"), 1, "error: server-not-found: step 'search': no index of"),
+        (("evidence", "tax", "-b", "main"), 1, "error: repository-required: step 'gather': there is no repository"),
+        (("evidence", "tax", "-r", "absent", "-b", "main"), 1, "error: server-not-found: step 'gather': no index of"),
         (("evidenc", "tax", *SCOPE), 1, "evidenc"),
         (("evidence", "tax", *SCOPE, "--set", "topk=3"), 1, "error: <run>:"),
         (("evidence", "tax", *SCOPE, "--set", f"top_k={'9' * 5_000}"), 1, "error: <run>:1: settings.top_k: must be"),
@@ -246,7 +214,7 @@ def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) ->
         (("evidence", "tax", *SCOPE, "--set", "top_k"), 2, "'top_k' is no KEY=VALUE"),
         (("evidence", "tax", *SCOPE, "--trace", "/nowhere/trace.jsonl"), 1, "error: the trace /nowhere/trace.jsonl"),
         (("evidence", "tax", *SCOPE, "--tls-key", __file__), 2, "client_certificate and client_key belong together"),
-        (("evidence", "  ", *SCOPE), 1, "error: query-empty: step 'search':"),
+        (("evidence", "  ", *SCOPE), 1, "error: query-empty: step 'gather':"),
     ],
 )
 def test_failures_are_one_line_that_says_what_to_do(

@@ -152,11 +152,11 @@ def test_an_answer_after_an_error_says_that_the_step_failed() -> None:
     """Nothing was found is another thing than that nothing could be asked."""
     pipeline = Pipeline.load("evidence")
     steps = dict(pipeline.definition.steps)
-    steps["search"] = replace(steps["search"], transitions={"next": "expand", "on_error": "finalize"})
-    client = cast("AsyncGroundwireClient", FakeRetrieval(queries=[ABSENT]))
+    steps["gather"] = replace(steps["gather"], transitions={"next": "finalize", "on_error": "finalize"})
+    client = cast("AsyncGroundwireClient", FakeRetrieval(gatherings=[ABSENT]))
     failing = Pipeline(replace(pipeline.definition, steps=steps))
     result = asyncio.run(failing.arun("tax", client=client, repository="shop", branch="main"))
-    assert result.answer == "The step 'search' failed: no such scope"
+    assert result.answer == "The step 'gather' failed: no such scope"
 
 
 def test_an_answer_after_an_error_says_what_was_found_since() -> None:

@@ -158,6 +158,7 @@ def test_tells_names_counts_and_ids() -> None:
                 "words": None,
                 "is_cut": False,
                 "is_weak": False,
+                "weakness": "",
             },
             "retrieval_seed_nodes": {"count": 2, "ids": ["a", "b"]},
             "retrieval_hits": {"count": 2, "ids": ["a", "b"]},
@@ -172,8 +173,8 @@ def test_tells_names_counts_and_ids() -> None:
     assert events[4]["outputs"]["graph_debug"]["reason"] == "ok"
     assert events[5]["inputs"]["graph_expanded_nodes"] == {"count": 3}
     assert events[6]["outputs"] == {"node_texts": {"count": 2, "ids": ["a", "c"], "tokens": 9}}
-    assert events[8]["outputs"]["context_blocks"]["count"] == 3
-    assert events[8]["outputs"]["shown"] == {"count": 2, "ids": ["a", "c"], "tokens": 4}
+    assert events[8]["outputs"]["context_blocks"]["count"] == 1
+    assert events[8]["outputs"]["shown"] == {"count": 2, "ids": ["a", "c"], "tokens": 15}
     assert events[13] == {
         "event": "run_ended",
         "pipeline": "test",

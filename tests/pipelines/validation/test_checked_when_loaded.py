@@ -7,21 +7,36 @@ from pydantic import JsonValue
 
 from groundwire_pipelines import DefinitionError, Pipeline
 
+PARENT = """\
+pipeline:
+  name: parent
+  settings: {entry_step_id: search, top_k: 3, graph_max_depth: 1}
+  steps:
+    - {id: search, action: search_nodes, search_type: hybrid, query_from: question, next: expand}
+    - id: expand
+      action: expand_dependency_tree
+      max_depth_from_settings: graph_max_depth
+      max_nodes_from_settings: top_k
+      edge_allowlist_from_settings: graph_edge_allowlist
+      next: finalize
+    - {id: finalize, action: finalize}
+"""
 EXPAND = """\
 pipeline:
   name: it
-  extends: evidence
+  extends: parent.yaml
   settings: {{walk: {{depth: {depth}, nodes: 9, edges: [Calls]}}}}
   steps:
     - id: expand
       action: expand_dependency_tree
       {keys}
-      next: choose
+      next: finalize
 """
 NAMED = "max_depth_from_settings: walk.depth\n      edge_allowlist_from_settings: walk.edges"
 
 
 def problems_of(folder: Path, keys: str, depth: str = "1") -> list[str]:
+    (folder / "parent.yaml").write_text(PARENT, encoding="utf-8")
     file = folder / "it.yaml"
     file.write_text(EXPAND.format(keys=keys, depth=depth), encoding="utf-8")
     with pytest.raises(DefinitionError) as raised:

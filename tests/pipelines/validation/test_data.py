@@ -92,15 +92,15 @@ def test_a_way_for_errors_leaves_what_was_there_and_tells_the_error(tmp_path: Pa
 
 def test_the_child_is_named_that_replaced_what_wrote(tmp_path: Path) -> None:
     (tmp_path / "child.yaml").write_text(
-        "pipeline:\n  name: child\n  extends: evidence\n  steps:\n"
-        "    - {id: search, action: search_nodes, search_type: bm25, query_from: question, next: render}\n",
+        "pipeline:\n  name: child\n  extends: trace\n  steps:\n"
+        "    - {id: fetch, action: search_nodes, search_type: bm25, query_from: question, next: render}\n",
         encoding="utf-8",
     )
     with pytest.raises(DefinitionError) as caught:
         load_pipeline(str(tmp_path / "child.yaml"))
     place = {(Path(problem.file).name, problem.line, problem.key) for problem in caught.value.problems}
     assert ("child.yaml", 5, "steps.render") in place
-    assert "a step replaces the whole of its parent's, as 'search' did" in str(caught.value)
+    assert "a step replaces the whole of its parent's, as 'fetch' did" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["evidence", "quick_evidence", "trace", "rag_code_base", "rag_code_deep_graph"])
