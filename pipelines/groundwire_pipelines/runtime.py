@@ -6,17 +6,10 @@ from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
+from groundwire.evidence.counter import Counter
 from groundwire_client import AsyncGroundwireClient
 from groundwire_pipelines.prompts import PromptFolders
 from groundwire_pipelines.settings import PipelineSettings
-
-
-class Counter(Protocol):
-    """The system-wide token counter."""
-
-    def count(self, text: str) -> int:
-        """The number of tokens of a text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,6 @@ class Candidate:
         reason: Why it may be shown.
         value: What it is worth, in [0, 1].
         copies: How many nodes say the same and are left out.
-        is_container: True for the outline of a type or a file whose members match as well.
         defines: The name in the question that is its own; empty for none.
         mentions: The name in the question that it is shown for, by the lines that have it; empty for a match.
     """
@@ -99,7 +98,6 @@ class Candidate:
     reason: MatchReason | EdgeReason | NameReason
     value: float
     copies: int = 0
-    is_container: bool = False
     defines: str = ""
     mentions: str = ""
 
@@ -275,7 +273,7 @@ def _newer_definitions(by_id: Mapping[str, Candidate], edges: Iterable[EvidenceE
 
 
 def _without_containers(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates without outlines that have exactly one matching member; the others are marked as containers."""
+    """The candidates without outlines that have exactly one matching member; the best match stays in any case."""
     by_file: dict[tuple[str, str], list[Candidate]] = {}
     for candidate in candidates:
         by_file.setdefault(candidate.node.file, []).append(candidate)
@@ -285,7 +283,6 @@ def _without_containers(candidates: Sequence[Candidate]) -> list[Candidate]:
             members = sum(candidate.node.contains(other.node) for other in by_file[candidate.node.file])
             if members == 1 and candidate.reason != candidates[0].reason:
                 continue
-            candidate = replace(candidate, is_container=members > 0)
         kept.append(candidate)
     return kept
 

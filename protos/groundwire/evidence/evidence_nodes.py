@@ -102,10 +102,6 @@ class EvidenceEdge:
     confidence: float = 1.0
     line: int = 0
 
-    def other_end(self, node_id: str) -> str:
-        """The end that is not the node."""
-        return self.to_id if self.from_id == node_id else self.from_id
-
 
 @dataclass(frozen=True, slots=True)
 class Part:

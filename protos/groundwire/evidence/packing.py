@@ -1,12 +1,12 @@
 """Packs chosen nodes into a budget: how much of each is shown, and what is only named."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import maxsize
-from typing import Protocol
 
 from groundwire.evidence import layout
 from groundwire.evidence.choosing import Candidate, Choice
+from groundwire.evidence.counter import Counter
 from groundwire.evidence.evidence_nodes import (
     Evidence,
     EvidenceEdge,
@@ -47,16 +47,6 @@ _ROW_TOKENS = 12
 """An estimate of the tokens of a row, with its container and edges."""
 _FILE_TOKENS = 4
 """An estimate of the tokens of a line of a file, without the path."""
-_LONG_ROWS = 1.1
-"""Estimates may be too low by a tenth."""
-
-
-class Counter(Protocol):
-    """Counts tokens."""
-
-    def count(self, text: str) -> int:
-        """The tokens of a text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,8 +403,3 @@ def _row_notes(
 def earlier_numbers(ids: Iterable[str]) -> dict[str, int]:
     """The numbers of nodes that earlier evidence has shown, by id."""
     return {node_id: number for number, node_id in enumerate(ids, start=1)}
-
-
-def is_shown(node_id: str, passages: Collection[Passage]) -> bool:
-    """True if a passage shows the node."""
-    return any(passage.node.id == node_id for passage in passages)

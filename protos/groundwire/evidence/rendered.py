@@ -3,22 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from groundwire.evidence import layout
+from groundwire.evidence.counter import Counter
 
 _ROW = re.compile(r"\[([1-9][0-9]{0,8})\](?= |$)")
 _TEXT_STARTS = (" ", "…", *"0123456789")
 """How a line of a passage's text begins, unless it is empty."""
 _MORE = "…and "
-
-
-class Counter(Protocol):
-    """Counts tokens."""
-
-    def count(self, text: str) -> int:
-        """The tokens of a text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
