@@ -84,9 +84,9 @@ def tools_of(answers: Answers) -> Sequence[ToolEntry]:
             "ask",
             "Evidence for a question",
             "Returns the passages that answer a question best, with file and line numbers. Use it first "
-            "for `how`, `where` and `why` questions, always with phrasings; guess the names. For `How can we change "
-            "the key without logging everyone out?` give `secret key fallbacks, rotation of the signing key` and "
-            "`SECRET_KEY_FALLBACKS get_signing_serializer`. In results, `[2] 40-58` is a passage "
+            "for `how`, `where` and `why` questions, always with phrasings; guess the names. For `Why does the chat "
+            "stop after my laptop was asleep?` give `reconnect a websocket after the connection is lost` and "
+            "`WebSocketClient on_close reconnect heartbeat`. In results, `[2] 40-58` is a passage "
             "with its lines, `…` stands for lines left out: read_code of `path:40-58` gives them; `→ Calls find:52` "
             "is an edge.",
             Ask,

@@ -24,9 +24,10 @@ uses the words of code. Answer with exactly two lines and nothing else:
 - the first line says in technical terms what the code does, 8 to 15 words;
 - the second line has 4 to 8 identifiers that such code is likely to have, with blanks between them.
 
-Question: How can we change the secret key without logging everyone out?
-secret key fallbacks for session signing, key rotation, old keys still verify
-SECRET_KEY_FALLBACKS SecureCookieSessionInterface get_signing_serializer URLSafeTimedSerializer"""
+Question: Why does the chat stop to show new messages after my laptop was asleep?
+reconnect a websocket after the connection is lost, heartbeat timeout, subscribe again
+WebSocketClient on_close reconnect heartbeat_interval resubscribe backoff_delay"""
+"""The example is of no repository that `bench.repositories` measures: it would show the model an answer."""
 _MOST_PHRASINGS = 2
 _LONGEST_PHRASING = 400
 _MOST_REPLY_BYTES = 262_144
