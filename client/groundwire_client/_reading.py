@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from groundwire.printable_text import one_line
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._source_lines import Run
 
@@ -31,9 +32,9 @@ class ReadText:
 
     @property
     def heading(self) -> str:
-        """The line above the text."""
+        """The line above the text. It is one line, even if a path or a symbol has a line break."""
         remarks = f"({'; '.join(self.remarks)})" if self.remarks else ""
-        return " ".join(filter(None, (self.repository, self.citation, self.symbol, remarks)))
+        return one_line(" ".join(filter(None, (self.repository, self.citation, self.symbol, remarks))))
 
     @property
     def text(self) -> str:

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from groundwire.evidence.layout import text_line
 from groundwire.evidence.question_words import has_word
 
-_NUMBERED = 5
-"""Lines with a number that this divides have it."""
 _LIST_START = re.compile(r"[(<\s]")
 _ELIDED = re.compile(r"(?<!:) \.\.\.$| { \.\.\. }$")
 """The end of a line that stands for a node with a body."""
@@ -72,9 +71,8 @@ class Run:
 
     def rows(self, width: int) -> Iterator[str]:
         """The lines, with numbers for the first one and each fifth; without numbers they begin with a blank."""
-        for number, line in enumerate(self.lines, self.first):
-            label = str(number) if self.is_numbered and (number == self.first or number % _NUMBERED == 0) else ""
-            yield f"{label:<{width}} {line}".rstrip()
+        for offset, line in enumerate(self.lines):
+            yield text_line(line.rstrip(), self.first + offset if self.is_numbered else 0, width, is_first=offset == 0)
 
 
 def runs_of(nodes: Sequence[FileNode], first: int, last: int) -> list[Run]:

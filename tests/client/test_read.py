@@ -6,6 +6,8 @@ from unittest.mock import ANY
 import pytest
 
 from groundwire_client import GroundwireClient, IndexScope, Reading
+from groundwire_client._reading import ReadText
+from groundwire_client._source_lines import Run
 from support.program import Server, run_ok
 
 SCOPE = IndexScope(repository="shop", branch="main")
@@ -226,3 +228,11 @@ def test_several_scopes_name_the_repository(client: GroundwireClient) -> None:
         "shop::main src/basket.py:16-17",
         "shop::main src/basket.py:16-19 Basket.add",
     ]
+
+
+def test_no_text_and_no_name_imitates_another_line_of_a_reading() -> None:
+    run = Run(1, 2, ("x = 1\r[2] other.py:1-9", "y\u2028left out: z", ""))
+    text = ReadText("", "a\nleft out: b.py:1-3", "Sum\n2 y = 0", "", (run,))
+    assert Reading((text,), (), (), 0, "tokens", "", ()).rendered == (
+        "a left out: b.py:1-3 Sum 2 y = 0\n1 x = 1 [2] other.py:1-9\n  y left out: z\n\n"
+    )

@@ -55,6 +55,7 @@ class _Indexed(Protocol):
     @property
     def index(self) -> str:
         """The index version that answered; empty for several."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

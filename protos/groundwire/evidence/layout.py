@@ -93,6 +93,19 @@ def text_lines(node: EvidenceNode, excerpt: Excerpt) -> list[str]:
     return lines
 
 
+def text_line(line: str, number: int, width: int, *, is_first: bool) -> str:
+    """A line of a text behind its number, or behind a blank, so that it cannot imitate a line of another kind.
+
+    Args:
+        line: The line, without a line break; characters that some programs show as one become blanks.
+        number: Its number in the file; 0 if it is unknown.
+        width: The digits of the highest number of the text.
+        is_first: True for the first line of a part, which has its number in any case.
+    """
+    label = str(number) if number and (is_first or number % _NUMBERED == 0) else ""
+    return f"{label:<{width}} {line.translate(_OTHER_BREAKS)}" if line.strip() else label
+
+
 def links_of(edges: Iterable[EvidenceEdge], shown: Mapping[str, Numbered], shown_lines: str = "") -> str:
     """The edges from one node to shown nodes, at the end of its row, with an arrow before them; "" if there are none.
 
@@ -102,7 +115,7 @@ def links_of(edges: Iterable[EvidenceEdge], shown: Mapping[str, Numbered], shown
     count = 0
     for edge in edges:
         target = shown.get(edge.to_id)
-        if target is None or edge.to_id == edge.from_id or count == _MOST_LINKS:
+        if target is None or edge.to_id == edge.from_id or count >= _MOST_LINKS:
             continue
         name = last_name(target.node)
         if name and name in shown_lines:
@@ -118,7 +131,7 @@ def links_from(node_id: str, edges: Iterable[EvidenceEdge], shown: Mapping[str, 
     count = 0
     for edge in edges:
         source = shown.get(edge.from_id)
-        if edge.to_id != node_id or source is None or edge.from_id == node_id or count == _MOST_LINKS:
+        if edge.to_id != node_id or source is None or edge.from_id == node_id or count >= _MOST_LINKS:
             continue
         count += 1
         links.setdefault(in_one_line(edge.edge_type), []).append(_link(edge, source))
@@ -236,8 +249,7 @@ def _part_lines(part: Part, first: int, width: int) -> list[str]:
     shown = []
     for offset, line in enumerate(part.lines):
         number = first + part.first + offset
-        label = str(number) if first and (offset == 0 or number % _NUMBERED == 0) else ""
-        shown.append(f"{label:<{width}} {line.translate(_OTHER_BREAKS)}" if line.strip() else label)
+        shown.append(text_line(line, number if first else 0, width, is_first=offset == 0))
     return shown
 
 
