@@ -110,6 +110,14 @@ def test_what_was_shown_keeps_its_number_and_is_not_shown_again(queries: query_p
     assert set(shown) & set(named)
 
 
+def test_what_is_no_node_keeps_a_number_and_hides_nothing(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    first = gather(queries)
+    second = gather(queries, shown_ids=["1", SECRET])
+    assert [passage.id for passage in second.passages] == [passage.id for passage in first.passages]
+    assert [passage.number for passage in second.passages] == [passage.number + 2 for passage in first.passages]
+    assert {node.number for node in second.named} <= {0}
+
+
 def test_hidden_nodes_are_as_absent_and_granted_ones_are_shown(queries: query_pb2_grpc.QueryServiceStub) -> None:
     def ids(access: AccessContext | None) -> set[str]:
         found = gather(queries, question="invoice margin", access=access, shown_ids=[SECRET])
@@ -176,7 +184,7 @@ BROKEN = [
     ),
     Row("a phrasing is not blank", request(phrasings=["a", " "]), INVALID, REQUIRED, "phrasings[1]"),
     Row("at most 8 phrasings", request(phrasings=["a"] * 9), INVALID, OUT_OF_RANGE, "phrasings"),
-    Row("a budget is needed", request(budget_tokens=None), INVALID, OUT_OF_RANGE, "budget_tokens"),
+    Row("a budget is needed", request(budget_tokens=None), INVALID, REQUIRED, "budget_tokens"),
     Row("a budget has a least", request(budget_tokens=199), INVALID, OUT_OF_RANGE, "budget_tokens"),
     Row("a budget has a greatest", request(budget_tokens=100_001), INVALID, OUT_OF_RANGE, "budget_tokens"),
     Row("a share is at least 0", request(graph_share=-0.1), INVALID, OUT_OF_RANGE, "graph_share"),

@@ -23,7 +23,9 @@ def check_evidence(request: EvidenceRequest) -> None:
     for position, phrasing in enumerate(request.phrasings[: limits.MAX_PHRASINGS]):
         if is_blank(phrasing):
             violations.require(f"phrasings[{position}]", "a blank phrasing says nothing; leave it out")
-    violations.bound("budget_tokens", request.budget_tokens, limits.MIN_EVIDENCE_TOKENS, limits.MAX_EVIDENCE_TOKENS)
+    violations.bound_required(
+        "budget_tokens", request.budget_tokens, limits.MIN_EVIDENCE_TOKENS, limits.MAX_EVIDENCE_TOKENS
+    )
     violations.bound_share("graph_share", request.graph_share)
     violations.bound_count("shown_ids", request.shown_ids, limits.MAX_SEEDS)
     check_ids("shown_ids", request.shown_ids[: limits.MAX_SEEDS], violations)
