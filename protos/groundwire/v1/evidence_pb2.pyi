@@ -125,8 +125,8 @@ class GatherEvidenceRequest(_message.Message):
         """Nodes that earlier evidence of the conversation has shown, in the order of their numbers: at most 1,000 ids of 1 to
         2,048 characters, each once. Their texts are not shown again. They are named where they match or an edge joins them
         to a passage, with the number that is their place in this list. New passages are numbered from the next number on.
-        To see a text again, put anything that is no id, such as its number, in its place: an entry that is no node, or none
-        that the caller may see, only keeps its number from being given again.
+        To see a text again, put anything that is no id, such as its number, in its place: an entry that is no node, or
+        none that the caller may see, only keeps its number from being given again.
         """
 
     @_builtins.property

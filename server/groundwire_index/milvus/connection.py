@@ -15,6 +15,7 @@ Result = TypeVar("Result")
 
 _COLLECTION_MISSING = (100,)
 _NOT_LOADED = (101,)
+_RELOAD_PAUSE_SECONDS = 0.05
 _MOST_BESIDE = 32
 """The number of requests that wait in threads besides the calling ones: of four calls with eight searches each."""
 
@@ -80,7 +81,8 @@ class MilvusConnection:
 
         It can be unloaded again before it is asked: Milvus restarts once more, or has opened the collection for two
         requests at a time and keeps the one that was not loaded. So it is loaded whenever Milvus says that it must be,
-        until that takes longer than a request that writes.
+        until that takes longer than a request that writes. Between two tries it waits: Milvus can say that a collection
+        is loaded before it answers questions about it.
         """
         end = time.monotonic() + self.address.writing_seconds
         while True:
@@ -90,6 +92,7 @@ class MilvusConnection:
                 if error.code not in _NOT_LOADED or time.monotonic() >= end:
                     raise
             self.load(collection)
+            time.sleep(_RELOAD_PAUSE_SECONDS)
 
     def load(self, collection: str) -> None:
         """Loads a collection for reading; nothing happens to one that is loaded."""
