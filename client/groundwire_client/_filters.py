@@ -36,10 +36,10 @@ _SHORTEST = 3
 def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
     """The filter that loose values mean.
 
-    Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`; their values are a
-    string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any other name is one
-    of the metadata, unless it resembles a field's, as `langauge`, `lang` and `isTest` do. None and empty lists are as
-    if absent.
+    Names are those of the fields, singular or plural, such as `collection_id` or `collection_ids`, or both; their
+    values are a string or a list of strings. Flags such as `is_test` are booleans and `metadata` is a mapping. Any
+    other name is one of the metadata, unless it resembles a field's, as `langauge`, `lang` and `isTest` do. None and
+    empty lists are as if absent.
 
     Args:
         raw: What was asked for.
@@ -48,8 +48,8 @@ def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
 
     Raises:
         TypeError: A name or a value is of a wrong type.
-        ValueError: A string is empty, a field is named twice, a name resembles a field's, or a number does not fit the
-            wire.
+        ValueError: A string is empty, a key of the metadata is given twice, a name resembles a field's, or a number
+            does not fit the wire.
     """
     asked, known = _Reading.of(raw), _Reading.of(context)
     metadata = {**asked.metadata, **known.metadata}
@@ -89,13 +89,10 @@ class _Reading:
 
     def _take(self, name: str, value: object) -> None:
         if name in TEXT_FIELDS:
-            values = _texts(name, value)
-            if values and TEXT_FIELDS[name] in self.texts:
-                raise ValueError(
-                    f"{name}: {value!r} is given besides another value of {TEXT_FIELDS[name]}: give it once"
-                )
-            if values:
-                self.texts[TEXT_FIELDS[name]] = values
+            # Singular and plural together: the values of both are alternatives.
+            if values := _texts(name, value):
+                before = self.texts.get(TEXT_FIELDS[name], ())
+                self.texts[TEXT_FIELDS[name]] = tuple(dict.fromkeys((*before, *values)))
         elif name in FLAG_FIELDS:
             self.flags[name] = _flag(name, value)
         elif name in self.metadata:

@@ -28,9 +28,9 @@ def _one_of(names: Iterable[str]) -> AfterValidator:
     known = tuple(names)
 
     def check(name: str) -> str:
-        if name not in known:
+        if name.lower() not in known:
             raise ValueError(f"must be one of {', '.join(known)}")
-        return name
+        return name.lower()
 
     return AfterValidator(check)
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from groundwire_client.cli import BUDGET_TOKENS
 
@@ -16,6 +16,13 @@ MAX_ID_CHARS = 2_048
 ALL = "all"
 """All repositories that the caller sees."""
 
+
+def _lower_case(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+_IN_ANY_CASE = BeforeValidator(_lower_case)
+"""For values of an enum: models write them in capitals too."""
 _Node: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 _Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 _Nodes: TypeAlias = Annotated[list[_Node], Field(min_length=1, max_length=20)]
@@ -39,10 +46,12 @@ _Languages: TypeAlias = Annotated[
 ]
 _Tests: TypeAlias = Annotated[
     Literal["include", "exclude", "only"],
+    _IN_ANY_CASE,
     Field(description="Whether to include tests, which are code that tests other code."),
 ]
 _Direction: TypeAlias = Annotated[
     Literal["outgoing", "incoming", "both"],
+    _IN_ANY_CASE,
     Field(
         description="`outgoing`: what the nodes depend on, such as callees and base types. `incoming`: what depends on "
         "them, such as callers."
@@ -81,6 +90,7 @@ class SearchCode(Arguments):
     repository: _Repositories = ""
     search_type: Annotated[
         Literal["auto", "hybrid", "bm25", "semantic"],
+        _IN_ANY_CASE,
         Field(
             description="`auto`: `hybrid`, or what the index has data for. `hybrid`: by meaning and by words. `bm25`: "
             "by words and identifiers alone. `semantic`: by meaning alone."

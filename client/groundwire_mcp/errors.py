@@ -21,7 +21,10 @@ _REMEDIES: Mapping[str, str] = {
     "INDEX_DAMAGED": "the index cannot be read: tell the user that it must be built again",
     "IDENTITY_REQUIRED": "no token was sent: tell the user to give the agent one for this MCP server",
     "IDENTITY_REFUSED": "the token is not accepted, it may have expired: tell the user to renew it",
-    "DEADLINE_EXCEEDED": "it took too long: narrow the call, such as by path_prefixes, max_depth or max_nodes",
+    "DEADLINE_EXCEEDED": (
+        "it took too long: narrow the call by those of path_prefixes, languages, edge_types, max_depth and max_hops "
+        "that the tool has"
+    ),
     "AUDIT_UNAVAILABLE": "the server cannot write its audit now: try again in a minute",
     "IDENTITY_UNAVAILABLE": "the server cannot check tokens now: try again in a minute",
     "BACKEND_UNAVAILABLE": "the store of the indexes is out of reach: try again in a minute",

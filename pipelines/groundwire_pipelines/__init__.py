@@ -5,6 +5,7 @@
 
 from typing import TYPE_CHECKING
 
+from groundwire.evidence.counter import Counter
 from groundwire_pipelines.actions.definition import Action, DataFlow, KeyGroup, Outcome, Retry, StepSettings
 from groundwire_pipelines.engine.trace import RunEnded, RunStarted, StepEnded, StepStarted, TraceEvent, TraceSink
 from groundwire_pipelines.errors import DefinitionError, PipelineError, Problem, RunCancelledError, StepError
@@ -13,7 +14,7 @@ from groundwire_pipelines.graph import EvidenceGraph
 from groundwire_pipelines.history.sqlite import SqliteHistory
 from groundwire_pipelines.models.environment import ModelEndpoint
 from groundwire_pipelines.pipeline import Pipeline, PipelineResult, RunOptions
-from groundwire_pipelines.runtime import Counter, History, Model, ModelAnswer, Runtime, StoredHistory, Turn
+from groundwire_pipelines.runtime import History, Model, ModelAnswer, Runtime, StoredHistory, Turn
 from groundwire_pipelines.settings import PipelineSettings
 from groundwire_pipelines.state import PipelineState
 

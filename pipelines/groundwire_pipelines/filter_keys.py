@@ -1,10 +1,11 @@
 """The filter of a pipeline file: the setting `filter`, and the key `filter` of steps that call the server."""
 
-from typing import Annotated, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from groundwire_client import NodeFilter, node_filter
+from groundwire_client import NodeFilter, metadata_of, node_filter
 
 _Texts: TypeAlias = tuple[Annotated[str, Field(min_length=1)], ...]
 _Scalar: TypeAlias = str | int | float | bool | None
@@ -13,7 +14,7 @@ _Scalar: TypeAlias = str | int | float | bool | None
 class FilterKeys(BaseModel):
     """A filter: values of one field are alternatives, all fields must hold, and an absent field restricts nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
     kinds: Annotated[_Texts, Field(description="Node kinds, such as cs.")] = ()
     data_types: Annotated[_Texts, Field(description="Data types, such as db_code.")] = ()
@@ -37,14 +38,29 @@ class FilterKeys(BaseModel):
         Field(description="Values that the metadata of nodes must have: for each key one value, or alternatives."),
     ] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _fits_the_wire(self) -> Self:
-        self.as_filter()
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _by_field(cls, given: object) -> object:
+        """Takes the names that `node_filter` takes: singular or plural, and any other name is one of the metadata."""
+        if not isinstance(given, Mapping):
+            return given
+        try:
+            meant = node_filter(cast("Mapping[str, object]", given))
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+        return {field.name: _value_of(meant, field.name) for field, _ in meant.ListFields()}
 
     def as_filter(self) -> NodeFilter:
-        """The filter of a request. Raises ValueError for a number that the protobuf field cannot hold."""
+        """The filter of a request."""
         return node_filter(self.model_dump())
+
+
+def _value_of(narrowing: NodeFilter, name: str) -> object:
+    """The value of a field as the strict model takes it."""
+    if name == "metadata":
+        return metadata_of(narrowing)
+    value = getattr(narrowing, name)
+    return value if isinstance(value, bool) else tuple(value)
 
 
 FilterKey: TypeAlias = Annotated[

@@ -1,8 +1,8 @@
 """The settings of a pipeline, checked once when the pipeline is loaded."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
 from groundwire_client import Lifecycle, choices
@@ -16,7 +16,12 @@ def all_or_named(edge_types: tuple[str, ...]) -> tuple[str, ...]:
     return edge_types
 
 
-RetrievalMode = Literal["semantic", "semantic_rerank", "bm25", "hybrid"]
+def _lower_case(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+_IN_ANY_CASE = BeforeValidator(_lower_case)
+RetrievalMode: TypeAlias = Annotated[Literal["semantic", "semantic_rerank", "bm25", "hybrid"], _IN_ANY_CASE]
 
 
 class PipelineSettings(BaseModel):
@@ -38,7 +43,7 @@ class PipelineSettings(BaseModel):
     """The index version to search; empty for the active one, which is then pinned for the whole run."""
     filter: FilterKeys | None = None
     """Narrows every search, walk and fetch, in addition to the filters of the run and of its steps."""
-    lifecycle: Literal["active", "all", "deleted"] = "active"
+    lifecycle: Annotated[Literal["active", "all", "deleted"], _IN_ANY_CASE] = "active"
     """The lifecycle of the nodes that searches, walks and fetches see; deleted ones need the server's permission."""
     top_k: Annotated[int | None, Field(ge=1)] = None
     """How many nodes a search returns, for steps that do not say."""

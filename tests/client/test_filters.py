@@ -41,6 +41,11 @@ def test_loose_values_become_fields_and_metadata(raw: dict[str, object], expecte
     assert node_filter(raw) == expected
 
 
+def test_singular_and_plural_together_are_alternatives() -> None:
+    given = node_filter({"collection_id": "a", "collection_ids": ["b", "a"], "kinds": ["cs"], "kind": "sql"})
+    assert given == NodeFilter(collection_ids=["a", "b"], kinds=["cs", "sql"])
+
+
 @pytest.mark.parametrize("field", LISTS)
 def test_every_list_has_a_singular_and_a_plural_name(field: str) -> None:
     names = [name for name, meant in TEXT_FIELDS.items() if meant == field]
@@ -91,7 +96,6 @@ def test_what_the_caller_knows_wins(raw: dict[str, object], context: dict[str, o
         ({"team": {"name": "tax"}}, TypeError, "metadata['team']: {'name': 'tax'} must be a string, a number"),
         ({"team": [["tax"]]}, TypeError, "metadata['team']: ['tax'] must be a string, a number"),
         ({"number": 2**53 + 1}, ValueError, "metadata['number']: 9007199254740993 is beyond 2**53"),
-        ({"kind": "cs", "kinds": ["sql"]}, ValueError, "kinds: ['sql'] is given besides another value of kinds"),
         ({"team": "a", "metadata": {"team": "b"}}, ValueError, "team: 'a' is given besides another value of metadata"),
         ({"langauge": "csharp"}, ValueError, "langauge: is no field of a filter; did you mean language?"),
         ({"is_tests": True}, ValueError, "is_tests: is no field of a filter; did you mean is_test?"),

@@ -66,6 +66,16 @@ def test_the_keys_are_the_fields_of_the_wire() -> None:
     assert set(FilterKeys.model_fields) == set(scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name)
 
 
+def test_a_filter_of_a_file_has_the_names_of_one_in_python() -> None:
+    """Singular or plural, and any other name is one of the metadata."""
+    loose: dict[str, JsonValue] = {"collection_id": "a", "collection_ids": ["b"], "is_test": False, "team": ["tax", 1]}
+    retrieval = FakeRetrieval(gatherings=[gathered()])
+    run(retrieval, loose, NodeFilter())
+    assert retrieval.calls[0].arguments["filter"] == node_filter(loose)
+    with pytest.raises(DefinitionError, match="langauge: is no field of a filter; did you mean language"):
+        Pipeline.load("evidence", filter={"langauge": "cs"})
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_narrows_the_filter_of_the_run(name: str) -> None:
     retrieval, _ = asked(name, {"collection_ids": ["audit", "secret"], "kinds": ["cs"]})

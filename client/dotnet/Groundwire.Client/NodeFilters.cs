@@ -30,10 +30,10 @@ public static class NodeFilters
 
     /// <summary>
     /// The filter that loose values mean. Names are those of the fields of <see cref="NodeFilter"/> in the protos,
-    /// singular or plural, such as <c>collection_id</c> or <c>collection_ids</c>; their values are a string or a list
-    /// of strings. Flags such as <c>is_test</c> are booleans, and <c>metadata</c> is a dictionary. Any other name is
-    /// one of the metadata, unless it resembles a field's, as <c>langauge</c> and <c>lang</c> do. Nulls and empty lists
-    /// are as if absent. A <see cref="JsonElement"/> is what it holds.
+    /// singular or plural, such as <c>collection_id</c> or <c>collection_ids</c>, or both; their values are a string
+    /// or a list of strings. Flags such as <c>is_test</c> are booleans, and <c>metadata</c> is a dictionary. Any other
+    /// name is one of the metadata, unless it resembles a field's, as <c>langauge</c> and <c>lang</c> do. Nulls and
+    /// empty lists are as if absent. A <see cref="JsonElement"/> is what it holds.
     /// </summary>
     /// <param name="raw">What was asked for.</param>
     /// <param name="context">
@@ -41,8 +41,8 @@ public static class NodeFilters
     /// metadata key by key.
     /// </param>
     /// <exception cref="ArgumentException">
-    /// A value is of a wrong type, a string is empty, a field is named twice, a name resembles a field's, or a number
-    /// does not fit the wire.
+    /// A value is of a wrong type, a string is empty, a key of the metadata is given twice, a name resembles a field's,
+    /// or a number does not fit the wire.
     /// </exception>
     public static NodeFilter From(
         IEnumerable<KeyValuePair<string, object?>> raw, IEnumerable<KeyValuePair<string, object?>>? context = null)
@@ -116,9 +116,10 @@ public static class NodeFilters
             if (NodeFilters.Texts.TryGetValue(name, out var field))
             {
                 var texts = Strings(name, value);
-                if (texts.Count > 0 && !Texts.TryAdd(field, texts))
+                if (texts.Count > 0)
                 {
-                    throw new ArgumentException($"{name}: comes besides another value of {field.Name}: name it once");
+                    // Singular and plural together: the values of both are alternatives.
+                    Texts[field] = Texts.TryGetValue(field, out var before) ? before.Union(texts).ToList() : texts;
                 }
             }
             else if (NodeFilters.Flags.TryGetValue(name, out var flag))

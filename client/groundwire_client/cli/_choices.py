@@ -22,13 +22,13 @@ class Named(TypedDict):
 
 
 def names_of(enum: "EnumTypeWrapper[_Value]") -> Named:
-    """Keeps an option to the short names of an enum."""
+    """Keeps an option to the short names of an enum, in any case."""
     names = list(choices(enum))
 
     def name(given: str) -> str:
-        if given not in names:
+        if given.lower() not in names:
             raise typer.BadParameter(f"{given!r} is not one of {', '.join(names)}")
-        return given
+        return given.lower()
 
     return Named(parser=name, metavar=f"[{'|'.join(names)}]")
 

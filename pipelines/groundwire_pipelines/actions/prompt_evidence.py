@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from groundwire.evidence.counter import Counter
 from groundwire.evidence.layout import NAMED_HEADING, in_one_line
 from groundwire.evidence.rendered import Rendered, as_text, taken_apart, within, without
 from groundwire_pipelines.actions.places import full_place, service_line
 from groundwire_pipelines.evidence_nodes import ShownText
 from groundwire_pipelines.graph import services_of
-from groundwire_pipelines.runtime import Counter, Runtime
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 WRITTEN: Final = ("is_rendered", "rendered", "added", "shown", "context_blocks")

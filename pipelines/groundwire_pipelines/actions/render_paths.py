@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from groundwire.evidence.counter import Counter
 from groundwire.evidence.layout import in_one_line
 from groundwire_client import DependencyPath, GraphEdge
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
@@ -11,7 +12,7 @@ from groundwire_pipelines.actions.prompt_evidence import WRITTEN
 from groundwire_pipelines.actions.render_context_blocks import show_texts
 from groundwire_pipelines.evidence_nodes import EvidenceNode, PathEnd
 from groundwire_pipelines.graph import nodes_of, paths_of, texts_of
-from groundwire_pipelines.runtime import Counter, Runtime
+from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
 

@@ -17,7 +17,7 @@ def broken(rule: LiteralString, message: str) -> PydanticCustomError:
 
 
 class OneOf:
-    """A validator: the value must be one of the names, such as the `choices` of an enum of the contract."""
+    """A validator: the value must be one of the names, in any case, such as the `choices` of an enum."""
 
     def __init__(self, names: Iterable[str], rule: LiteralString) -> None:
         self._names = list(names)
@@ -30,10 +30,11 @@ class OneOf:
         return {"enum": self._names, "type": "string"}
 
     def checked(self, value: object) -> object:
-        """Returns the value. Raises a validation error if it is none of the names."""
-        if value not in self._names:
+        """Returns the name as it is written here. Raises a validation error for none of them."""
+        name = value.lower() if isinstance(value, str) else value
+        if name not in self._names:
             raise broken(self._rule, f"{value!r} is unknown: use one of {', '.join(self._names)}")
-        return value
+        return name
 
 
 def check_rrf_k(rrf_k: int | None) -> None:

@@ -27,7 +27,7 @@ from groundwire_pipelines.state import RETRIEVED, PipelineState, SearchReport
 _Mode: TypeAlias = Literal["semantic", "bm25", "hybrid"]
 SearchBy: TypeAlias = Literal[_Mode, "from_router"]
 """How a step searches: one of the server's modes, or the one that the router chose."""
-_ROUTED: Final = get_args(RetrievalMode)
+_ROUTED: Final = get_args(get_args(RetrievalMode)[0])
 _MOST_TOKENS: Final = 16
 """The most words of the query that a hit states."""
 _OF_MODES: Final = OneOf(get_args(_Mode), "search-type-unknown")

@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from groundwire.evidence.counter import Counter
 from groundwire.model_service import model_service
 from groundwire_pipelines.errors import StepError
-from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
+from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
 
 URL_VARIABLE = "GROUNDWIRE_MODEL_URL"
 NAME_VARIABLE = "GROUNDWIRE_MODEL_NAME"

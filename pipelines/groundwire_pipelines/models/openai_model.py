@@ -13,11 +13,12 @@ import openai
 from openai._streaming import ServerSentEvent
 from pydantic import JsonValue, ValidationError
 
+from groundwire.evidence.counter import Counter
 from groundwire_pipelines.errors import StepError
 from groundwire_pipelines.models.environment import URL_VARIABLE, ModelEndpoint
 from groundwire_pipelines.models.replies import Chunk, Completion, Usage
 from groundwire_pipelines.models.retry_after import MOST_WAIT_SECONDS, wait_seconds
-from groundwire_pipelines.runtime import Counter, ModelAnswer, ModelRequest
+from groundwire_pipelines.runtime import ModelAnswer, ModelRequest
 
 _QUOTED_CHARACTERS = 300
 """The most characters that an error message quotes of the endpoint's."""

@@ -29,7 +29,7 @@ ALL_COMMANDS = [
 
 
 def test_search_sends_its_options(server: FakeServer, run: Run) -> None:
-    flags = "--type semantic --top-k 3 --rerank keyword --rrf-k 9 --explain --kind cs --kind sql --data-type d"
+    flags = "--type Semantic --top-k 3 --rerank keyword --rrf-k 9 --explain --kind cs --kind sql --data-type d"
     filters = "--corpus-type c --language l --path ./src/ --collection k --document m"
     access = "--tenant acme --acl-tag a --acl-tag b --label secret --clearance 2 --index v7 --lifecycle deleted"
     assert run("search", "where is vat", *flags.split(), *filters.split(), *access.split()).code == 0

@@ -255,6 +255,18 @@ def test_no_path_is_told_with_the_way_that_was_asked(
     assert said in told.structured["note"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_code", {"query": "invoice", "search_type": "BM25", "tests": "Include"}),
+        ("expand_graph", {"nodes": [ORDER], "direction": "OUTGOING"}),
+    ],
+)
+def test_values_of_enums_are_taken_in_any_case(shopper: Agent, tool: str, arguments: dict[str, Any]) -> None:
+    lower = {name: value.lower() if isinstance(value, str) else value for name, value in arguments.items()}
+    assert shopper.call(tool, **arguments).structured == shopper.call(tool, **lower).structured
+
+
 def test_a_node_is_a_resource(shopper: Agent) -> None:
     async def templates(client: Client) -> ListResourceTemplatesResult:
         return await client.list_resource_templates()

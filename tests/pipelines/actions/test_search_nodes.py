@@ -181,6 +181,14 @@ def test_the_step_decides_top_k_before_the_settings() -> None:
     assert retrieval.calls[0].arguments["top_k"] == 3
 
 
+def test_the_values_of_enums_are_taken_in_any_case() -> None:
+    retrieval = FakeRetrieval()
+    state = make_state(last_model_response="tax")
+    run_action(ACTION, {"search_type": "Semantic", "rerank": "KEYWORD"}, state, make_runtime(retrieval))
+    arguments = retrieval.calls[0].arguments
+    assert (arguments["search_type"], arguments["rerank"]) == (SearchType.SEARCH_TYPE_SEMANTIC, Rerank.RERANK_KEYWORD)
+
+
 @pytest.mark.parametrize(("search_type", "sent"), [("hybrid", 10), ("semantic", None), ("bm25", None)])
 def test_rrf_k_is_of_hybrid_search_alone(search_type: str, sent: int | None) -> None:
     retrieval = FakeRetrieval()
