@@ -16,8 +16,8 @@ _PROMPTS: Mapping[str, str] = {
     "groundwire": """\
 `./call N TOOL JSON` calls a tool of Groundwire for question N and prints its result, such as
 
-    ./call 1 ask '{"query": "Who signs the cookie?", "phrasings": ["sign session cookie", "get_signing_serializer"]}'
-    ./call 1 read_code '{"nodes": ["src/sessions.py:300-340"]}'
+    ./call 1 ask '{"query": "How are photos made smaller?", "phrasings": ["resize image width", "ImageResizer"]}'
+    ./call 1 read_code '{"nodes": ["src/images.py:300-340"]}'
 
 `./call 0 tools` prints the tools with their arguments; it is not counted. Leave `repository` out.
 """,
@@ -25,8 +25,8 @@ _PROMPTS: Mapping[str, str] = {
 `./call N PROGRAM ARGUMENTS...` runs `rg`, `grep`, `sed`, `ls` or `find` for question N in the folder of its sources and
 prints the output, such as
 
-    ./call 1 rg -n "secret_key" src
-    ./call 1 sed -n 300,340p src/sessions.py
+    ./call 1 rg -n "thumbnail" src
+    ./call 1 sed -n 300,340p src/images.py
 """,
 }
 _PROMPT = """\
