@@ -141,6 +141,8 @@ class PipelineState:
     """The kinds of nodes that the index has, for the prompt of a router; empty when unknown."""
     index_languages: list[str] = field(default_factory=list)
     """The languages that it has."""
+    index_folders: list[str] = field(default_factory=list)
+    """Its folders, cut to two names."""
     modes_without_data: list[str] = field(default_factory=list)
     """The retrieval modes that it has no data for."""
 

@@ -85,6 +85,8 @@ def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) ->
     assert list(public.kinds) == ["cs", "sql"]
     assert list(public.languages) == ["csharp", "tsql"]
     assert list(public.edge_types) == list(finance.edge_types) == ["Calls", "Executes", "WritesTo"]
+    assert list(public.folders) == ["db/", "src/"]
+    assert list(finance.folders) == ["db/", "src/"]
 
 
 def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -> None:

@@ -23,6 +23,7 @@ from groundwire_client import (
     GraphEdge,
     IndexScope,
     IndexVersion,
+    ListIndexesResponse,
     NodeText,
     PathNode,
     QueryResponse,
@@ -108,7 +109,12 @@ class FakeRetrieval:
             index=IndexVersion(version=scope.active_index or INDEX, dimension=2, lexical=True),
             kinds=["cs", "sql"],
             languages=["csharp", "sql"],
+            folders=["src/api/"],
         )
+
+    async def list_indexes(self, **_: Any) -> ListIndexesResponse:
+        """No index. Such calls are not recorded."""
+        return ListIndexesResponse()
 
     async def expand(
         self, scope: IndexScope, seed_ids: Sequence[str], **arguments: Any

@@ -1,38 +1,71 @@
 """`describe_index`: what the index has, for the prompt of a router."""
 
-from groundwire_client import GetIndexResponse, IndexScope
+import asyncio
+from collections.abc import Sequence
+
+from groundwire_client import GetIndexResponse, IndexScope, is_of
 from groundwire_pipelines.actions.definition import Action, DataFlow, Outcome, StepSettings
 from groundwire_pipelines.actions.scope import pin, scopes_of, sending
 from groundwire_pipelines.runtime import Runtime
 from groundwire_pipelines.state import PipelineState
 
+_MOST_INDEXES = 20
+"""Of more indexes nothing is kept: a prompt cannot name what so many have."""
+
 
 async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) -> Outcome:
-    """Keeps the kinds and languages of the index, and the modes that it has no data for.
-
-    Of several indexes, none says alone what there is: then nothing is kept.
-    """
-    scope = scopes_of(state)
-    if not isinstance(scope, IndexScope):
-        return Outcome(detail={"kinds": 0, "languages": 0})
+    """Keeps the kinds, languages and folders of the indexes, and the modes that none of them has data for."""
+    scopes = scopes_of(state)
     with sending():
-        told = await runtime.retrieval.get_index(scope, access=state.retrieval_access)
-    pin(state, told.index.version)
-    state.index_kinds, state.index_languages = list(told.kinds), list(told.languages)
-    state.modes_without_data = _modes_without_data(told)
-    return Outcome(detail={"kinds": len(told.kinds), "languages": len(told.languages)})
+        if isinstance(scopes, IndexScope):
+            described = [await runtime.retrieval.get_index(scopes, access=state.retrieval_access)]
+            pin(state, described[0].index.version)
+        else:
+            described = await _described(scopes, state, runtime)
+    state.index_kinds = _all_of([list(index.kinds) for index in described])
+    state.index_languages = _all_of([list(index.languages) for index in described])
+    state.index_folders = _all_of([list(index.folders) for index in described])
+    without_data = [set(_modes_without_data(index)) for index in described]
+    state.modes_without_data = sorted(set.intersection(*without_data)) if without_data else []
+    return Outcome(
+        detail={
+            "kinds": len(state.index_kinds),
+            "languages": len(state.index_languages),
+            "folders": len(state.index_folders),
+        }
+    )
 
 
-def _modes_without_data(told: GetIndexResponse) -> list[str]:
-    by_meaning = () if told.index.dimension else ("semantic", "semantic_rerank")
-    by_words = () if told.index.lexical else ("bm25", "hybrid")
+async def _described(
+    scopes: Sequence[IndexScope], state: PipelineState, runtime: Runtime
+) -> Sequence[GetIndexResponse]:
+    """The active indexes of several scopes; none if there are more than _MOST_INDEXES."""
+    listed = await runtime.retrieval.list_indexes(access=state.retrieval_access)
+    active = [
+        scope
+        for index in listed.indexes
+        if index.active and is_of(scope := IndexScope(repository=index.repository, branch=index.branch), scopes)
+    ]
+    if len(active) > _MOST_INDEXES:
+        return ()
+    return await asyncio.gather(*(runtime.retrieval.get_index(one, access=state.retrieval_access) for one in active))
+
+
+def _all_of(lists: Sequence[Sequence[str]]) -> list[str]:
+    """The values of several lists; none if one list is empty, because its index has too many."""
+    return sorted({value for values in lists for value in values}) if all(lists) else []
+
+
+def _modes_without_data(described: GetIndexResponse) -> list[str]:
+    by_meaning = () if described.index.dimension else ("semantic", "semantic_rerank")
+    by_words = () if described.index.lexical else ("bm25", "hybrid")
     return [*by_meaning, *by_words]
 
 
 ACTION = Action(
     name="describe_index",
-    summary="Asks what kinds, languages and search modes the index has, for the prompt of a router.",
+    summary="Asks what kinds, languages, folders and search modes the indexes have, for the prompt of a router.",
     settings=StepSettings,
     run=run,
-    data_of=lambda _: DataFlow(writes=("index_kinds", "index_languages", "modes_without_data")),
+    data_of=lambda _: DataFlow(writes=("index_kinds", "index_languages", "index_folders", "modes_without_data")),
 )

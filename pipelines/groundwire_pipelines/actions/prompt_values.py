@@ -42,8 +42,8 @@ Variables: TypeAlias = Annotated[
         "requests for more evidence, `requests_left` the number of further ones that max_turn_loops allows. `modes` "
         "are the prefixes of the retrieval modes that the settings allow. `filters` is the filter of searches, and how "
         "a query may narrow it further. After a describe_index step `modes` are those that the index has data for, and "
-        "`filters` names its kinds and languages. The router chose `mode` and `rewritten_question`. `error` is the "
-        "last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
+        "`filters` names its kinds, languages and folders. The router chose `mode` and `rewritten_question`. `error` "
+        "is the last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
         "earlier step, where `plan.query` names the field `query` of the output `plan`."
     ),
 ]
@@ -66,7 +66,9 @@ _BUILT_IN: Final[Mapping[str, Callable[[PipelineState, Runtime], str]]] = {
     "modes": _modes,
     "mode": lambda state, _: state.retrieval_mode or "(none)",
     "rewritten_question": lambda state, _: state.rewritten_question or english_question(state),
-    "filters": lambda state, _: filters_in_words(state.retrieval_filter, state.index_kinds, state.index_languages),
+    "filters": lambda state, _: filters_in_words(
+        state.retrieval_filter, state.index_kinds, state.index_languages, state.index_folders
+    ),
     "error": lambda state, _: f"{state.error_rule}: {state.error_message}",
     "repository": lambda state, _: state.repository,
     "branch": lambda state, _: state.branch,

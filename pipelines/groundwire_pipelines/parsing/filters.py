@@ -127,13 +127,16 @@ def plain(narrowing: NodeFilter) -> dict[str, object]:
     return {**texts, **flags, **({"metadata": metadata} if metadata else {})}
 
 
-def filters_in_words(base: NodeFilter, kinds: Sequence[str] = (), languages: Sequence[str] = ()) -> str:
+def filters_in_words(
+    base: NodeFilter, kinds: Sequence[str] = (), languages: Sequence[str] = (), folders: Sequence[str] = ()
+) -> str:
     """The filter of searches in words, and how a query may narrow it further; the same words for the same filter.
 
     Args:
         base: The filter.
         kinds: The kinds that the index has. If they are known, only filters are named whose values can be known.
         languages: The languages that it has.
+        folders: Its folders, cut to two names.
     """
     given = plain(base)
     restrictions = [f"- {name}: {_json(value)}" for name, value in given.items()]
@@ -149,6 +152,7 @@ def filters_in_words(base: NodeFilter, kinds: Sequence[str] = (), languages: Seq
             'A query may narrow it further as the object {"query": "...", "filters": {...}} on one line. Its filters:',
             f"{names}.",
             *(["The index has these values, and no others:", *known] if known else ()),
+            *([f"path_prefixes may begin with its folders: {_listed(folders)}."] if folders else ()),
             f"Each value is a text or a list of alternatives; {flags} are true or false.",
         )
     )

@@ -188,6 +188,7 @@ class GetIndexResponse(_message.Message):
     KINDS_FIELD_NUMBER: _builtins.int
     LANGUAGES_FIELD_NUMBER: _builtins.int
     EDGE_TYPES_FIELD_NUMBER: _builtins.int
+    FOLDERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def index(self) -> Global___IndexVersion:
         """The version that was asked for."""
@@ -208,6 +209,13 @@ class GetIndexResponse(_message.Message):
     def edge_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The types of the edges that have both ends among these nodes, to use in `edge_allowlist`, with the same rules."""
 
+    @_builtins.property
+    def folders(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The folders of these nodes' files, each cut to two names, such as `src/api/`, to use in `NodeFilter.path_prefixes`:
+        each once, in the order of code points. Empty when there are more than 1,000; a file in fewer than two folders
+        counts as one.
+        """
+
     def __init__(
         self,
         *,
@@ -215,10 +223,11 @@ class GetIndexResponse(_message.Message):
         kinds: _abc.Iterable[_builtins.str] | None = ...,
         languages: _abc.Iterable[_builtins.str] | None = ...,
         edge_types: _abc.Iterable[_builtins.str] | None = ...,
+        folders: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["index", b"index"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge_types", b"edge_types", "index", b"index", "kinds", b"kinds", "languages", b"languages"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["edge_types", b"edge_types", "folders", b"folders", "index", b"index", "kinds", b"kinds", "languages", b"languages"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

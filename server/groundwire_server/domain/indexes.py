@@ -8,25 +8,46 @@ from itertools import islice
 from groundwire_index.store.manifest import Manifest
 
 MAX_NAMES = 1_000
-"""With more than that of kinds, languages or edge types, the list is empty."""
+"""With more than that of kinds, languages, edge types or folders, the list is empty."""
+_FOLDER_NAMES = 2
+"""A folder is cut to this many names."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexNames:
-    """The distinct kinds, languages and edge types of what a caller sees of an index, in the order of code points.
+    """The distinct kinds, languages, edge types and folders of what a caller sees of an index, by code points.
 
-    One of them is empty when it would have more than MAX_NAMES. Nodes without a language add none.
+    One of them is empty when it would have more than MAX_NAMES. Nodes without a language add none. Folders are cut to
+    two names, such as `src/api/`; a file in fewer folders counts as one of them, and is not listed.
     """
 
     kinds: tuple[str, ...]
     languages: tuple[str, ...]
     edge_types: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
 def few(names: Iterable[str]) -> tuple[str, ...]:
     """Names as IndexNames has them: none if there are more than MAX_NAMES; no further names are then read."""
     told = tuple(islice(names, MAX_NAMES + 1))
     return () if len(told) > MAX_NAMES else told
+
+
+def top_of(path: str) -> str:
+    """The folder of a path, cut to two names, such as `src/api/`; the path itself if it has fewer folders."""
+    *folders, _ = path.split("/", _FOLDER_NAMES)
+    return "".join(f"{name}/" for name in folders) if len(folders) == _FOLDER_NAMES else path
+
+
+def is_folder(top: str) -> bool:
+    """True if a result of `top_of` is a folder, False if it is a path."""
+    return top.count("/") == _FOLDER_NAMES
+
+
+def folders_of(tops: Iterable[str]) -> tuple[str, ...]:
+    """Folders as IndexNames has them, of distinct results of `top_of`."""
+    listed = few(tops)
+    return tuple(sorted({top[: top.rindex("/") + 1] for top in listed if "/" in top}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ ONLY_THE_VALIDATOR_REFUSES = {
     "prompt_missing",
     "prompt_variable",
     "setting_absent_for_step",
+    "setting_filter_key_unknown",
     "setting_named_by_key_unknown",
     "setting_needed_by_action",
     "setting_needed_by_key",

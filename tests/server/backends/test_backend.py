@@ -283,13 +283,15 @@ def test_listing_tells_what_the_caller_sees_in_order(
 def test_a_summary_counts_what_the_caller_sees(
     backend: EmbeddedBackend, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
 ) -> None:
-    hidden = make_node("C", kind="sql", language="tsql", access=HIDDEN)
-    nodes = [make_node("A", language="csharp"), make_node("B"), hidden]
+    hidden = make_node("C", kind="sql", language="tsql", access=HIDDEN, path="db/tax/t.sql")
+    nodes = [make_node("A", language="csharp", path="src/tax/a.cs"), make_node("B", path="README"), hidden]
     edges = [Edge(nodes[0].id, other.id, "Calls") for other in nodes[:2]]
     publish(tmp_path, nodes, [*edges, Edge(nodes[0].id, hidden.id, "ReadsFrom")], [(1, 0, 0)] * 3)
     (public, public_names), (finance, names) = (backend.get_index(UNPINNED, access) for access in (PUBLIC, FINANCE))
-    assert public_names == IndexNames(kinds=("cs",), languages=("csharp",), edge_types=("Calls",))
-    assert names == IndexNames(("cs", "sql"), ("csharp", "tsql"), ("Calls", "ReadsFrom"))
+    assert public_names == IndexNames(
+        kinds=("cs",), languages=("csharp",), edge_types=("Calls",), folders=("src/tax/",)
+    )
+    assert names == IndexNames(("cs", "sql"), ("csharp", "tsql"), ("Calls", "ReadsFrom"), ("db/tax/", "src/tax/"))
     assert (public.node_count, public.edge_count) == (2, 2)
     assert (finance.node_count, finance.edge_count) == (3, 3)
     assert replace(finance, node_count=2, edge_count=2) == public
@@ -313,10 +315,13 @@ def test_a_summary_counts_what_the_caller_sees(
 def test_of_too_many_names_none_is_told(
     backend: EmbeddedBackend, tmp_path: Path, publish: Callable[..., None], make_node: Callable[..., Node]
 ) -> None:
-    nodes = [make_node("A", kind=f"k{number}", language=f"l{number % MAX_NAMES}") for number in range(MAX_NAMES + 1)]
+    nodes = [
+        make_node("A", kind=f"k{number}", language=f"l{number % MAX_NAMES}", path=f"f{number}/a/b")
+        for number in range(MAX_NAMES + 1)
+    ]
     publish(tmp_path, nodes)
     _, names = backend.get_index(UNPINNED, PUBLIC)
-    assert (names.kinds, len(names.languages), names.edge_types) == ((), MAX_NAMES, ())
+    assert (names.kinds, len(names.languages), names.edge_types, names.folders) == ((), MAX_NAMES, (), ())
 
 
 def test_texts_and_sizes_are_told_of_visible_nodes_only(

@@ -53,7 +53,7 @@ def _conditions(filter_: Filter) -> Iterator[str]:
         if wanted:
             yield among(column, sorted(set(map(hexed, wanted))))
     if filter_.path_prefixes and "" not in filter_.path_prefixes:
-        yield any_of([_starting("path", prefix) for prefix in sorted(set(filter_.path_prefixes))])
+        yield any_of([starting("path", prefix) for prefix in sorted(set(filter_.path_prefixes))])
     for field in FILTERED_FLAGS:
         wanted_flag: bool | None = getattr(filter_, field)
         if wanted_flag is not None:
@@ -73,7 +73,7 @@ def _metadata(condition: MetadataCondition) -> str:
 def _limits(bounds: Bounds) -> Iterator[str]:
     for column, names in bounds.by_field.items():
         listed = sorted(map(hexed, names.listed - {""}))
-        starts = [_starting(column, one) if one else f'{column} != ""' for one in sorted(set(names.prefixes))]
+        starts = [starting(column, one) if one else f'{column} != ""' for one in sorted(set(names.prefixes))]
         yield any_of([*([among(column, listed)] if listed else []), *starts])
     if bounds.workflows is not None:
         # The field holds `|<hexadecimal>|<hexadecimal>|`, and nothing for a node without workflows.
@@ -82,5 +82,6 @@ def _limits(bounds: Bounds) -> Iterator[str]:
         yield any_of([f'workflows like "%|{name}|%"' for name in listed] + [f'workflows like "%|{s}%"' for s in starts])
 
 
-def _starting(column: str, prefix: str) -> str:
+def starting(column: str, prefix: str) -> str:
+    """The rows whose string in a column begins with a prefix."""
     return f'{column} like "{hexed(prefix)}%"'

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.document import EdgeCount, VersionDocument
-from groundwire_index.milvus.packing import TermFact, unhexed
+from groundwire_index.milvus.packing import TermFact, hexed, unhexed
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.store import MOST_ROWS, among
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_server.backends.milvus.filter_expression import both, rows_from
+from groundwire_server.backends.milvus.filter_expression import any_of, both, rows_from, starting
 from groundwire_server.backends.milvus.graph.adjacency import Adjacency, near_ends
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.domain.graph.expansion import Direction
-from groundwire_server.domain.indexes import MAX_NAMES
+from groundwire_server.domain.indexes import MAX_NAMES, is_folder, top_of
 
 _TERMS_AT_A_TIME = 32
 _NEAR_ROWS_AT_A_TIME = 1_024
@@ -108,6 +108,27 @@ def distinct_values(version: OpenVersion, expression: str, field: str) -> list[s
             break
         found.update(told)
     return sorted(map(unhexed, found - {""}))
+
+
+def distinct_tops(version: OpenVersion, expression: str) -> list[str]:
+    """The distinct results of `top_of` for the paths of the nodes that meet an expression, sorted.
+
+    Asks for nodes that are in none of those found, until there are none, or more than MAX_NAMES are found.
+
+    Raises StorageUnavailableError and CollectionMissingError.
+    """
+    tops = {""}
+    while len(tops) <= MAX_NAMES + 1:
+        files = sorted(hexed(top) for top in tops if not is_folder(top))
+        folders = sorted(top for top in tops if is_folder(top))
+        within = any_of([among("path", files), *(starting("path", folder) for folder in folders)])
+        paths = version.store.query(version.collections.nodes, both(expression, f"not {within}"), ("path",)).strings(
+            "path"
+        )
+        if not paths:
+            break
+        tops.update(top_of(unhexed(path)) for path in paths)
+    return sorted(tops - {""})
 
 
 def _pages(version: OpenVersion, expression: str, first: int, end: int) -> Iterator[Rows]:

@@ -14,6 +14,7 @@ from groundwire_server.backends.milvus.statistics import (
     ClassStatistics,
     RowStatistics,
     Statistics,
+    distinct_tops,
     distinct_values,
     read_bound_rows,
 )
@@ -21,7 +22,7 @@ from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.indexes import IndexNames, few
+from groundwire_server.domain.indexes import IndexNames, few, folders_of
 from groundwire_server.domain.search.candidates import WordStatistics
 
 _BYTES_A_BOUND_ROW = 40
@@ -70,6 +71,7 @@ class Visibility:
                 kinds=few(distinct_values(self._version, self.expression, "kind")),
                 languages=few(distinct_values(self._version, self.expression, "language")),
                 edge_types=few(edge_types[number] for number in self._statistics.edge_types),
+                folders=folders_of(distinct_tops(self._version, self.expression)),
             )
         return self._names
 

@@ -16,7 +16,7 @@ from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACH
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.access.names import Names
-from groundwire_server.domain.indexes import IndexNames, few
+from groundwire_server.domain.indexes import IndexNames, few, folders_of, is_folder, top_of
 from groundwire_server.domain.search.candidates import WordStatistics
 
 
@@ -94,7 +94,20 @@ class Visibility:
             kinds=self._values_of("kind"),
             languages=self._values_of("language"),
             edge_types=few(edge_types[number] for number in found.tolist()),
+            folders=folders_of(self._tops()),
         )
+
+    def _tops(self) -> Iterator[str]:
+        """The distinct results of `top_of` for the paths of visible rows, sorted. Reads one path of each folder."""
+        paths = self._index.nodes.categories["path"]
+        codes = np.unique(paths.codes[self.mask])
+        place = 0
+        while place < len(codes):
+            code = int(codes[place])
+            if top := top_of(paths.values[code]):
+                yield top
+            end = paths.values.prefix_range(top).stop if is_folder(top) else code + 1
+            place = int(np.searchsorted(codes, end))
 
     @property
     def _edges(self) -> NDArray[np.bool_]:
