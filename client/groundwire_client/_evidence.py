@@ -84,6 +84,7 @@ class Evidence:
         texts: The passages, the best first, those of one file together.
         named: The nodes that match or are joined to a passage, and are not shown.
         weak: Why the evidence does probably not answer the question; empty if it does.
+        near_words: For weak evidence, words of the index near the question, to ask again with.
         rendered: All of it as text for a prompt.
         used_tokens: The tokens of `rendered`.
         scope: Where the texts are from; it pins the index version, so the next call reads the same snapshot. Empty for
@@ -98,6 +99,7 @@ class Evidence:
     texts: tuple[EvidenceText, ...]
     named: tuple[EvidenceNode, ...]
     weak: str
+    near_words: tuple[str, ...]
     rendered: str
     used_tokens: int
     scope: IndexScope
@@ -144,6 +146,7 @@ def evidence_of(scope: IndexScope, question: str, response: GatherEvidenceRespon
         texts=tuple(map(_text, response.passages)),
         named=tuple(map(_node, response.named)),
         weak=response.weak.reason if response.HasField("weak") else "",
+        near_words=tuple(response.weak.near_words),
         rendered=response.rendered,
         used_tokens=response.used_tokens,
         scope=scope,

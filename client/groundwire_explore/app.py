@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from groundwire.printable_text import printable
 from groundwire_explore.describing import short_name
+from groundwire_explore.gathering import GatheredEvidence
 from groundwire_explore.guard import Guard, holds_key
 from groundwire_explore.pages import FIELDS, Explorer, Page, Settings
 from groundwire_explore.problems import FAILURES, Problem, problem
@@ -25,7 +26,7 @@ from groundwire_explore.results import Results
 __all__ = ["Settings", "make_app"]
 
 _STATIC = Path(__file__).parent / "static"
-_PATHS = ("/", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
+_PATHS = ("/", "/evidence", "/map", "/compare", "/versions", "/node", "/indexes", "/run")
 
 
 def _visible(value: object) -> object:
@@ -48,6 +49,7 @@ _templates = Environment(
 )
 _templates.tests["problem"] = lambda value: isinstance(value, Problem)
 cast("dict[str, object]", _templates.filters).update(short=short_name, exact=_exact)
+_templates.tests["evidence"] = lambda value: isinstance(value, GatheredEvidence)
 _templates.tests["results"] = lambda value: isinstance(value, Results)
 
 

@@ -11,12 +11,14 @@ from groundwire_client import AsyncGroundwireClient, EdgeDirection, FusionMode, 
 from groundwire_client.cli import scope_name
 from groundwire_explore.describing import short_name
 from groundwire_explore.exports import markdown, mermaid_graph
+from groundwire_explore.gathering import GatheredEvidence, gather
 from groundwire_explore.graph_drawing import draw_graph
 from groundwire_explore.neighbourhood import around
 from groundwire_explore.overview import overview
 from groundwire_explore.parameters import (
     MODES,
     FolderPlace,
+    Gathering,
     Neighbourhood,
     Place,
     Question,
@@ -96,6 +98,7 @@ class Explorer:
         """The makers of pages, by path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
         found = {
             "/": self.ask,
+            "/evidence": self.evidence,
             "/map": self.map,
             "/compare": self.compare,
             "/versions": self.versions,
@@ -116,6 +119,19 @@ class Explorer:
         exported = markdown(question.q, scope, answer, question.also) if isinstance(answer, Results) else ""
         title = f"{printable(question.q)[:60]} · Ask"
         return Page("ask.html", title, _told(answer), {**values, "answer": answer, "exported": exported})
+
+    async def evidence(self, pairs: Pairs) -> Page:
+        """A question, and the evidence for a prompt."""
+        question, how = read(Question, pairs), read(Gathering, pairs)
+        values = {**await self._place(question), "question": question, "how": how, "answer": None}
+        if not question.q:
+            return Page("evidence.html", "Evidence", "Ask a question.", values)
+        answer: GatheredEvidence | Problem = _NO_INDEX
+        if names := [name for name in (str(values["scope"]), *question.also) if name]:
+            scopes = [index_scope(name) for name in dict.fromkeys(names)]
+            answer = await attempted(gather(self.client, scopes, question.q, how))
+        told = answer.title if isinstance(answer, Problem) else f"{len(answer.passages)} passages."
+        return Page("evidence.html", f"{printable(question.q)[:60]} · Evidence", told, {**values, "answer": answer})
 
     async def map(self, pairs: Pairs) -> Page:
         """A folder as a drawing of what is in it."""

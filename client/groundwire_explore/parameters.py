@@ -52,16 +52,10 @@ class Place(BaseModel):
     scope: Annotated[str, Field(max_length=1_000)] = ""
 
 
-class Search(BaseModel):
-    """How nodes are searched for.
+class Narrowing(BaseModel):
+    """What may be found.
 
     Attributes:
-        mode: One of `MODES`.
-        k: The most matches.
-        budget: The most tokens of texts.
-        retriever: The retrievers to use; none for all that the index has. Only for the mode `query`, as the next two.
-        fusion: How the retrievers' lists become one; empty for the server's choice.
-        rerank: True if the server's reranker orders the best candidates.
         path: A prefix of the path.
         language: A language, such as `csharp`.
         tests: Tests alone, or none.
@@ -70,12 +64,6 @@ class Search(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    mode: Annotated[str, _one_of(MODES)] = QUERY_MODE
-    k: Annotated[int, Field(ge=1, le=_LARGEST_TOP_K)] = 10
-    budget: Annotated[int, Field(ge=1, le=10_000_000)] = BUDGET_TOKENS
-    retriever: tuple[Annotated[str, _named(Retriever)], ...] = ()
-    fusion: Annotated[str, _one_of(["", *choices(FusionMode)])] = ""
-    rerank: bool = False
     path: Annotated[str, Field(max_length=1_024)] = ""
     language: Annotated[str, Field(max_length=1_024)] = ""
     tests: _Only = ""
@@ -93,10 +81,54 @@ class Search(BaseModel):
             narrowed.is_generated = self.generated == "only"
         return narrowed
 
+
+class Search(Narrowing):
+    """How nodes are searched for.
+
+    Attributes:
+        mode: One of `MODES`.
+        k: The most matches.
+        budget: The most tokens of texts.
+        retriever: The retrievers to use; none for all that the index has. Only for the mode `query`, as the next two.
+        fusion: How the retrievers' lists become one; empty for the server's choice.
+        rerank: True if the server's reranker orders the best candidates.
+    """
+
+    mode: Annotated[str, _one_of(MODES)] = QUERY_MODE
+    k: Annotated[int, Field(ge=1, le=_LARGEST_TOP_K)] = 10
+    budget: Annotated[int, Field(ge=1, le=10_000_000)] = BUDGET_TOKENS
+    retriever: tuple[Annotated[str, _named(Retriever)], ...] = ()
+    fusion: Annotated[str, _one_of(["", *choices(FusionMode)])] = ""
+    rerank: bool = False
+
     @property
     def is_refined(self) -> bool:
         """True if anything but the mode and the index differs from the defaults, so that a page shows those fields."""
         return self.model_dump(exclude={"mode", "scope"}) != Search().model_dump(exclude={"mode"})
+
+
+class Gathering(Narrowing):
+    """How evidence is gathered.
+
+    Attributes:
+        phrasings: The question in other words, a phrasing a line.
+        phrase: True if the server's phrasing service writes phrasings.
+        budget: The most tokens of the evidence.
+    """
+
+    phrasings: Annotated[str, Field(max_length=8_192)] = ""
+    phrase: bool = False
+    budget: Annotated[int, Field(ge=200, le=100_000)] = BUDGET_TOKENS
+
+    @property
+    def phrasing_lines(self) -> tuple[str, ...]:
+        """The phrasings."""
+        return tuple(line.strip() for line in self.phrasings.splitlines() if line.strip())
+
+    @property
+    def is_refined(self) -> bool:
+        """True if anything but the phrasings differs from the defaults."""
+        return self.model_dump(exclude={"phrasings"}) != Gathering().model_dump(exclude={"phrasings"})
 
 
 class Side(Search):

@@ -88,7 +88,9 @@ def hits_of(found: QueryResponse, unknown: Sequence[str]) -> Hits:
 def evidence_of(found: Evidence, unknown: Sequence[str]) -> Quotation:
     """The evidence as text, which says first if it is weak; `unknown` as for `hits_of`."""
     nothing = "" if found.rendered else "Nothing matches: try other words, phrasings, or fewer conditions."
-    return Quotation(quoted=found.rendered, note=_joined((nothing, *unknown, _without_embeddings(found.response))))
+    near = f"Words of the index near the question: {', '.join(found.near_words)}." if found.near_words else ""
+    note = _joined((nothing, near, *unknown, _without_embeddings(found.response)))
+    return Quotation(quoted=found.rendered, note=note)
 
 
 def _code(match: QueryMatch) -> str:

@@ -123,6 +123,7 @@ def test_evidence_is_one_call(server: FakeServer, answer: evidence_pb2.GatherEvi
         texts=(match, joined),
         named=(EvidenceNode("c", 0, "c.md", 3, 9, "Tax > Rates", "md", 5_000, "c.md:3-9", at),),
         weak="",
+        near_words=(),
         rendered="a.cs\n[3] ...",
         used_tokens=30,
         scope=at,

@@ -143,6 +143,15 @@ def test_a_question_that_nothing_answers_is_weak(queries: query_pb2_grpc.QuerySe
     nothing = gather(queries, question="sourdough", query_vector=None, retrievers=[RETRIEVER_BM25_CODE])
     assert (nothing.weak.reason, nothing.weak.words) == ("nothing matches", 0.0)
     assert not nothing.passages
+    assert not nothing.weak.near_words
+
+
+def test_weak_evidence_offers_words_of_the_index(queries: query_pb2_grpc.QueryServiceStub) -> None:
+    found = gather(queries, question="sourdough bread")
+    assert found.weak.reason == "none of the best matches has a word of the question"
+    assert list(found.weak.near_words)[:3] == ["create", "invoice", "service"]
+    again = gather(queries, question=f"sourdough {found.weak.near_words[0]}")
+    assert found.weak.near_words[0] not in again.weak.near_words
 
 
 def test_an_index_without_vectors_answers_by_words(queries: query_pb2_grpc.QueryServiceStub) -> None:

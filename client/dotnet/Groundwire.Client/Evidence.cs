@@ -23,6 +23,9 @@ public sealed record Evidence(
     int UsedTokens,
     string Index)
 {
+    /// <summary>For weak evidence, words of the index near the question, to ask again with.</summary>
+    public IReadOnlyList<string> NearWords { get; init; } = Array.Empty<string>();
+
     /// <summary>Of a question to several scopes each of them, with its version; empty for one.</summary>
     public IReadOnlyList<IndexScope> Scopes { get; init; } = Array.Empty<IndexScope>();
 

@@ -1,3 +1,5 @@
+using System;
+using System.Collections.Generic;
 using System.Linq;
 using Groundwire.V1;
 
@@ -16,6 +18,7 @@ internal static class EvidenceReader
             response.UsedTokens,
             response.Index)
         {
+            NearWords = response.Weak?.NearWords.ToList() ?? (IReadOnlyList<string>)Array.Empty<string>(),
             Scopes = response.Scopes,
             Phrasings = response.Phrasings,
         };

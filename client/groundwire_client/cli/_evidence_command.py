@@ -80,10 +80,13 @@ def evidence(
 def print_evidence(_: IndexScope, response: GatherEvidenceResponse, *, phrase: bool, explain: bool) -> None:
     """The text for a prompt, as it is but for signs that control a terminal, and why each passage is there.
 
-    With `phrase` the phrasings come first, each on a line that begins with "asked as: ".
+    With `phrase` the phrasings come first, each on a line that begins with "asked as: ". Of weak evidence the words of
+    the index near the question come last, to ask again with.
     """
     lines = [f"asked as: {phrasing}" for phrasing in response.phrasings] if phrase else []
     lines += response.rendered.splitlines() or ["nothing matches"]
+    if response.weak.near_words:
+        lines += ["", f"Words of the index near the question: {', '.join(response.weak.near_words)}"]
     if explain:
         lines += ["", *(f"[{one.number}] {one.citation}: {one.explanation}" for one in response.passages)]
         lines.append(f"{response.used_tokens:,} tokens")

@@ -43,8 +43,8 @@ Variables: TypeAlias = Annotated[
         "are the prefixes of the retrieval modes that the settings allow. `filters` is the filter of searches, and how "
         "a query may narrow it further. After a describe_index step `modes` are those that the index has data for, and "
         "`filters` names its kinds, languages and folders. The router chose `mode` and `rewritten_question`. `error` "
-        "is the last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of an "
-        "earlier step, where `plan.query` names the field `query` of the output `plan`."
+        "is the last error that `on_error` handled. Others are `history`, `repository`, `branch`, and the `output` of "
+        "an earlier step, where `plan.query` names the field `query` of the output `plan`."
     ),
 ]
 

@@ -19,10 +19,20 @@ _JOINT = re.compile(r"\.|::|->|#")
 _FILE_NAME = re.compile(r"\.(?:c|cc|cpp|cs|css|go|h|html?|java|jsx?|json|kt|md|php|py|rb|rs|rst|sql|tsx?|vue|ya?ml)\Z")
 
 
-def stems(text: str) -> frozenset[str]:
-    """The first letters of the words of a text, in lower case; names are split at capitals, underscores and digits."""
+def words_of(text: str) -> list[str]:
+    """The words of a text, in lower case; names are split at capitals, underscores and digits."""
     words = (word.lower() for word in _WORD.findall(_HUMP.sub(" ", text)))
-    return frozenset(word[:_STEM_LENGTH] for word in words if word not in _STOP_WORDS)
+    return [word for word in words if word not in _STOP_WORDS]
+
+
+def stem_of(word: str) -> str:
+    """The first letters of a word."""
+    return word[:_STEM_LENGTH]
+
+
+def stems(text: str) -> frozenset[str]:
+    """The first letters of the words of a text, as `words_of` has them."""
+    return frozenset(map(stem_of, words_of(text)))
 
 
 def identifiers(text: str) -> tuple[str, ...]:

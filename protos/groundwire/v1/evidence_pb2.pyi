@@ -455,6 +455,7 @@ class Weakness(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     SIMILARITY_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
+    NEAR_WORDS_FIELD_NUMBER: _builtins.int
     reason: _builtins.str
     """Why, in words."""
     similarity: _builtins.float
@@ -463,16 +464,23 @@ class Weakness(_message.Message):
     """The highest share of the words of the question and its phrasings that one match has, in [0, 1]; a rare word weighs
     more.
     """
+    @_builtins.property
+    def near_words(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Words of the index near the question, to ask again with: words in the names of the matches that the question and
+        its phrasings do not have. At most 8, those of the best matches first.
+        """
+
     def __init__(
         self,
         *,
         reason: _builtins.str = ...,
         similarity: _builtins.float | None = ...,
         words: _builtins.float = ...,
+        near_words: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "similarity", b"similarity"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "reason", b"reason", "similarity", b"similarity", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_similarity", b"_similarity", "near_words", b"near_words", "reason", b"reason", "similarity", b"similarity", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__similarity: _TypeAlias = _typing.Literal["similarity"]  # noqa: Y015
     _WhichOneofArgType__similarity: _TypeAlias = _typing.Literal["_similarity", b"_similarity"]  # noqa: Y015

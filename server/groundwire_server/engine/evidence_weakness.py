@@ -4,11 +4,12 @@ The limits were chosen on 140 questions that five repositories answer and 25 tha
 `docs/quality.md` has the figures.
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from groundwire.evidence.question_words import stems
+from groundwire.evidence.question_words import stem_of, stems, words_of
 from groundwire_index.nodes.node import Node
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, Weakness
 from groundwire_server.domain.search.search import Retriever
@@ -21,6 +22,8 @@ _LEAST_WORDS = 0.28
 """The least share of words where nothing is known of similarity."""
 _BEST = 5
 """Words are looked for in this many of the best matches."""
+_MOST_NEAR_WORDS = 8
+_SEPARATOR = re.compile(r"::|->|[.#/]")
 
 
 def weakness_of(request: EvidenceRequest, ranked: Ranked, nodes: Sequence[Node]) -> Weakness | None:
@@ -28,7 +31,7 @@ def weakness_of(request: EvidenceRequest, ranked: Ranked, nodes: Sequence[Node])
     similarity = _best_similarity(ranked)
     words = _best_share_of_words(request.text, nodes[:_BEST])
     if not nodes:
-        return Weakness("nothing matches", similarity, words)
+        return Weakness("nothing matches", similarity, words, ())
     if similarity is None:
         reason = f"no match has more than {words:.0%} of the words" if words < _LEAST_WORDS else ""
     elif words == 0.0:
@@ -37,7 +40,26 @@ def weakness_of(request: EvidenceRequest, ranked: Ranked, nodes: Sequence[Node])
         reason = f"the best match has a similarity of {similarity:.2f}, and none has more than {words:.0%} of the words"
     else:
         reason = ""
-    return Weakness(reason, similarity, words) if reason else None
+    return Weakness(reason, similarity, words, _near_words(request.text, nodes)) if reason else None
+
+
+def _near_words(question: str, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """The words in the names of the matches that the question does not have; a word of better matches comes first.
+
+    Of words with the same first letters there is one, the first by rank.
+    """
+    in_question = stems(question)
+    weights: dict[str, float] = {}
+    spelled: dict[str, str] = {}
+    for rank, node in enumerate(nodes, start=1):
+        name = _SEPARATOR.split(node.symbol.partition("(")[0])[-1]
+        file_name = node.location.path.rpartition("/")[2].partition(".")[0]
+        by_stem = {stem_of(word): word for word in reversed(words_of(f"{name} {file_name}"))}
+        for stem in sorted(by_stem.keys() - in_question):
+            weights[stem] = weights.get(stem, 0.0) + 1.0 / rank
+            spelled.setdefault(stem, by_stem[stem])
+    best = sorted(weights, key=lambda stem: (-weights[stem], stem))[:_MOST_NEAR_WORDS]
+    return tuple(spelled[stem] for stem in best)
 
 
 def _best_similarity(ranked: Ranked) -> float | None:

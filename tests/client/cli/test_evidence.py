@@ -70,6 +70,15 @@ def test_nothing_that_matches_is_said(server: FakeServer, run: Run) -> None:
     assert run("evidence", "vat?").stdout == "nothing matches\n"
 
 
+def test_weak_evidence_ends_with_words_to_ask_again_with(
+    server: FakeServer, run: Run, answer: evidence_pb2.GatherEvidenceResponse
+) -> None:
+    answer.weak.near_words.extend(["invoice", "rate\x1b"])
+    server.answer(answer)
+    last = run("evidence", "vat?").stdout.splitlines()[-1]
+    assert last == "Words of the index near the question: invoice, rate\N{SYMBOL FOR ESCAPE}"
+
+
 def test_the_response_as_json_and_its_ids(run: Run, answer: evidence_pb2.GatherEvidenceResponse) -> None:
     assert json.loads(run("evidence", "vat?", "--json").stdout)["rendered"] == answer.rendered
     assert run("evidence", "vat?", "--ids").stdout == "a\n"

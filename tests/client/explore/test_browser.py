@@ -39,6 +39,9 @@ PATHS = [
     f"/?q={QUESTION}&path=groundwire_pipelines/evidence",
     f"/?q={QUESTION}&mode=hybrid&budget=300",
     f"/compare?q={QUESTION}&b.mode=bm25",
+    "/evidence",
+    f"/evidence?q={QUESTION}&phrasings=token+budget",
+    "/evidence?q=bake+sourdough+bread+with+flour+and+lines&scope=groundwire::main",
     "/indexes",
     "/run",
     "/?q=x&scope=absent::main",
@@ -272,6 +275,12 @@ def test_without_the_key_a_page_is_locked(chromium: Browser, address: str) -> No
     [
         ("explore-start", "/?scope=groundwire::main", "light", (1280, 960)),
         ("explore-ask", f"/?q={QUESTION}&scope=groundwire::main", "light", (1280, 840)),
+        (
+            "explore-evidence",
+            f"/evidence?q={QUESTION}&phrasings=token+budget&scope=groundwire::main",
+            "light",
+            (1280, 900),
+        ),
         ("explore-node", "", "dark", (1280, 640)),
         ("explore-compare", f"/compare?q={QUESTION}&b.mode=bm25&scope=groundwire::main", "light", (1280, 760)),
         ("explore-narrow", "/map?scope=groundwire::main", "dark", (390, 760)),

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from client.explore.conftest import HOST, KEY, MARKUP, Get
 from groundwire_explore.guard import KEY_HEADER, new_key
 
-PAGES = ("/", "/map", "/compare", "/versions", "/node", "/indexes")
+PAGES = ("/", "/map", "/compare", "/evidence", "/versions", "/node", "/indexes")
 HOSTILE = quote("shop::main::py::Hostile")
 
 
@@ -77,6 +77,8 @@ def test_keys_cannot_be_guessed() -> None:
         "/?q=invoice&mode=bm25",
         "/?q=invoice&budget=1",
         "/compare?q=invoice&b.mode=bm25",
+        "/evidence?q=invoice",
+        f"/evidence?q={quote(MARKUP)}&phrasings={quote(MARKUP)}",
         f"/node?id={HOSTILE}",
         f"/node?id={quote('shop::main::py::Invoice.Create')}&depth=2",
         f"/?q={quote(MARKUP)}&path={quote(MARKUP)}",

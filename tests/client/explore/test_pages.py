@@ -1,15 +1,18 @@
 """What each page shows of a real server."""
 
 import json
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from client.explore.conftest import Content, Get, content_of, exploring
-from groundwire_client import AccessContext
+from groundwire.printable_text import printable
+from groundwire_client import AccessContext, GroundwireClient, IndexScope
 from support.program import Server, run_ok
 
+SHOP = IndexScope(repository="shop", branch="main")
 CREATE = quote("shop::main::py::Invoice.Create")
 
 
@@ -59,6 +62,32 @@ def test_a_page_without_a_question_asks_for_one(get: Get) -> None:
     assert "shop · main shop · main · version v1" in shown.text
     assert "The repository at a glance 4 nodes" in shown.text
     assert "retriever" not in shown.text.partition("Options")[0]
+
+
+def test_the_page_of_evidence_shows_the_text_of_a_prompt(get: Get, server: Server) -> None:
+    shown = get("/evidence?q=create+invoice&phrasings=total+of+lines%0D%0A+%0D%0AInvoice.create&budget=300")
+    with GroundwireClient(server.address, timeout=60) as client:
+        given = ["total of lines", "Invoice.create"]
+        evidence = client.evidence(SHOP, "create invoice", 300, phrasings=given, explain=True)
+    assert f"{len(evidence.texts)} passages in version v2 · {evidence.used_tokens} of 300 tokens" in shown.text
+    assert printable(evidence.rendered) in unescape(shown.html)
+    for text in evidence.texts:
+        assert f"{text.explanation}; {text.token_count} tokens" in unescape(shown.html)
+    assert "Asked as well: total of lines Invoice.create" in shown.text
+    assert "<script>alert" not in shown.html
+    assert {"10", "11"} <= set(pairs(shown, "span", "data-line"))
+
+
+def test_weak_evidence_offers_words_to_ask_again_with(get: Get) -> None:
+    shown = get("/evidence?q=bake+sourdough+bread+with+flour+and+lines&tests=none")
+    assert "This is probably no answer: " in shown.text
+    assert "Words of the index near the question: total" in shown.text
+
+
+def test_evidence_of_nothing_and_of_wrong_numbers_is_told(get: Get) -> None:
+    assert "Nothing matches." in get("/evidence?q=invoice&path=absent/").text
+    assert get("/evidence?q=invoice&budget=1").status == 400
+    assert "Evidence for a prompt" in get("/evidence").text
 
 
 def test_two_searches_stand_side_by_side(get: Get) -> None:

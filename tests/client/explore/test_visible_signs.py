@@ -28,6 +28,7 @@ PAGES = [
     f"/?q=invoice&scope={SCOPE}&mode=bm25",
     f"/?q=invoice&scope={SCOPE}&budget=1",
     f"/?q=invoice&scope={SCOPE}{quote(SIGNS)}",
+    f"/evidence?q=invoice{quote(SIGNS)}&scope={SCOPE}&phrasings=one%0Ax{quote(SIGNS)}&also={SCOPE}",
     f"/map?scope={SCOPE}",
     f"/map?scope={SCOPE}&folder={quote('s' + SIGNS)}/",
     f"/compare?q=invoice{quote(SIGNS)}&scope={SCOPE}&b.mode=bm25",

@@ -56,6 +56,7 @@ class Weakness:
     reason: str
     similarity: float | None
     words: float
+    near_words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from groundwire.v1 import evidence_pb2, retrieval_pb2, scope_pb2
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_server.domain.access.access import AccessContext
-from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
+from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores, Weakness
 from groundwire_server.domain.validation import Violations
 from groundwire_server.rpc.conversions.filter import decode_filter
 from groundwire_server.rpc.conversions.location import citation, encode_location
@@ -29,6 +29,7 @@ from groundwire_server.rpc.conversions.timestamps import decode_timestamp
 _FORMS = numbers_of(PassageForm, evidence_pb2.PassageForm)
 _given_fields = given_fields(EvidenceRequest, evidence_pb2.GatherEvidenceRequest)
 _edge_fields = shared_fields(EvidenceEdge, retrieval_pb2.GraphEdge)
+_weakness_fields = shared_fields(Weakness, evidence_pb2.Weakness)
 _match_fields = shared_fields(MatchScores, evidence_pb2.PassageMatch)
 
 
@@ -54,7 +55,6 @@ def decode_evidence(
 def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceResponse:
     """Passages, their edges, named nodes, and the text for a prompt."""
     evidence, scopes = result.evidence, encode_scopes(result.scopes)
-    weakness = result.weakness
     numbers = {**result.earlier, **{passage.node.id: passage.number for passage in evidence.passages}}
     return evidence_pb2.GatherEvidenceResponse(
         passages=[_encode_passage(passage, numbers, result, scopes) for passage in evidence.passages],
@@ -63,9 +63,7 @@ def encode_evidence(result: EvidenceResult) -> evidence_pb2.GatherEvidenceRespon
             _encode_named(named, result.nodes[named.node.id], _scope(named.node.id, result, scopes))
             for named in evidence.named
         ],
-        weak=None
-        if weakness is None
-        else evidence_pb2.Weakness(reason=weakness.reason, similarity=weakness.similarity, words=weakness.words),
+        weak=None if result.weakness is None else evidence_pb2.Weakness(**_weakness_fields(result.weakness)),
         rendered=evidence.rendered,
         used_tokens=evidence.tokens,
         index=result.index,
