@@ -8,17 +8,18 @@ from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 
+from groundwire_index.embedding.model_names import PLAIN_MODEL
 from groundwire_index.store.files import sha256
 
 _PACKAGES = ("groundwire", "groundwire_index", "groundwire_ingest")
-_EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|minilm|local-models)['"]""")
+_EXTRAS = re.compile(r"""extra\s*==\s*['"](?:index|local-models)['"]""")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @cache
 def software() -> list[str]:
     """The versions of Groundwire's own code and of a build's libraries: a change of either may change an index."""
-    libraries = {"groundwire"}
+    libraries = {"groundwire", PLAIN_MODEL}
     for requirement in metadata.requires("groundwire") or ():
         name = _NAME.match(requirement)
         if name and ("extra ==" not in requirement or _EXTRAS.search(requirement)):

