@@ -13,6 +13,8 @@ import grpc
 from groundwire_client._arguments import of_type
 
 SERVER_VARIABLE = "GROUNDWIRE_SERVER"
+DEFAULT_SERVER = "localhost:50051"
+"""Where `groundwire serve` listens unless told otherwise."""
 
 _ADDRESS = re.compile(r"(?:\[(?P<bracketed>[^\[\]\s]+)\]|(?P<host>[^\[\]:/\s]+))(?::(?P<port>[0-9]{1,5}))?")
 _RESOLVERS = ("dns:", "ipv4:", "ipv6:", "unix:", "unix-abstract:", "vsock:", "xds:")
@@ -99,7 +101,7 @@ def server_address(target: str | None) -> str:
     if not address.startswith(_RESOLVERS) and (match is None or not 0 < int(match["port"] or 0) < 2**16):
         raise ValueError(
             f"server: {address!r} is no address: give host and port alone, such as 'localhost:50051' or '[::1]:50051'; "
-            "for TLS pass credentials=TLS(...) (--tls-ca)"
+            "TLS is asked for by --tls-ca, or credentials=TLS(...) in Python"
         )
     return address
 

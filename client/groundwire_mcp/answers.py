@@ -17,6 +17,7 @@ from groundwire_client import (
     Retriever,
     Scopes,
     choices,
+    is_id,
     node_filter,
     pinned,
 )
@@ -45,13 +46,15 @@ class Answers:
 
     Attributes:
         connected: Gives the client, whose `access` and token decide what is visible. Raises ToolError.
-        scopes: What a model may choose from.
+        scopes: What a model may choose from; None for the active version of all that the server lists for the caller.
         pending: Why the scope has no index yet; empty when that is not known.
+        notes: What a reader of results needs to know of the index: sentences.
     """
 
     connected: Callable[[], Awaitable[AsyncGroundwireClient]]
-    scopes: AllowedScopes
-    pending: Callable[[], str]
+    scopes: AllowedScopes | None
+    pending: Callable[[], str] = str
+    notes: Callable[[], Sequence[str]] = tuple
 
     async def list_repositories(self, _: ListRepositories) -> Repositories:
         """The allowed scopes with at least one node visible to the caller."""
@@ -73,7 +76,7 @@ class Answers:
                 include_parents=False,
             )
             unknown = await self._unknown(client, scope, asked, found.index, found.matches)
-        return hits_of(found, unknown)
+        return hits_of(found, [*unknown, *self.notes()])
 
     async def ask(self, asked: Ask) -> Quotation:
         """The passages that answer best, within the budget."""
@@ -88,7 +91,7 @@ class Answers:
                 filter=_narrowing(asked),
             )
             unknown = await self._unknown(client, scope, asked, found.response.index, found.texts)
-        return evidence_of(found, unknown)
+        return evidence_of(found, [*unknown, *self.notes()])
 
     async def read_code(self, asked: ReadCode) -> Quotation:
         """The texts of names, in the order asked, as many as fit the budget."""
@@ -151,14 +154,20 @@ class Answers:
 
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
         """The allowed scopes with at least one node visible to the caller, with the version that answers."""
-        repositories = sorted({scope.repository for scope in self.scopes.all})
+        repositories = [""] if self.scopes is None else sorted({scope.repository for scope in self.scopes.all})
         async with self._asking("") as client:
             lists = await asyncio.gather(*map(client.list_indexes, repositories))
-        found = {(index.repository, index.branch, index.version): index for made in lists for index in made.indexes}
-        active = {(index.repository, index.branch, ""): index for index in found.values() if index.active}
-        known = found | active
-        keys = {scope: (scope.repository, scope.branch, scope.version) for scope in self.scopes.all}
-        return {scope: known[key] for scope, key in keys.items() if key in known}
+        indexes = [index for listed in lists for index in listed.indexes]
+        versions = {AllowedScope(index.repository, index.branch, index.version): index for index in indexes}
+        active = {AllowedScope(index.repository, index.branch): index for index in indexes if index.active}
+        if self.scopes is None:
+            return active
+        known = versions | active
+        return {scope: known[scope] for scope in self.scopes.all if scope in known}
+
+    async def _allowed(self) -> AllowedScopes:
+        """What a model may choose from."""
+        return AllowedScopes(await self._visible()) if self.scopes is None else self.scopes
 
     async def _unknown(
         self, client: AsyncGroundwireClient, scope: Scopes, asked: SearchCode | Ask, index: str, found: Sized
@@ -171,7 +180,7 @@ class Answers:
 
     async def _of_nodes(self, nodes: Sequence[str], repository: str) -> tuple[str, Scopes]:
         """The name and the scopes of the ids among `nodes`; without an id those that a model names."""
-        scopes = self.scopes.of_ids(nodes)
+        scopes = (await self._allowed()).of_ids(nodes) if any(map(is_id, nodes)) else []
         if not scopes:
             return await self._searched(repository)
         if len(scopes) == 1:
@@ -190,8 +199,10 @@ class Answers:
 
     async def _named(self, name: str) -> AllowedScope:
         """The scope that a model names; where it names none, the only one that there is for its caller."""
-        if name or len(self.scopes.all) == 1:
-            return self.scopes.named(name or self.scopes.all[0].name)
+        if name:
+            return (await self._allowed()).named(name)
+        if self.scopes is not None and len(self.scopes.all) == 1:
+            return self.scopes.all[0]
         visible = [*await self._visible()]
         if not visible:
             raise ToolError(_NONE_AVAILABLE)

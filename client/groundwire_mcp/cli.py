@@ -10,21 +10,14 @@ import typer
 
 from groundwire.printable_text import one_line
 from groundwire_client import GroundwireError
-from groundwire_client.cli import SERVER_VARIABLE, AccessOptions, ConnectionOptions, in_panel, with_options
+from groundwire_client.cli import AccessOptions, ConnectionOptions, in_panel, with_options
 
 if TYPE_CHECKING:  # what these import is in the extra
     from groundwire_mcp.http import HttpOptions
     from groundwire_mcp.serving import ServeFolder
 
 _EXIT_FAILED, _EXIT_USAGE, _EXIT_INTERRUPTED = 1, 2, 130
-_http, _local, _connection = in_panel("HTTP"), in_panel("A folder"), in_panel("Connection")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ServerOptions(ConnectionOptions):
-    """As for every command of the client, but that a folder needs no server."""
-
-    server: Annotated[str, _connection(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.")] = ""
+_http, _local = in_panel("HTTP"), in_panel("A folder")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +74,18 @@ def register(app: typer.Typer, serve_folder: "ServeFolder") -> None:
     """Adds the command to `app`; `serve_folder` is what `--local` starts."""
 
     @app.command()
-    @with_options(_LocalOptions, _HttpOptions, AccessOptions, _ServerOptions)
+    @with_options(_LocalOptions, _HttpOptions, AccessOptions, ConnectionOptions)
     def mcp(
         local: _LocalOptions,
         http: _HttpOptions,
         access: AccessOptions,
-        connection: _ServerOptions,
+        connection: ConnectionOptions,
         scope: Annotated[
             list[str] | None,
             typer.Option(
-                metavar="REPOSITORY::BRANCH[::VERSION]", help="A repository that agents may ask about; repeatable."
+                metavar="REPOSITORY::BRANCH[::VERSION]",
+                help="A repository that agents may ask about; repeatable.",
+                show_default="all that the server lists",
             ),
         ] = None,
     ) -> None:
@@ -115,7 +110,7 @@ def register(app: typer.Typer, serve_folder: "ServeFolder") -> None:
 
 
 def _of_server(
-    connection: _ServerOptions, access: AccessOptions, http: _HttpOptions, local: _LocalOptions, scopes: list[str]
+    connection: ConnectionOptions, access: AccessOptions, http: _HttpOptions, local: _LocalOptions, scopes: list[str]
 ) -> Coroutine[Any, Any, None]:
     """Raises ValueError for options that do not fit together."""
     from groundwire_client.http_server import log_to_stderr
@@ -124,14 +119,12 @@ def _of_server(
 
     if local.cache or local.embedder:
         raise ValueError("--cache and --embedder: have no use without --local FOLDER")
-    if not connection.server:
-        raise ValueError(f"no server: give --server HOST:PORT or set {SERVER_VARIABLE}; or give --local FOLDER")
     if http.caller_tokens and connection.token:
         raise ValueError(
             "--caller-tokens, --token-file: give one; with both, the server could not know which token to use"
         )
     try:
-        allowed = AllowedScopes(map(AllowedScope.parse, scopes))
+        allowed = AllowedScopes(map(AllowedScope.parse, scopes)) if scopes else None
     except ValueError as error:
         raise ValueError(f"--scope: {error}") from None
     options = http.parsed()

@@ -78,18 +78,18 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: QueryResponse, unknown: Sequence[str]) -> Hits:
-    """The matches of a search, without texts; `unknown` is said of values that the index does not have."""
+def hits_of(found: QueryResponse, notes: Sequence[str]) -> Hits:
+    """The matches of a search, without texts; `notes` are said of the filter and the index."""
     hits = [_described(match, Hit, found.scopes, code=_code(match)) for match in found.matches]
     nothing = "" if hits else "Nothing matches: try other words, phrasings, another search_type, or fewer conditions."
-    return Hits(hits=hits, note=_joined((nothing, *unknown, _without_embeddings(found))))
+    return Hits(hits=hits, note=_joined((nothing, *notes, _without_embeddings(found))))
 
 
-def evidence_of(found: Evidence, unknown: Sequence[str]) -> Quotation:
-    """The evidence as text, which says first if it is weak; `unknown` as for `hits_of`."""
+def evidence_of(found: Evidence, notes: Sequence[str]) -> Quotation:
+    """The evidence as text, which says first if it is weak; `notes` as for `hits_of`."""
     nothing = "" if found.rendered else "Nothing matches: try other words, phrasings, or fewer conditions."
     near = f"Words of the index near the question: {', '.join(found.near_words)}." if found.near_words else ""
-    note = _joined((nothing, near, *unknown, _without_embeddings(found.response)))
+    note = _joined((nothing, near, *notes, _without_embeddings(found.response)))
     return Quotation(quoted=found.rendered, note=note)
 
 

@@ -37,13 +37,11 @@ class AllowedScope:
 
 
 class AllowedScopes:
-    """All that a model may choose from. Raises ValueError for none, and for two of one name."""
+    """All that a model may choose from. Raises ValueError for two of one name."""
 
     def __init__(self, scopes: Iterable[AllowedScope]) -> None:
         self.all = tuple(scopes)
         self._by_name = {scope.name: scope for scope in self.all}
-        if not self.all:
-            raise ValueError("none given: name at least one REPOSITORY::BRANCH")
         if len(self._by_name) < len(self.all):
             raise ValueError("names a repository and branch twice: name each once")
 

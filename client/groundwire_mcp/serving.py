@@ -38,15 +38,19 @@ class ServedFolder(Protocol):
         """Why there is no index yet; empty when there is one."""
         ...
 
+    def notes(self) -> list[str]:
+        """What a reader of results needs to know of the index, such as that files have changed: sentences."""
+        ...
+
 
 ServeFolder: TypeAlias = Callable[[Path, Path | None, str], AbstractAsyncContextManager[ServedFolder]]
 """Serves a folder, given where to keep its index (None: in the user's cache) and the name of an embedder (or "")."""
 
 
 async def serve_scopes(
-    connection: ConnectionOptions, access: AccessContext | None, scopes: AllowedScopes, http: HttpOptions | None
+    connection: ConnectionOptions, access: AccessContext | None, scopes: AllowedScopes | None, http: HttpOptions | None
 ) -> None:
-    """Serves scopes of a Groundwire server.
+    """Serves scopes of a Groundwire server; None for all that it lists.
 
     Raises:
         GroundwireError: Callers need tokens of their own, and whether the server checks them is unknown.
@@ -62,7 +66,7 @@ async def serve_scopes(
         async def connected() -> AsyncGroundwireClient:
             return client
 
-        await _serve(Answers(connected, scopes, lambda: ""), http)
+        await _serve(Answers(connected, scopes), http)
 
 
 async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: HttpOptions | None) -> None:
@@ -83,7 +87,9 @@ async def serve_local(folder: AbstractAsyncContextManager[ServedFolder], http: H
                 clients.push_async_callback(made[0].close)
             return made[0]
 
-        await _serve(Answers(connected, AllowedScopes([AllowedScope(*served.scope)]), served.pending), http)
+        await _serve(
+            Answers(connected, AllowedScopes([AllowedScope(*served.scope)]), served.pending, served.notes), http
+        )
 
 
 async def _serve(answers: Answers, http: HttpOptions | None) -> None:

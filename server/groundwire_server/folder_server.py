@@ -39,6 +39,8 @@ class FolderServer:
     _told: str = field(default="", init=False)
     _failure: str = field(default="", init=False)
     _is_built: bool = field(default=False, init=False)
+    _has_changed: bool = field(default=False, init=False)
+    _why_unembedded: str = field(default="", init=False)
 
     async def listening(self) -> str:
         """The server's address, once it listens there. Raises ValueError when it cannot start."""
@@ -58,14 +60,34 @@ class FolderServer:
             return f"the index of {self.folder} is being built{progress}: try again in 30 s"
         return f"the index of {self.folder} could not be built: {self._told}: tell the user"
 
+    def notes(self) -> list[str]:
+        """What a reader of results needs to know of an index that is there: sentences."""
+        notes = []
+        if self._is_built and self._failure:
+            notes.append(f"The index cannot be brought up to date, which is tried again: {self._failure}.")
+        if self._is_built and self._why_unembedded:
+            notes.append(f"Search by meaning is not available, only by words: {self._why_unembedded}.")
+        if self._is_built and self._has_changed:
+            notes.append("Files have changed since this index was built; a newer one is being built.")
+        return notes
+
     async def follow_build(self) -> None:
         """Notes when the folder is built, and passes on what the program that builds says, to its end."""
         assert self._build.stdout is not None
         telling = asyncio.create_task(self._tell())
         async for line in self._build.stdout:
             event, _, reason = line.decode(errors="replace").strip().partition(" ")
-            self._is_built = self._is_built or event == "READY"
-            self._failure = reason if event == "FAILED" else ""
+            if event == "READY":
+                self._is_built = True
+            elif event == "CHANGED":
+                self._has_changed = True
+            elif event == "CURRENT":
+                self._has_changed = False
+                self._failure = ""
+            elif event == "FAILED":
+                self._failure = reason
+            elif event in ("EMBEDDED", "UNEMBEDDED"):
+                self._why_unembedded = reason
         await telling
         await self._build.wait()
 

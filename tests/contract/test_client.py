@@ -89,6 +89,24 @@ def test_the_names_of_an_index_are_those_that_the_caller_sees(server: Server) ->
     assert list(finance.folders) == ["db/", "src/"]
 
 
+def test_a_kind_and_its_language_mean_the_same_in_a_filter(server: Server) -> None:
+    with GroundwireClient(server.address, timeout=60) as client:
+        found = [
+            [match.id for match in client.query(SCOPE, "invoice", filter=narrowing).matches]
+            for narrowing in ({"kind": "cs"}, {"kind": "csharp"}, {"language": "csharp"}, {"language": "cs"})
+        ]
+    assert found[0]
+    assert found[1:] == [found[0]] * 3
+
+
+def test_a_path_that_leads_nowhere_is_told(server: Server) -> None:
+    said = "no active node has a path that begins with 'srx/'; did you mean 'src/'? There are: db/, src/"
+    with GroundwireClient(server.address, timeout=60) as client:
+        with pytest.warns(UnknownValueWarning) as warned:
+            client.query(MAIN, "invoice", retrievers=[Retriever.RETRIEVER_BM25_CODE], filter={"path_prefix": "srx/"})
+        assert [str(one.message) for one in warned] == [said]
+
+
 def test_python_warns_of_unknown_values_where_nothing_is_found(server: Server) -> None:
     said = "no active node has the language 'c_sharp'; did you mean 'csharp'? There are: csharp, tsql"
     calls: list[Callable[[GroundwireClient], object]] = [
@@ -137,9 +155,9 @@ def test_a_search_prints_path_and_lines(server: Server) -> None:
 
 
 def test_names_that_an_index_does_not_have_are_told(server: Server) -> None:
-    _, told = asked(server, "query", "invoice", "--kind", "csharp", "--kind", "sql", "--language", "CSharp")
+    _, told = asked(server, "query", "invoice", "--kind", "csx", "--kind", "sql", "--language", "CSharp")
     assert told.splitlines() == [
-        "note: no active node has the kind 'csharp'; did you mean 'cs'? There are: cs, sql",
+        "note: no active node has the kind 'csx'; did you mean 'cs'? There are: cs, sql",
         "note: no active node has the language 'CSharp'; did you mean 'csharp'? There are: csharp, tsql",
     ]
     found, told = asked(server, "run", "quick_evidence", "invoice", "--kind", "sq", "--kind", "sql")

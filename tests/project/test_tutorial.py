@@ -44,6 +44,7 @@ def shell(folder: Path, port: int) -> Iterator["subprocess.Popen[str]"]:
         **os.environ,
         "PATH": os.pathsep.join((str(BIN), os.environ["PATH"])),
         "GROUNDWIRE_LISTEN": f"127.0.0.1:{port}",
+        "GROUNDWIRE_SERVER": f"localhost:{port}",
         "COLUMNS": "80",
     }
     with subprocess.Popen(

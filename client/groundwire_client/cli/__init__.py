@@ -14,22 +14,26 @@ from groundwire_client.cli._evaluate_command import evaluate
 from groundwire_client.cli._evidence_command import evidence
 from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._names import print_notes, unknown_names
-from groundwire_client.cli._options import AccessOptions, ConnectionOptions, given_scopes, with_options
+from groundwire_client.cli._options import AccessOptions, ConnectionOptions, with_options
 from groundwire_client.cli._parts import indexes, place
 from groundwire_client.cli._query_command import query
 from groundwire_client.cli._query_rendering import query_facts
+from groundwire_client.cli._scopes import BRANCH_VARIABLE, REPOSITORY_VARIABLE, found_scopes, given_scopes
 from groundwire_client.cli._text import json_or_text
 
 __all__ = [
+    "BRANCH_VARIABLE",
     "BUDGET_TOKENS",
     "END_TOP_K",
     "MOST_NAMES",
+    "REPOSITORY_VARIABLE",
     "SEPARATOR",
     "SERVER_VARIABLE",
     "AccessOptions",
     "ConnectionOptions",
     "FilterOptions",
     "app",
+    "found_scopes",
     "given_scopes",
     "ids_of",
     "in_panel",

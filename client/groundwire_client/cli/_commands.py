@@ -10,7 +10,7 @@ import typer
 from groundwire.v1.retrieval_pb2 import EdgeDirection, FindPathsResponse, PrioritizationMode, Rerank, SearchType
 from groundwire_client import _defaults as defaults
 from groundwire_client._client import GroundwireClient
-from groundwire_client._helpers import choices
+from groundwire_client._helpers import Scopes, choices
 from groundwire_client._resolution import Resolution, ids_of, read_at, searched
 from groundwire_client.cli._choices import names_of
 from groundwire_client.cli._filter_options import FilterOptions
@@ -55,8 +55,8 @@ def search(
 ) -> None:
     """Find the nodes that match a query best."""
     options.answer(
-        lambda client: client.search(
-            options.scopes,
+        lambda client, scopes: client.search(
+            scopes,
             query,
             search_type=choices(SearchType)[search_type] if search_type else SearchType.SEARCH_TYPE_UNSPECIFIED,
             top_k=top_k,
@@ -84,8 +84,8 @@ def expand(
 ) -> None:
     """Walk the dependency graph from nodes."""
     options.answer(
-        lambda client: client.expand(
-            options.scopes,
+        lambda client, scopes: client.expand(
+            scopes,
             list(_names(nodes)),
             max_depth=depth,
             max_nodes=max_nodes,
@@ -128,8 +128,8 @@ def paths(
     """Find the shortest paths of the dependency graph between nodes."""
     resolved: dict[str, list[Resolution]] = {}
 
-    def call(client: GroundwireClient) -> FindPathsResponse:
-        scope = options.scopes
+    def call(client: GroundwireClient, scopes: Scopes) -> FindPathsResponse:
+        scope = scopes
         given = (("--from", starts, start_words), ("--to", ends, end_words))
         for option, names, words in given:
             if not names and not words:
@@ -180,8 +180,8 @@ def fetch(
     """Print the source texts of nodes, or the lines of files (src/a.cs:10-40), as many as fit the budget."""
     if not options.is_for_programs:
         options.read(
-            lambda client: client.read(
-                options.scopes,
+            lambda client, scopes: client.read(
+                scopes,
                 list(_names(nodes)),
                 budget_tokens=budget_tokens,
                 max_chars=max_chars,
@@ -192,8 +192,8 @@ def fetch(
         )
         return
     options.answer_programs(
-        lambda client: client.fetch(
-            options.scopes,
+        lambda client, scopes: client.fetch(
+            scopes,
             list(_names(nodes)),
             budget_tokens=budget_tokens,
             max_chars=max_chars,

@@ -59,14 +59,15 @@ def evaluate(
 ) -> None:
     """Ask questions whose places are known, and show how well one or more index versions answer them."""
     asked = _read(questions)
-    scopes = [options.scope, *(pinned(options.scope, version) for version in against or ())]
 
-    def results(client: GroundwireClient) -> list[list[_Result]]:
-        return [[_ask(client, scope, question, budget_tokens) for question in asked] for scope in scopes]
+    def results(client: GroundwireClient) -> list[tuple[IndexScope, list[_Result]]]:
+        scope = options.scope_of(client)
+        scopes = [scope, *(pinned(scope, version) for version in against or ())]
+        return [(one, [_ask(client, one, question, budget_tokens) for question in asked]) for one in scopes]
 
     found = options.called(results, timeout=options.timeout, access=options.access)
     table = Table("index", f"method@{_FIRST}", f"MRR@{_DEPTH}", f"evidence, {budget_tokens} tokens", box=SIMPLE_HEAD)
-    for scope, of_scope in zip(scopes, found, strict=True):
+    for scope, of_scope in found:
         columns = (
             [float(one.reciprocal_rank >= 1 / _FIRST) for one in of_scope],
             [one.reciprocal_rank for one in of_scope],

@@ -56,9 +56,9 @@ def evidence(
 ) -> None:
     """Answer a question with passages that fit a prompt: what matches it best, and what that leads to."""
     options.answer(
-        lambda client: (
+        lambda client, scopes: (
             client.evidence(
-                options.scopes,
+                scopes,
                 question,
                 budget_tokens,
                 phrasings=phrasing or (),

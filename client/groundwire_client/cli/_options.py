@@ -20,18 +20,20 @@ from groundwire.v1.retrieval_pb2 import (
 )
 from groundwire.v1.scope_pb2 import AccessContext, Bound, IndexScope, NodeFilter
 from groundwire_client._async_client import AsyncGroundwireClient
-from groundwire_client._channel import SERVER_VARIABLE, TLS
+from groundwire_client._channel import DEFAULT_SERVER, SERVER_VARIABLE, TLS
 from groundwire_client._client import GroundwireClient
 from groundwire_client._defaults import TIMEOUT
 from groundwire_client._errors import GroundwireError, InvalidRequestError, UnavailableError
 from groundwire_client._helpers import Scopes, pinned
 from groundwire_client._reading import Reading
 from groundwire_client._resolution import NameResolutionError
-from groundwire_client._several import is_pattern, left_out_note
+from groundwire_client._several import left_out_note
 from groundwire_client._token import TOKEN_FILE_VARIABLE, TokenFile
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._names import print_notes, unknown_names
+from groundwire_client.cli._option_names import CURES, option_of
 from groundwire_client.cli._rendering import print_ids, print_json, print_reading
+from groundwire_client.cli._scopes import BRANCH_VARIABLE, REPOSITORY_VARIABLE, found_scopes, only, visible_scopes
 
 _Result = TypeVar("_Result")
 _Response = TypeVar(
@@ -100,7 +102,7 @@ class AccessOptions:
 class ConnectionOptions:
     """The options of the connection to a server, as typer parses them."""
 
-    server: Annotated[str, _connection(envvar=SERVER_VARIABLE, help="Address, such as localhost:50051.")]
+    server: Annotated[str, _connection(envvar=SERVER_VARIABLE, help="The server's address.")] = DEFAULT_SERVER
     tls_ca: Annotated[Path | None, _connection(exists=True, dir_okay=False, help="Authorities to trust (PEM).")] = None
     tls_cert: Annotated[
         Path | None, _connection(exists=True, dir_okay=False, help="The client's certificate (PEM).")
@@ -172,9 +174,12 @@ class ConnectionOptions:
                 access=access,
                 check_values=False,
             ) as client:
-                return call(client)
-        except GroundwireError as error:
-            _fail(error, self.server)
+                try:
+                    return call(client)
+                except GroundwireError as error:
+                    # A server that is asked for an index that it does not have is there to be asked for its list.
+                    visible = visible_scopes(client) if error.reason == "SCOPE_NOT_FOUND" else ""
+                    _fail(error, self.server, visible)
         except NameResolutionError as error:
             typer.echo(f"error: {printable(str(error))}", err=True)
             raise typer.Exit(1) from error
@@ -187,51 +192,62 @@ class CallOptions(AccessOptions, ConnectionOptions):
     """The options that every command of the client shares as typer parses them, and the call that they describe."""
 
     repository: Annotated[
-        list[str],
-        typer.Option("--repository", "-r", help="The repository of the scope; repeatable, or a pattern: 'team-*'."),
-    ]
+        list[str] | None,
+        typer.Option(
+            "--repository",
+            "-r",
+            envvar=REPOSITORY_VARIABLE,
+            help="The repository of the scope; repeatable, or a pattern: 'team-*'.",
+            show_default="the only one",
+        ),
+    ] = None
     branch: Annotated[
-        list[str],
-        typer.Option("--branch", "-b", help="The branch of the scope; one for all repositories, or one each."),
-    ]
+        list[str] | None,
+        typer.Option(
+            "--branch",
+            "-b",
+            envvar=BRANCH_VARIABLE,
+            help="The branch of the scope; one for all repositories, or one each.",
+            show_default="the only one",
+        ),
+    ] = None
     index: Annotated[str, typer.Option(help="The index version to read.", show_default="the active one")] = ""
     as_json: Annotated[bool, typer.Option("--json", help="Print the response as one JSON object.")] = False
     as_ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the nodes alone, one a line.")] = False
     timeout: Annotated[float, _connection(help="Seconds until a call gives up.")] = TIMEOUT
 
-    @property
-    def scope(self) -> IndexScope:
+    def scope_of(self, client: GroundwireClient) -> IndexScope:
         """The scope of a command that reads one. Raises typer.BadParameter for several (exit code 2)."""
-        repository, branch = only("--repository", self.repository), only("--branch", self.branch)
-        return IndexScope(repository=repository, branch=branch, active_index=self.index)
-
-    @property
-    def scopes(self) -> Scopes:
-        """The scope of the call, or several, which it asks as one. Raises typer.BadParameter (exit code 2)."""
-        return given_scopes(self.repository, self.branch, self.index)
+        repositories, branches = self.repository or [], self.branch or []
+        only("--repository", repositories)
+        only("--branch", branches)
+        scope = found_scopes(client, repositories, branches, self.index)
+        if not isinstance(scope, IndexScope):
+            raise typer.BadParameter("give one name, as this command reads one repository and branch")
+        return scope
 
     def answer(
         self,
-        call: Callable[[GroundwireClient], _Response],
+        call: Callable[[GroundwireClient, Scopes], _Response],
         show: Callable[[IndexScope, _Response], None],
         narrowing: NodeFilter,
         edge_types: Sequence[str] = (),
     ) -> None:
-        """Makes a call with a connected client and prints its response: as JSON or ids if asked for, else by `show`.
+        """Makes a call about the scopes and prints its response: as JSON or ids if asked for, else by `show`.
 
         Prints on standard error names of the filter and edge types that the one answering index does not have, and
         which of several were searched without embeddings. Raises as `called` does.
         """
-        response, notes = self._noted(call, narrowing, edge_types)
+        scopes, response, notes = self._noted(call, narrowing, edge_types)
         if not self._printed(response):
-            show(self.scopes if isinstance(self.scopes, IndexScope) else IndexScope(), response)
+            show(scopes if isinstance(scopes, IndexScope) else IndexScope(), response)
         print_notes(notes)
 
     def answer_programs(
-        self, call: Callable[[GroundwireClient], FetchNodeTextsResponse], narrowing: NodeFilter
+        self, call: Callable[[GroundwireClient, Scopes], FetchNodeTextsResponse], narrowing: NodeFilter
     ) -> None:
         """As `answer`, for a command that people get something else of: as JSON or ids."""
-        response, notes = self._noted(call, narrowing, ())
+        _, response, notes = self._noted(call, narrowing, ())
         self._printed(response)
         print_notes(notes)
 
@@ -248,12 +264,12 @@ class CallOptions(AccessOptions, ConnectionOptions):
             print_ids(response)
         return self.is_for_programs
 
-    def read(self, call: Callable[[GroundwireClient], Reading], narrowing: NodeFilter) -> None:
-        """Makes a call with a connected client and prints the texts that it reads; notes as `answer` does.
+    def read(self, call: Callable[[GroundwireClient, Scopes], Reading], narrowing: NodeFilter) -> None:
+        """Makes a call about the scopes and prints the texts that it reads; notes as `answer` does.
 
         Raises as `called` does, and typer.Exit if a name means no node or several that differ (exit code 1).
         """
-        reading, notes = self._noted(call, narrowing, ())
+        _, reading, notes = self._noted(call, narrowing, ())
         print_reading(reading)
         print_notes(notes)
         if reading.unread:
@@ -261,51 +277,24 @@ class CallOptions(AccessOptions, ConnectionOptions):
             raise typer.Exit(1)
 
     def _noted(
-        self, call: Callable[[GroundwireClient], _Noted], narrowing: NodeFilter, edge_types: Sequence[str]
-    ) -> tuple[_Noted, list[str]]:
-        """The result of a call, and the notes on names and indexes that `answer` prints."""
-        one = self.scopes if isinstance(self.scopes, IndexScope) else None
+        self, call: Callable[[GroundwireClient, Scopes], _Noted], narrowing: NodeFilter, edge_types: Sequence[str]
+    ) -> tuple[Scopes, _Noted, list[str]]:
+        """The scopes, the result of a call about them, and the notes on names and indexes that `answer` prints."""
 
-        def answered(client: GroundwireClient) -> tuple[_Noted, list[str]]:
-            response = call(client)
-            if one:
-                return response, unknown_names(client, pinned(one, response.index), narrowing, edge_types)
+        def answered(client: GroundwireClient) -> tuple[Scopes, _Noted, list[str]]:
+            scopes = found_scopes(client, self.repository or [], self.branch or [], self.index)
+            response = call(client, scopes)
+            notes: list[str] = []
+            if isinstance(scopes, IndexScope):
+                notes = unknown_names(client, pinned(scopes, response.index), narrowing, edge_types)
             # Of several indexes, none says alone what there is.
-            if isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse) and (
+            elif isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse) and (
                 note := left_out_note(response)
             ):
-                return response, [note]
-            return response, []
+                notes = [note]
+            return scopes, response, notes
 
         return self.called(answered, timeout=self.timeout, access=self.access)
-
-
-def given_scopes(repositories: list[str], branches: list[str], index: str) -> Scopes:
-    """The scopes that options name: one branch for all repositories, or one each. Raises typer.BadParameter."""
-    count = max(len(repositories), len(branches))
-    repositories, branches = (own * count if len(own) == 1 else own for own in (repositories, branches))
-    if len(repositories) != len(branches):
-        raise typer.BadParameter("give one for all repositories, or one for each", param_hint="--branch")
-    pairs = zip(repositories, branches, strict=True)
-    scopes = [IndexScope(repository=repository, branch=branch) for repository, branch in pairs]
-    if count == 1 and not is_pattern(scopes[0]):
-        return pinned(scopes[0], index)
-    if index:
-        raise typer.BadParameter("only one repository and branch can be read in a version", param_hint="--index")
-    return scopes
-
-
-def only(option: str, values: Sequence[str]) -> str:
-    """The one value of an option, "" for none.
-
-    Raises typer.BadParameter for several, because only one could be used.
-    """
-    if len(values) > 1:
-        raise typer.BadParameter(
-            f"{', '.join(map(repr, values))}: give one, as this command reads one repository and branch",
-            param_hint=option,
-        )
-    return "".join(values)
 
 
 def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -334,19 +323,26 @@ def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[...,
     return decorated
 
 
-def _fail(error: GroundwireError, server: str) -> NoReturn:
-    """One line for each broken rule of a request, or one for any other error.
+def _fail(error: GroundwireError, server: str, visible: str) -> NoReturn:
+    """One line for each broken rule of a request, or one for any other error. `visible` are the scopes there are.
 
     UNAVAILABLE without a reason comes from gRPC itself: no server answers at the address.
     """
     reason = error.reason or error.code.name
     if isinstance(error, InvalidRequestError) and error.violations:
-        lines = [f"{broken.reason or reason}: {broken.field}: {broken.description}" for broken in error.violations]
+        lines = [
+            f"{broken.reason or reason}: {option_of(broken.field)}: {broken.description}" for broken in error.violations
+        ]
     else:
         lines = [f"{reason}: {error.message}"]
     named = " ".join(error.metadata[key] for key in ("repository", "branch") if key in error.metadata)
     if reason == "SCOPE_NOT_FOUND" and named not in error.message:  # a message about a pattern names it
         lines = [f"{lines[0]}: {named}"]
+    if reason in CURES:
+        # After the fact the server's message has advice for programs.
+        lines = [f"{lines[0].partition('; ')[0]}; {CURES[reason]}"]
+    if visible:
+        lines = [f"{lines[0]}; there are: {visible}"]
     if isinstance(error, UnavailableError) and not error.reason:
         lines = [f"{lines[0]}; is `groundwire serve` running at {server}?"]
     for line in lines:

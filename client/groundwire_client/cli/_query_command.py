@@ -104,8 +104,8 @@ def query(
 ) -> None:
     """Answer a question with the texts that match it best."""
     options.answer(
-        lambda client: client.query(
-            options.scopes,
+        lambda client, scopes: client.query(
+            scopes,
             question,
             hybrid=HybridParameters(**asdict(hybrid)),
             filter=narrowing.filter,

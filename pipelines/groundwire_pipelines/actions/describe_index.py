@@ -36,9 +36,7 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
     )
 
 
-async def _described(
-    scopes: Sequence[IndexScope], state: PipelineState, runtime: Runtime
-) -> Sequence[GetIndexResponse]:
+async def _described(scopes: Sequence[IndexScope], state: PipelineState, runtime: Runtime) -> list[GetIndexResponse]:
     """The active indexes of several scopes; none if there are more than _MOST_INDEXES."""
     listed = await runtime.retrieval.list_indexes(access=state.retrieval_access)
     active = [
@@ -47,7 +45,7 @@ async def _described(
         if index.active and is_of(scope := IndexScope(repository=index.repository, branch=index.branch), scopes)
     ]
     if len(active) > _MOST_INDEXES:
-        return ()
+        return []
     return await asyncio.gather(*(runtime.retrieval.get_index(one, access=state.retrieval_access) for one in active))
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from groundwire.printable_text import printable
+from groundwire_client.cli import BRANCH_VARIABLE, REPOSITORY_VARIABLE
 from groundwire_pipelines.errors import DefinitionError, PipelineError, StepError
 
 _CONVERSATION: Final = "Conversation"
@@ -16,10 +17,24 @@ _CONVERSATION: Final = "Conversation"
 DEFAULT_HISTORY: Final = Path(typer.get_app_dir("groundwire")) / "history.sqlite"
 
 Repository = Annotated[
-    list[str] | None, typer.Option("--repository", "-r", help="Repository; repeatable.", show_default="the pipeline's")
+    list[str] | None,
+    typer.Option(
+        "--repository",
+        "-r",
+        envvar=REPOSITORY_VARIABLE,
+        help="Repository; repeatable.",
+        show_default="the pipeline's, or the only one",
+    ),
 ]
 Branch = Annotated[
-    list[str] | None, typer.Option("--branch", "-b", help="Its branch; repeatable.", show_default="the pipeline's")
+    list[str] | None,
+    typer.Option(
+        "--branch",
+        "-b",
+        envvar=BRANCH_VARIABLE,
+        help="Its branch; repeatable.",
+        show_default="the pipeline's, or the only one",
+    ),
 ]
 Index = Annotated[str, typer.Option(help="The index version to read.", show_default="the pipeline's or active one")]
 Folders = Annotated[

@@ -21,6 +21,7 @@ from groundwire_client.cli import (
     AccessOptions,
     ConnectionOptions,
     FilterOptions,
+    found_scopes,
     given_scopes,
     json_or_text,
     print_notes,
@@ -132,7 +133,14 @@ def run(
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         own = loaded.definition.settings
-        scopes = given_scopes(repository or [own.repository], branch or [own.branch], index)
+        repositories = repository or ([own.repository] if own.repository else [])
+        branches = branch or ([own.branch] if own.branch else [])
+        if repositories and branches:
+            scopes = given_scopes(repositories, branches, index)
+        else:
+            scopes = connection.called(
+                lambda client: found_scopes(client, repositories, branches, index), access=caller.access
+            )
         if isinstance(scopes, IndexScope):
             given |= RunOptions(repository=scopes.repository, branch=scopes.branch, active_index=index)
         else:

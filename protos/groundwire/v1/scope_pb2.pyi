@@ -245,7 +245,9 @@ class NodeFilter(_message.Message):
     """True for code that a tool generated only, false for all other nodes. Absent: both."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Node kinds, such as `cs`, `sql`, `py`, `md`. Exact, case-sensitive."""
+        """Node kinds, such as `cs`, `sql`, `py`, `md`. Exact, case-sensitive. The name of a kind's language means the kind as
+        well: `csharp` is `cs`.
+        """
 
     @_builtins.property
     def data_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -257,7 +259,9 @@ class NodeFilter(_message.Message):
 
     @_builtins.property
     def languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Languages, such as `csharp`, `tsql`, `python`. Exact, case-sensitive."""
+        """Languages, such as `csharp`, `tsql`, `python`. Exact, case-sensitive. The name of a language's kind means the
+        language as well: `py` is `python`.
+        """
 
     @_builtins.property
     def path_prefixes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -1,21 +1,34 @@
 """Keeps the index of a folder up to date: a program with arguments FOLDER DATA REPOSITORY BRANCH MODEL.
 
-It writes a line READY to standard output once there is an index, and FAILED with the reason whenever one cannot be
-built. It follows the changes of the folder, and tries again what has failed. It ends when its standard input does, so
-that it never outlives the process that started it.
+It follows the changes of the folder, tries again what has failed, and writes lines to standard output:
+
+- READY once there is an index;
+- CHANGED when files have changed since the index was built, and CURRENT when it has them;
+- FAILED with the reason whenever an index cannot be built;
+- UNEMBEDDED with the reason whenever texts cannot be embedded, and EMBEDDED once they are.
+
+If there are no embeddings yet, an index without them is built first, because words can be searched while texts are
+embedded. A second process does that, with `embed` as one more argument. Until it ends, this process keeps the index of
+words up to date; then it builds one with embeddings, which are in the cache. Without the model it goes on with words.
+Both processes end when their standard input does, so that they never outlive the process that started them.
 """
 
 import fcntl
 import os
+import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import typer
 
 from groundwire_index.commands.options import EXIT_FAILED, message_of, reporting_failures
+from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import NO_EMBEDDER
 from groundwire_index.errors import OperatorError
 from groundwire_index.scope import Scope, escaped
@@ -25,46 +38,147 @@ from groundwire_ingest.commands.watch import changes
 from groundwire_ingest.repositories.indexing import KEPT_BYTES, Indexer, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 
-READY, FAILED = "READY", "FAILED"
+READY, CHANGED, CURRENT, FAILED = "READY", "CHANGED", "CURRENT", "FAILED"
+EMBEDDED, UNEMBEDDED = "EMBEDDED", "UNEMBEDDED"
 SECONDS_UNTIL_RETRY = 30.0
+_EMBED = "embed"
 
 
-def refresh(folder: Path, data: Path, scope: Scope, model: str, indexer: Indexer | None = None) -> None:
-    """Builds and activates a version of the folder unless the active one is what a build would make.
+class FolderIndex:
+    """The index of a folder, which processes that share it keep up to date one after the other."""
 
-    If there is no index yet, one without vectors is built first: embedding takes most of the time, and words can be
-    searched earlier. Older versions are deleted, see `remove_older`. Processes that refresh the same scope wait for one
-    another. Raises OperatorError and OSError as a build does.
-    """
-    store = IndexStore(data)
-    indexer = indexer or Indexer(data, store, TerminalProgress())
-    lock_file = data / f".{escaped(scope.repository)}-{escaped(scope.branch)}.lock"
-    with lock_file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for embedder in (model,) if store.active(scope) else (NO_EMBEDDER, model):
-            indexer.index(Repository(folder, scope, embedder), own_version_name())
-            remove_older(store, scope)
+    def __init__(self, folder: Path, data: Path, scope: Scope, model: str, kept_bytes: int = 0) -> None:
+        self.folder, self.data, self.scope, self.model = folder, data, scope, model
+        self._store = IndexStore(data)
+        self._indexer = Indexer(data, self._store, TerminalProgress(), kept_bytes=kept_bytes)
 
+    @property
+    def is_there(self) -> bool:
+        """True if there is an active version."""
+        return bool(self._store.active(self.scope))
 
-def follow(folder: Path, data: Path, scope: Scope, model: str, indexer: Indexer) -> None:
-    """Refreshes the index at once and at every change of the folder, and says on standard output what came of it.
+    @property
+    def needs_embeddings(self) -> bool:
+        """True if the index shall have embeddings, and there is none that has."""
+        names = self.scope.repository, self.scope.branch
+        return self.model != NO_EMBEDDER and not any(
+            entry.active and entry.dimension and (entry.repository, entry.branch) == names
+            for entry in self._store.listed()
+        )
 
-    A refresh that has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder.
-    """
-    store, is_ready, retry_at = IndexStore(data), False, float("inf")
-    for paths in chain((None,), changes([folder], data, idle=True)):
-        if paths is not None and not paths and time.monotonic() < retry_at:
-            continue
-        retry_at = float("inf")
+    def refresh_words(self) -> None:
+        """Builds and activates a version without embeddings, unless the active one is what a build would make.
+
+        Older versions are deleted, see `remove_older`. Raises OperatorError and OSError as a build does.
+        """
+        self._refresh(NO_EMBEDDER)
+
+    def refresh(self) -> None:
+        """The same with embeddings; if texts cannot be embedded, without them. Raises as `refresh_words` does."""
         try:
-            refresh(folder, data, scope, model, indexer)
+            self._refresh(self.model)
+        except EmbedderError:
+            self._refresh(NO_EMBEDDER)
+            raise
+
+    def embed(self) -> None:
+        """Embeds all texts, so that a build finds their embeddings in the cache. Raises as `refresh_words` does.
+
+        This is a build too, in a scope of its own: while it runs, the folder's scope can be built.
+        """
+        scope = replace(self.scope, branch=f"{self.scope.branch}.embedding", active_index=own_version_name())
+        with self._locked("embedding"):
+            repository = Repository(self.folder, replace(scope, active_index=""), self.model)
+            self._indexer.index(repository, scope.active_index, always=True, activate=False)
+            self._store.delete(scope)
+
+    def _refresh(self, embedder: str) -> None:
+        with self._locked("build"):
+            self._indexer.index(Repository(self.folder, self.scope, embedder), own_version_name())
+            remove_older(self._store, self.scope)
+
+    @contextmanager
+    def _locked(self, purpose: str) -> Iterator[None]:
+        """Lets processes that do the same for the folder wait for one another."""
+        name = f".{escaped(self.scope.repository)}-{escaped(self.scope.branch)}.{purpose}.lock"
+        with (self.data / name).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+class Following:
+    """Refreshes an index at once and at every change of its folder, and says on standard output what came of it."""
+
+    def __init__(self, index: FolderIndex) -> None:
+        self._index = index
+        self._embedding: subprocess.Popen[bytes] | None = None
+        self._is_embedded = not index.needs_embeddings
+        self._is_ready = False
+        self._retry_at = float("inf")
+
+    def run(self) -> None:
+        """Follows the folder until the process ends.
+
+        What has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder.
+        """
+        for paths in chain((None,), changes([self._index.folder], self._index.data, idle=True)):
+            if paths:
+                _say(CHANGED)
+            if self._embedding is not None and self._embedding.poll() is not None:
+                self._is_embedded = self._embedding.returncode == 0
+                self._retry_at = time.monotonic() + (0.0 if self._is_embedded else SECONDS_UNTIL_RETRY)
+                self._embedding = None
+            if paths is None or paths or time.monotonic() >= self._retry_at:
+                self._refresh()
+
+    def _refresh(self) -> None:
+        self._retry_at = float("inf")
+        try:
+            if self._is_embedded:
+                self._index.refresh()
+                _say(EMBEDDED)
+            else:
+                self._index.refresh_words()
+                self._embedding = self._embedding or self._start_embedding()
+        except EmbedderError as error:  # there is an index of words nevertheless
+            self._retry_at = time.monotonic() + SECONDS_UNTIL_RETRY
+            _tell_failure(UNEMBEDDED, error)
+            _say(CURRENT)
         except (OperatorError, OSError) as error:
-            retry_at = time.monotonic() + SECONDS_UNTIL_RETRY
-            print(f"error: {message_of(error)}; it is tried again", file=sys.stderr, flush=True)
-            print(f"{FAILED} {message_of(error)}", flush=True)
-        if not is_ready and store.active(scope):
-            is_ready = True
-            print(READY, flush=True)
+            self._retry_at = time.monotonic() + SECONDS_UNTIL_RETRY
+            _tell_failure(FAILED, error)
+        else:
+            _say(CURRENT)
+        if not self._is_ready and self._index.is_there:
+            self._is_ready = True
+            _say(READY)
+
+    def _start_embedding(self) -> "subprocess.Popen[bytes]":
+        index = self._index
+        arguments = (index.folder, index.data, index.scope.repository, index.scope.branch, index.model, _EMBED)
+        # It writes to the standard output and error of this process.
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "groundwire_ingest.commands.folder", *arguments], stdin=subprocess.PIPE
+        )
+
+
+def embed(index: FolderIndex) -> int:
+    """Embeds the texts of a folder, and says why if that fails; the exit code of the process."""
+    try:
+        index.embed()
+    except (OperatorError, OSError) as error:
+        _tell_failure(UNEMBEDDED, error)
+        return EXIT_FAILED
+    return 0
+
+
+def _tell_failure(event: str, error: OperatorError | OSError) -> None:
+    print(f"error: {message_of(error)}; it is tried again", file=sys.stderr, flush=True)
+    _say(event, message_of(error))
+
+
+def _say(event: str, reason: str = "") -> None:
+    print(f"{event} {reason}".strip(), flush=True)
 
 
 def _end_with_standard_input() -> None:
@@ -76,13 +190,14 @@ def _end_with_standard_input() -> None:
 
 def main() -> None:
     """Runs the program."""
-    folder, data, repository, branch, model = sys.argv[1:]
-    indexer = Indexer(Path(data), IndexStore(Path(data)), TerminalProgress(), kept_bytes=KEPT_BYTES)
-    kept = Path(folder), Path(data), Scope(repository, branch), model, indexer
+    folder, data, repository, branch, model, *mode = sys.argv[1:]
+    index = FolderIndex(Path(folder), Path(data), Scope(repository, branch), model, KEPT_BYTES)
     threading.Thread(target=_end_with_standard_input, daemon=True).start()
     try:
         with reporting_failures("index"):
-            follow(*kept)
+            if mode == [_EMBED]:
+                sys.exit(embed(index))
+            Following(index).run()
     except typer.Exit as ending:  # the reason is told already; here no command turns it into an exit code
         sys.exit(ending.exit_code)
 

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, create_model, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from groundwire_index.backends import DEFAULT_BACKEND, SETTINGS, checked
-from groundwire_index.embedding.model_names import DEFAULT_MODEL, is_url
+from groundwire_index.embedding.model_names import DEFAULT_MODEL, PLAIN_MODEL, is_url
 from groundwire_index.storage import Values
 from groundwire_server.config.values import (
     Address,
@@ -145,7 +145,7 @@ class Settings(StorageSettings):
     """True if gRPC reflection is answered."""
 
     # Embedders, the reranker, corpus boosts, routing rules, and who may ask for deleted nodes.
-    embedders: Names = (DEFAULT_MODEL,)
+    embedders: Names = (DEFAULT_MODEL, PLAIN_MODEL)
     """Names, paths or service URLs of the models that queries are embedded with, one for each kind of index served.
 
     The server sends queries to these services.

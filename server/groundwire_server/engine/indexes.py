@@ -68,7 +68,7 @@ class Indexes:
             )
 
     async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
-        asked = scope, request.access, request.lifecycle, request.filter
+        asked = scope, request.access, request.lifecycle, request.filter.with_other_names
 
         def opened_at_once() -> IndexSnapshot | None:
             with stage("open"):

