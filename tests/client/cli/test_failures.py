@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import grpc
 import pytest
 import typer
+import typer.core
 from google.rpc import error_details_pb2
 from typer.testing import CliRunner
 
@@ -90,7 +91,9 @@ def test_fields_are_named_by_their_options(field: str, option: str) -> None:
 
 
 def test_every_option_of_a_field_is_one_of_a_command() -> None:
-    commands = typer.main.get_command(app).commands.values()
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    commands = group.commands.values()
     known = {name for command in commands for parameter in command.params for name in parameter.opts}
     fields = {field for message in MESSAGES for field in message.DESCRIPTOR.fields_by_name}
     fields |= {f"filter.{name}" for name in scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name}
