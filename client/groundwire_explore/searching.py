@@ -1,7 +1,6 @@
 """A search as a page shows it: the call, and the calls that explain each match."""
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from groundwire.printable_text import printable
@@ -72,7 +71,6 @@ def _texts(answer: QueryResponse) -> Iterator[tuple[str, Packed]]:
             yield parent.id, Packed(name, f"contains match {match.rank}", parent.token_count, reason)
 
 
-_LEAST_LETTERS = 4
 _MOST_EXPLAINED = 100
 """Hits of the search that finds which tokens the matches of a query contain."""
 
@@ -106,7 +104,6 @@ async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked
         attempted(_edges_between(client, snapshot, ids(answer))),
     )
     names = {match.id: (match.rank, describing.name_of_match(match)) for match in answer.matches}
-    words = _words(query)
     return Results(
         indexes(answer),
         tuple(
@@ -115,7 +112,7 @@ async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked
                 answer,
                 () if isinstance(tokens, Problem) else tokens.get(match.id, ()),
                 _links(match.id, edges, names),
-                words,
+                query,
             )
             for match in answer.matches
         ),
@@ -140,12 +137,11 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: Scopes, query: str
     names = {hit.id: (hit.rank, describing.name_of(hit.symbol, hit.location, hit.id)) for hit in found.hits}
     known = {text.id: text for text in fetched.texts}
     skipped = describing.skip_reasons(fetched.skipped)
-    words = _words(query)
     return Results(
         indexes(found),
         tuple(
             _match_of_search(
-                hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), words
+                hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), query
             )
             for hit in found.hits
         ),
@@ -155,11 +151,6 @@ async def _search_nodes(client: AsyncGroundwireClient, scope: Scopes, query: str
         tuple(part for part in (edges, texts) if isinstance(part, Problem)),
         tuple(snapshot),
     )
-
-
-def _words(query: str) -> tuple[str, ...]:
-    """The words of a query that are long enough to say something."""
-    return tuple(word for word in re.findall(r"\w+", query.casefold()) if len(word) >= _LEAST_LETTERS)
 
 
 async def _texts_of(
@@ -221,7 +212,7 @@ def _links(
 
 
 def _match_of_query(
-    match: QueryMatch, answer: QueryResponse, matched: tuple[str, ...], links: tuple[Link, ...], words: tuple[str, ...]
+    match: QueryMatch, answer: QueryResponse, matched: tuple[str, ...], links: tuple[Link, ...], query: str
 ) -> Match:
     text = None if match.text_omitted else source_text(match.text, match.location)
     return Match(
@@ -240,18 +231,13 @@ def _match_of_query(
             for parent in match.meta.parents
         ),
         text=text,
-        best=text.best_line({*matched, *words}) if text else 0,
+        best=text.best_line(query) if text else 0,
         omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
     )
 
 
 def _match_of_search(
-    hit: SearchHit,
-    hits: Sequence[SearchHit],
-    text: NodeText | None,
-    omission: str,
-    links: tuple[Link, ...],
-    words: tuple[str, ...],
+    hit: SearchHit, hits: Sequence[SearchHit], text: NodeText | None, omission: str, links: tuple[Link, ...], query: str
 ) -> Match:
     source = source_text(text.text, hit.location) if text else None
     return Match(
@@ -266,6 +252,6 @@ def _match_of_search(
         matched=tuple(map(printable, hit.matched_tokens)),
         links=links,
         text=source,
-        best=source.best_line({*hit.matched_tokens, *words}) if source else 0,
+        best=source.best_line(query) if source else 0,
         omission=omission,
     )

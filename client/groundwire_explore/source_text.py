@@ -1,7 +1,7 @@
 """Source texts for a page: highlighted, line by line, with the numbers of the lines in their file."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Text, _TokenType  # pyright: ignore[reportPrivateUsage] - its type has no other name
 
+from groundwire.evidence.best_line import best_line_of
 from groundwire.printable_text import printable
 from groundwire_client import SourceLocation
 
@@ -42,17 +43,9 @@ class SourceText:
     first: int
     text: str
 
-    def best_line(self, words: Iterable[str]) -> int:
-        """The place of the line that has most of some words, rare ones before frequent ones; of equal ones the first.
-
-        Without such a line it is the first one that is not blank.
-        """
-        lines = self.text.casefold().split("\n")
-        holders = {word: sum(word in line for line in lines) for word in words}
-        weights = [sum(1 / count for word, count in holders.items() if count and word in line) for line in lines]
-        if any(weights):
-            return weights.index(max(weights))
-        return next((place for place, line in enumerate(lines) if line.strip()), 0)
+    def best_line(self, question: str) -> int:
+        """The place of the line that says most about a question; see `best_line_of`."""
+        return best_line_of(self.text.split("\n"), question)
 
 
 def source_text(text: str, location: SourceLocation) -> SourceText:

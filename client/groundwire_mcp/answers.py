@@ -76,7 +76,7 @@ class Answers:
                 include_parents=False,
             )
             unknown = await self._unknown(client, scope, asked, found.index, found.matches)
-        return hits_of(found, [*unknown, *self.notes()])
+        return hits_of(found, asked.query, [*unknown, *self.notes()])
 
     async def ask(self, asked: Ask) -> Quotation:
         """The passages that answer best, within the budget."""

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
+from groundwire.evidence.best_line import best_line_of, cut_in_view
 from groundwire_client import (
     Evidence,
     ExpandDependencyTreeResponse,
@@ -78,9 +79,12 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: QueryResponse, notes: Sequence[str]) -> Hits:
-    """The matches of a search, without texts; `notes` are said of the filter and the index."""
-    hits = [_described(match, Hit, found.scopes, code=_code(match)) for match in found.matches]
+def hits_of(found: QueryResponse, query: str, notes: Sequence[str]) -> Hits:
+    """The matches of a search, without texts; `notes` are said of the filter and the index.
+
+    A match without a signature has a line of its text.
+    """
+    hits = [_described(match, Hit, found.scopes, code=_code(match, query)) for match in found.matches]
     nothing = "" if hits else "Nothing matches: try other words, phrasings, another search_type, or fewer conditions."
     return Hits(hits=hits, note=_joined((nothing, *notes, _without_embeddings(found))))
 
@@ -93,15 +97,17 @@ def evidence_of(found: Evidence, notes: Sequence[str]) -> Quotation:
     return Quotation(quoted=found.rendered, note=note)
 
 
-def _code(match: QueryMatch) -> str:
-    """The signature; else the first line of a text that is no outline, unless it says what the symbol says."""
+def _code(match: QueryMatch, query: str) -> str:
+    """The signature; else the first line of a text that is no outline, unless it says what the symbol says.
+
+    Of a text whose first line says nothing, such as `{`, it is the best line for the query.
+    """
     lines = match.text.strip().split("\n")
-    first = match.signature
-    if not first and len(lines) == match.location.end_line - match.location.start_line + 1:
-        first = lines[0].strip().lstrip("#").strip()
-    if match.symbol.endswith(first):
-        return ""
-    return first if len(first) <= _MOST_CODE else f"{first[:_MOST_CODE]}..."
+    code = match.signature
+    if not code and len(lines) == match.location.end_line - match.location.start_line + 1:
+        says_something = any(sign.isalnum() for sign in lines[0])
+        code = lines[0 if says_something else best_line_of(lines, query)].strip().lstrip("#").strip()
+    return "" if match.symbol.endswith(code) else cut_in_view(code, query, _MOST_CODE)
 
 
 def _without_embeddings(found: QueryResponse | GatherEvidenceResponse) -> str:

@@ -13,9 +13,16 @@ from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import scope_name, symbol_beside
 from groundwire_client._source_lines import FileNode
 
+_LINE_WIDTH = 160
+"""The most characters of a line that is shown of a text."""
 _PIPE_WIDTH = 10_000
 _TAB_WIDTH = 4
 _MOST_NAMES = 5
+
+
+def line_width() -> int:
+    """The most characters of a line of source: the width of the terminal, or less."""
+    return min(Console().width, _LINE_WIDTH) if sys.stdout.isatty() else _LINE_WIDTH
 
 
 def show(parts: Iterable[RenderableType]) -> None:

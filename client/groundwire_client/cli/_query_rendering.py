@@ -1,6 +1,5 @@
 """The answer to a query for people: a list of matches, or a table with a bar for the score of each stage."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 
@@ -9,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from groundwire.evidence.best_line import best_line_of, cut_in_view
 from groundwire.printable_text import printable
 from groundwire.v1.query_pb2 import (
     FusionMode,
@@ -22,7 +22,17 @@ from groundwire.v1.query_pb2 import (
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
 from groundwire_client._helpers import choice, ids, symbol_beside
-from groundwire_client.cli._parts import footer, heading, indexes, origin, place, scope_label, show, text_block
+from groundwire_client.cli._parts import (
+    footer,
+    heading,
+    indexes,
+    line_width,
+    origin,
+    place,
+    scope_label,
+    show,
+    text_block,
+)
 
 _STAGES = {
     "dense": "dense",
@@ -37,6 +47,7 @@ _STAGES = {
 }
 """The columns of the table, and the field of the scores that each shows."""
 _BAR_WIDTH = 6
+_INDENT = "  "
 _PARTS_OF_A_BLOCK = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
@@ -62,22 +73,14 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
     show(parts)
 
 
-def best_line(text: str, question: str) -> str:
-    """The line of a text that holds most letters of words of the question; the first of equal ones.
-
-    A word counts without its ending, so `computed` is also in `compute`.
-    """
-    stems = {word[: max(4, len(word) - 2)] for word in re.findall(r"\w{3,}", question.lower())}
-    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
-    return max(lines, key=lambda line: sum(len(stem) for stem in stems if stem in line.lower()), default="")
-
-
 def _match(match: QueryMatch, ranks: Mapping[str, int], question: str) -> RenderableType:
     """Rank and name, the place, and the line that matches best."""
     facts = (fact for fact, _ in _belongings(match, ranks))
     title = heading(str(match.rank or "·"), _name(match), _place(match), facts)
-    line = printable(best_line(match.text, question)).expandtabs(4)
-    return Group(title, Text(f"  {line}", style="dim", no_wrap=True, overflow="ellipsis")) if line else title
+    lines = match.text.splitlines() or [""]
+    line = printable(lines[best_line_of(lines, question)].strip()).expandtabs(4)
+    shown = cut_in_view(line, question, line_width() - len(_INDENT))
+    return Group(title, Text(f"{_INDENT}{shown}", style="dim", no_wrap=True, overflow="ellipsis")) if line else title
 
 
 def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int]) -> Table:

@@ -77,23 +77,23 @@ class QuestionWords:
 
     def __init__(self, question: str, texts: Iterable[str]) -> None:
         """`texts` are the texts that say how rare a word is."""
-        self._stems = tuple(sorted(stems(question)))
+        self.stems = tuple(sorted(stems(question)))
         lowered = [text.lower() for text in texts]
-        counts = {stem: sum(stem in text for text in lowered) for stem in self._stems}
-        self._weights = {stem: math.log((len(lowered) + 1) / (counts[stem] + 0.5)) for stem in self._stems}
+        counts = {stem: sum(stem in text for text in lowered) for stem in self.stems}
+        self._weights = {stem: math.log((len(lowered) + 1) / (counts[stem] + 0.5)) for stem in self.stems}
         self._total = sum(self._weights.values())
 
     def share_in(self, text: str) -> float:
         """The weight of the words that a text has, as a share of the weight of all, in [0, 1]."""
         lowered = text.lower()
-        shared = sum(self._weights[stem] for stem in self._stems if stem in lowered)
+        shared = sum(self._weights[stem] for stem in self.stems if stem in lowered)
         return shared / self._total if self._total > 0.0 else 0.0
 
     def line_weights(self, lines: Sequence[str]) -> list[float]:
         """For each line the weight of the words in it; a word that several lines have counts less in each."""
         lowered = [line.lower() for line in lines]
         weights = [0.0] * len(lines)
-        for stem in self._stems:
+        for stem in self.stems:
             places = [place for place, line in enumerate(lowered) if stem in line]
             weight = self._weights[stem] / math.sqrt(len(places)) if places else 0.0
             for place in places:

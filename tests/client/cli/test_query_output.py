@@ -11,7 +11,7 @@ from google.protobuf.json_format import Parse
 
 from groundwire.v1 import query_pb2, retrieval_pb2
 from groundwire_client import IndexScope
-from groundwire_client.cli._query_rendering import best_line, print_query
+from groundwire_client.cli._query_rendering import print_query
 
 if TYPE_CHECKING:
     from client.cli.conftest import Run
@@ -41,19 +41,6 @@ def test_a_match_is_its_name_its_place_and_its_best_line(run: Run) -> None:
         "· Tables > Invoice · beside 1",
         f"  {TABLE}",
     ]
-
-
-@pytest.mark.parametrize(
-    ("question", "line"),
-    [
-        ("where is VAT computed?", "return rate * compute(net)"),
-        ("the rate of a country", "def rate(country, net):"),
-        ("something else", "def rate(country, net):"),
-    ],
-)
-def test_the_line_with_most_of_the_questions_words_is_shown(question: str, line: str) -> None:
-    text = "\n    def rate(country, net):\n        # -----\n        return rate * compute(net)\n"
-    assert best_line(text, question) == line
 
 
 def test_ids_are_printed_alone(run: Run) -> None:

@@ -23,11 +23,3 @@ def test_the_name_of_a_file_chooses_no_lexer_that_takes_long_for_one_token(name:
     shown = source_text("int x = 1\n; y", SourceLocation(path=name))
     assert shown.lines == ("int x = 1", "; y")
     assert "<span" in source_text("int x = 1;", SourceLocation(path="x.c")).lines[0]
-
-
-@pytest.mark.parametrize(
-    ("words", "best"), [({"cookie", "signed"}, 2), ({"def", "cookie"}, 2), ({"absent"}, 1), ((), 1), ({"def"}, 1)]
-)
-def test_the_best_line_has_most_words_rare_ones_before_frequent_ones(words: set[str], best: int) -> None:
-    text = "\ndef sign(value):\n    # Cookies are signed.\n    def again(): ...\n"
-    assert source_text(text, SourceLocation()).best_line(words) == best

@@ -11,8 +11,16 @@ from mcp.types import ListResourceTemplatesResult, ListToolsResult
 
 from client.mcp.conftest import ORDER, PRICE, SALARY, TAX, Front
 from groundwire.tokens import TokenCounter
-from groundwire_client import DependencyPath, FindPathsResponse, GraphEdge, PathNode, SourceLocation
-from groundwire_mcp.responses import paths_of
+from groundwire_client import (
+    DependencyPath,
+    FindPathsResponse,
+    GraphEdge,
+    PathNode,
+    QueryMatch,
+    QueryResponse,
+    SourceLocation,
+)
+from groundwire_mcp.responses import hits_of, paths_of
 from support.mcp_calls import Agent
 
 BM25 = {"search_type": "bm25"}
@@ -76,6 +84,14 @@ def test_a_search_gives_each_place_and_symbol_once_with_its_signature(shopper: A
     told = shopper.call("search_code", query="vat", top_k=1, **BM25)
     assert told.structured == {"hits": [{"place": "src/tax.py:30-31", "symbol": "shop.tax", "code": "def tax():"}]}
     assert told.text == "src/tax.py:30-31  shop.tax  def tax():"
+
+
+def test_of_a_text_that_begins_with_a_bracket_the_line_that_answers_is_shown() -> None:
+    location = SourceLocation(path="appsettings.json", start_line=1, end_line=4)
+    text = '{\n  "Logging": {},\n  "GracePeriodTime": 1\n}'
+    match = QueryMatch(id="a", location=location, text=text, token_count=20)
+    (hit,) = hits_of(QueryResponse(matches=[match]), "how long is the grace period?", []).hits
+    assert hit.code == '"GracePeriodTime": 1'
 
 
 def test_phrasings_find_what_the_query_does_not(shopper: Agent) -> None:
