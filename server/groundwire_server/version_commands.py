@@ -14,6 +14,7 @@ from groundwire.printable_text import printable
 from groundwire.v1.index_pb2 import IndexVersion
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client.cli import AccessOptions, ConnectionOptions, with_options
+from groundwire_index.backends import DEFAULT_BACKEND
 from groundwire_index.commands.options import Branch, Repository, checked_scope, reporting_failures
 from groundwire_index.commands.storage import STORAGE_OPTIONS, Place, with_storage
 from groundwire_index.scope import Scope
@@ -97,6 +98,8 @@ def indexes(
                 for entry in place.open().listed()
                 if repository in ("", entry.repository) and branch in ("", entry.branch)
             ]
+    if not entries:
+        typer.echo(f"note: {_where_none_is(at, place, repository, branch)}", err=True)
     if as_json:
         print(json.dumps([asdict(entry) for entry in entries], indent=1, ensure_ascii=False))
     else:
@@ -146,6 +149,17 @@ def _entry(index: IndexVersion) -> VersionEntry:
     """A version as a server tells it; a damaged one it leaves out."""
     told = {own.name: getattr(index, own.name) for own in fields(VersionEntry) if hasattr(index, own.name)}
     return VersionEntry(**told, created=index.create_time.ToDatetime(UTC).isoformat())
+
+
+def _where_none_is(at: ServerOptions, place: Place, repository: str, branch: str) -> str:
+    """That there is no index, and what to do."""
+    narrowed = " of that repository and branch" if repository or branch else ""
+    if at.server:
+        return f"the server {at.server} has no index{narrowed} that you may see"
+    cure = "build one by `groundwire index SOURCE --repository NAME --branch NAME`, or name another place"
+    if place.backend == DEFAULT_BACKEND and not place.data.is_dir():
+        return f"there is no data folder {str(place.data)!r}: {cure} by --data"
+    return f"there is no index{narrowed}: {cure}"
 
 
 def _print_table(entries: Sequence[VersionEntry]) -> None:

@@ -1,8 +1,10 @@
 """Activation, pins and deletion at a server of two workers: all follow within moments, and what is pinned stays."""
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import grpc
 import pytest
@@ -114,3 +116,10 @@ def test_a_version_that_is_deleted_is_gone_at_every_worker_for_good(
     done = run(*again, environment=storage.environment)
     assert done.returncode == 1
     assert "v3" in done.stderr
+
+
+def test_a_server_without_an_index_says_what_to_do(tmp_path: Path) -> None:
+    with Server(tmp_path, "--embedder", "none") as server:
+        (line,) = [json.loads(line) for line in server.log if "there is no index yet" in line]
+    assert (line["level"], line["data"]) == ("warning", str(tmp_path))
+    assert line["cure"].startswith("groundwire index SOURCE --repository NAME")

@@ -45,6 +45,15 @@ def test_a_name_is_never_broken(
         assert len(json.loads(command("indexes", *options, "--json", "--data", str(tmp_path))[1])) == versions
 
 
+def test_where_there_is_no_index_the_cure_is_told(command: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    absent = str(tmp_path / "absent")
+    code, _, told = command("indexes", "--data", absent)
+    assert code == 0
+    assert f"there is no data folder {absent!r}: build one by `groundwire index" in told
+    _, _, told = command("indexes", "--data", str(tmp_path), "-r", "shop")
+    assert "there is no index of that repository and branch: build one" in told
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

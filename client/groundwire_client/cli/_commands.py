@@ -49,7 +49,7 @@ def search(
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="The most hits to return.")] = defaults.TOP_K,
     rerank: Annotated[str, typer.Option(help="Reorders a semantic search.", **names_of(Rerank))] = "none",
     rrf_k: Annotated[
-        int | None, typer.Option(help="The constant of reciprocal rank fusion.", show_default="the server's")
+        int | None, typer.Option(help="The constant of reciprocal rank fusion.", show_default="60")
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show where each hit came from.")] = False,
 ) -> None:

@@ -15,7 +15,8 @@ from groundwire_client.cli._filter_options import FilterOptions
 from groundwire_client.cli._options import CallOptions, with_options
 from groundwire_client.cli._query_rendering import print_query
 
-_tuning = in_panel("Ranking", show_default="the server's")
+_tuning, _around, _routing = in_panel("Ranking"), in_panel("What stands around"), in_panel("Routing")
+_DEEP = "3 times --top-k, at least 150"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +24,37 @@ class HybridOptions:
     """The hybrid parameters as typer parses them."""
 
     top_k: Annotated[
-        int | None, typer.Option("--top-k", "-k", help="The most matches to return.", show_default="the server's")
+        int | None,
+        typer.Option("--top-k", "-k", help="The most matches to return.", show_default="5, or the server's setting"),
     ] = None
-    alpha: Annotated[float | None, _tuning(help="The dense retriever's weight in a weighted fusion.")] = None
-    min_sim: Annotated[float | None, _tuning(help="The least similarity of a dense candidate.")] = None
-    vec_limit: Annotated[int | None, _tuning(help="The most dense candidates.")] = None
-    lex_limit: Annotated[int | None, _tuning(help="The most candidates of each other retriever.")] = None
-    trgm_limit: Annotated[float | None, _tuning(help="The least similarity of a trigram candidate.")] = None
+    alpha: Annotated[
+        float | None,
+        _tuning(help="The dense retriever's weight in a weighted fusion.", show_default="0.7, or the server's setting"),
+    ] = None
+    min_sim: Annotated[
+        float | None,
+        _tuning(
+            help="The least similarity of a dense candidate.",
+            show_default="0.15, or the server's setting; none with a filter",
+        ),
+    ] = None
+    vec_limit: Annotated[int | None, _tuning(help="The most dense candidates.", show_default=_DEEP)] = None
+    lex_limit: Annotated[
+        int | None, _tuning(help="The most candidates of each other retriever.", show_default=_DEEP)
+    ] = None
+    trgm_limit: Annotated[
+        float | None, _tuning(help="The least similarity of a trigram candidate.", show_default="0.3")
+    ] = None
     max_candidates: Annotated[int | None, _tuning(help="The most candidates after the fusion.", show_default="all")] = (
         None
     )
     diversify_strength: Annotated[
-        float | None, _tuning("--diversify", help="How much matches that are similar to better ones are lowered.")
+        float | None,
+        _tuning(
+            "--diversify",
+            help="How much matches that are similar to better ones are lowered.",
+            show_default="0, or the server's setting",
+        ),
     ] = None
 
 
@@ -54,7 +74,7 @@ def query(
     question: Annotated[str, typer.Argument(help="The text to search for: natural language, code, names or paths.")],
     fusion: Annotated[
         str | None,
-        typer.Option(
+        _tuning(
             help="How the retrievers' lists become one.",
             show_default="weighted with --alpha, else the server's choice",
             **names_of(FusionMode),
@@ -62,36 +82,35 @@ def query(
     ] = None,
     retriever: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A retriever to ask; repeatable.", show_default="all that the index has", **names_of(Retriever)
-        ),
+        _tuning(help="A retriever to ask; repeatable.", show_default="all that the index has", **names_of(Retriever)),
     ] = None,
-    process: Annotated[
-        str, typer.Option(help="The process that asks, for the server's routing.", show_default=False)
-    ] = "",
+    process: Annotated[str, _routing(help="The process that asks, for the server's routing.", show_default=False)] = "",
     doc_class: Annotated[
-        str, typer.Option(help="The class of documents of the question, for the server's routing.", show_default=False)
+        str, _routing(help="The class of documents of the question, for the server's routing.", show_default=False)
     ] = "",
     workflow_id: Annotated[
-        str, typer.Option(help="The workflow that asks, for the server's routing.", show_default=False)
+        str, _routing(help="The workflow that asks, for the server's routing.", show_default=False)
     ] = "",
     rerank: Annotated[bool, typer.Option("--rerank", help="Let the server rerank the best candidates.")] = False,
-    parents: Annotated[bool, typer.Option("--parents/--no-parents", help="Show what contains each match.")] = True,
-    neighbors: Annotated[
-        bool, typer.Option("--neighbors", help="Show the chunks before and after each match.")
-    ] = False,
-    graph: Annotated[bool, typer.Option("--graph", help="Show the services around the matches.")] = False,
+    parents: Annotated[bool, _around("--parents/--no-parents", help="Show what contains each match.")] = True,
+    neighbors: Annotated[bool, _around("--neighbors", help="Show the chunks before and after each match.")] = False,
+    graph: Annotated[bool, _around("--graph", help="Show the services around the matches.")] = False,
     texts: Annotated[bool, typer.Option("--texts", help="Print the texts as well.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how the answer was made.")] = False,
     budget_tokens: Annotated[
         int | None, typer.Option(help="The most tokens of texts in all.", show_default="all that fit into the response")
     ] = None,
-    rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.")] = None,
+    rrf_k: Annotated[int | None, _tuning(help="The constant of a fusion by rank.", show_default="60")] = None,
     half_life: Annotated[
         float | None,
-        _tuning(help="The age in days at which a conversation's freshness is one half; 0 for no freshness."),
+        _tuning(
+            help="The age in days at which a conversation's freshness is one half; 0 for no freshness.",
+            show_default="90",
+        ),
     ] = None,
-    freshness: Annotated[float | None, _tuning(help="The share of freshness in a conversation's score.")] = None,
+    freshness: Annotated[
+        float | None, _tuning(help="The share of freshness in a conversation's score.", show_default="0.1")
+    ] = None,
     now: Annotated[
         datetime | None,
         _tuning(

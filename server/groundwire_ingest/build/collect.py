@@ -118,6 +118,8 @@ def _surest(edges: EdgeTable) -> EdgeTable:
 ACCESS_FIELDS = tuple(item.name for item in fields(StatedAccess))
 
 _NOWHERE = -1
+_MOST_NAMED = 5
+"""The most skipped files that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +186,18 @@ class _Reading:
                 self._parts.setdefault(whole.key, []).append(part.key)
                 self.add(SourceEdge(whole.key, part.key, CONTAINS, part.origin))
 
+    def _what_was_skipped(self) -> str:
+        """The first files that could not be used, and why, for a message; empty for none."""
+        named = [f"{skipped.path} {skipped.why}" for skipped in self._skipped[:_MOST_NAMED]]
+        more = f", and {len(self._skipped) - _MOST_NAMED:,} more" if len(self._skipped) > _MOST_NAMED else ""
+        return f": skipped are {', '.join(named)}{more}" if named else ""
+
     def finish(self, *, skip_dangling_edges: bool) -> Collected:
         """Checks what only the whole source shows."""
         places = np.asarray(self._places)
         numbers = np.flatnonzero(places != _NOWHERE)
         if not len(numbers):
-            raise IngestError("the source holds no nodes; there is nothing to index")
+            raise IngestError(f"the source holds no nodes; there is nothing to index{self._what_was_skipped()}")
         if self._id_problem:
             raise IngestError(self._id_problem)
         self._access.check()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
+from groundwire_index.backends import DEFAULT_BACKEND
+from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
@@ -69,6 +71,12 @@ def serve_indexes(
 
     log.info("loading models", embedders=settings.embedders)
     engine, indexes = compose(settings)
+    if worker in (None, 1) and settings.backend == DEFAULT_BACKEND and not any(IndexStore(settings.data).scopes()):
+        log.warning(
+            "there is no index yet",
+            data=str(settings.data),
+            cure="groundwire index SOURCE --repository NAME --branch NAME --data FOLDER; it is then answered at once",
+        )
     return serve_engine(settings, engine, indexes, announce, metrics)
 
 

@@ -106,9 +106,20 @@ def test_the_same_local_id_of_another_kind_is_another_node() -> None:
     assert len(collected([node("a"), node("a", kind="sql")]).nodes) == 2
 
 
-@pytest.mark.parametrize("records", [[], [edge("a", "b")], [SkippedFile("a.py", "is binary")]])
-def test_a_source_without_nodes_is_refused(records: list[SourceRecord]) -> None:
-    assert refusal(*records) == "the source holds no nodes; there is nothing to index"
+@pytest.mark.parametrize(
+    ("records", "skipped"),
+    [
+        ([], ""),
+        ([edge("a", "b")], ""),
+        ([SkippedFile("a.py", "is binary")], ": skipped are a.py is binary"),
+        (
+            [SkippedFile(f"{number}.py", "is empty") for number in range(7)],
+            ": skipped are 0.py is empty, 1.py is empty, 2.py is empty, 3.py is empty, 4.py is empty, and 2 more",
+        ),
+    ],
+)
+def test_a_source_without_nodes_is_refused(records: list[SourceRecord], skipped: str) -> None:
+    assert refusal(*records) == f"the source holds no nodes; there is nothing to index{skipped}"
 
 
 @pytest.mark.parametrize("kind", ["", "CS", "c-s", "1c", "c" * 33])
