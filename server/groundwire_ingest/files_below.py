@@ -16,7 +16,8 @@ from typing import BinaryIO
 MAX_DEPTH = 256
 """How many folders a path below the folder may have: each of them is opened for each file."""
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER_FLAGS = _FLAGS | getattr(os, "O_DIRECTORY", 0)
 _IS_POSIX = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _PIECE_BYTES = 1 << 20
@@ -110,7 +111,7 @@ def _folder_of(root: Path, path: str) -> Iterator[tuple[str | Path, int | None]]
     if not _IS_POSIX:
         yield _unlinked(root, path), None
         return
-    current = os.open(root, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
+    current = os.open(root, _FOLDER_FLAGS & ~_NO_LINKS)
     try:
         for folder in folders:
             inner = _opened(folder, current, _FOLDER_FLAGS, root / path)

@@ -54,7 +54,9 @@ def runner(processes: int) -> Iterator[Runner]:
     with no_imports_from_the_working_folder():
         done = context.Value("q", 0)
         watched, held = context.Pipe(duplex=False)
-        pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, (watched, done))
+        # The pipes of Windows are of another class, which has the same methods.
+        given = watched, done
+        pool = ProcessPoolExecutor(min(processes, MOST_PROCESSES), context, _begin_worker, given)  # type: ignore[arg-type, unused-ignore]
         try:
             yield _Elsewhere(pool, done)
             pool.shutdown()

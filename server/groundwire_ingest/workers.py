@@ -2,13 +2,16 @@
 
 Parsers are C code, and some texts make them take gigabytes or minutes, or end their process. Here only a worker ends:
 its task is given up, and the next one gets a fresh worker. When the process that started them ends, so do they.
+
+Windows has no limits of memory and processor time for a process, so that a task has its limit of time alone there.
+macOS ignores the limit of memory.
 """
 
 import gc
 import math
 import os
-import resource
 import signal
+import sys
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +20,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
-from multiprocessing.forkserver import ensure_running
 from multiprocessing.reduction import ForkingPickler
 from threading import Lock, Thread
 from typing import TypeVar
@@ -35,9 +37,17 @@ WAIT_SECONDS, WAITS_A_SECOND = 60, 20
 """How long a task is waited for: so long, and so many times its processor time, since other programs may be busy. Only
 a task that waits itself, such as for a file system that does not answer, takes longer."""
 
+_OUT_OF_PROCESSOR_TIME = -getattr(signal, "SIGPROF", 0) or None
+"""How a worker ends that takes too much of it; None where the system has no such limit."""
 _RESULTS_AHEAD = 32
 """How many results at most wait for an earlier one."""
-_CONTEXT = get_context("forkserver")
+if sys.platform == "win32":
+    _CONTEXT = get_context("spawn")
+else:
+    import resource
+    from multiprocessing.forkserver import ensure_running
+
+    _CONTEXT = get_context("forkserver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +82,10 @@ class Workers:
     """
 
     def __init__(self, libraries: str) -> None:
-        _CONTEXT.set_forkserver_preload(["__main__", libraries])
-        with no_imports_from_the_working_folder():
-            ensure_running()
+        if sys.platform != "win32":
+            _CONTEXT.set_forkserver_preload(["__main__", libraries])
+            with no_imports_from_the_working_folder():
+                ensure_running()
         self._threads = ThreadPoolExecutor(min(processor_count(), MOST_PROCESSES), "groundwire-worker")
         self._idle: deque[_Worker] = deque()
         self._started: list[_Worker] = []
@@ -119,7 +130,7 @@ class Workers:
         reply = worker.ask(function, task, seconds)
         if reply is None:
             exit_code = self._end(worker)
-            if exit_code == -signal.SIGPROF or worker.is_overdue:
+            if exit_code == _OUT_OF_PROCESSOR_TIME or worker.is_overdue:
                 return GivenUp(_why(exit_code, seconds, is_overdue=worker.is_overdue))
             worker = self._start()
             reply = worker.ask(function, task, seconds)
@@ -185,7 +196,7 @@ def _wait_seconds(seconds: int) -> int:
 def _why(exit_code: int | None, seconds: int, *, is_overdue: bool) -> str:
     if is_overdue:
         return f"is not read within {_wait_seconds(seconds)} s"
-    if exit_code == -signal.SIGPROF:
+    if exit_code == _OUT_OF_PROCESSOR_TIME:
         return f"takes more than {seconds} s of processor time to read"
     return f"ends the process that reads it, usually because it takes more than {MOST_MEMORY >> 20} MB of memory"
 
@@ -193,19 +204,18 @@ def _why(exit_code: int | None, seconds: int, *, is_overdue: bool) -> str:
 def _work(connection: Connection) -> None:
     """Does tasks until the other end of `connection` is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal
-    _limit(resource.RLIMIT_DATA, MOST_MEMORY)
-    _limit(resource.RLIMIT_CORE, 0)  # what it reads may be confidential
+    _limit_memory()
     gc.freeze()
     Thread(target=_end_with_starter, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
             function, task, seconds = connection.recv()
-            signal.setitimer(signal.ITIMER_PROF, seconds)
+            _limit_processor_time(seconds)
             try:
                 reply = Pickler.dumps(_reply(function, task))
             except MemoryError:
                 os._exit(1)
-            signal.setitimer(signal.ITIMER_PROF, 0)  # not after the reply: the next task would pay for this one
+            _limit_processor_time(0)  # not after the reply: the next task would pay for this one
             connection.send_bytes(reply)
 
 
@@ -217,10 +227,19 @@ def _end_with_starter() -> None:
     os._exit(1)
 
 
-def _limit(what: int, most: int) -> None:
-    _, hard = resource.getrlimit(what)
-    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (least, least))
+def _limit_memory() -> None:
+    """Limits this process's data, and has it leave no core: what it reads may be confidential."""
+    if sys.platform != "win32":
+        for what, most in ((resource.RLIMIT_DATA, MOST_MEMORY), (resource.RLIMIT_CORE, 0)):
+            _, hard = resource.getrlimit(what)
+            least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(what, (least, least))
+
+
+def _limit_processor_time(seconds: int) -> None:
+    """Ends this process after so many seconds of processor time; 0 takes the limit away."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _reply(function: Callable[[Task], Result], task: Task) -> tuple[Result | None, Exception | None]:

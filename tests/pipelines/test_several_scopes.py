@@ -198,7 +198,6 @@ def test_a_setting_may_be_a_pattern(server: Server) -> None:
     [
         (("-r", "a", "-r", "b", "-r", "c", "-b", "x", "-b", "y"), 2, "one for all repositories, or one for each"),
         (("-r", "a", "-r", "b", "-b", "main", "--index", "v1"), 2, "only one repository and branch"),
-        (("-r", "team-a", "-r", "team-b"), 1, "branch-required"),
         (("-r", "team-a", "-r", "team-a", "-b", "main"), 1, "server-fields-conflict"),
         (("-r", "absent*", "-b", "main"), 1, "server-scope-not-found"),
     ],

@@ -1,11 +1,11 @@
 """Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
 
 import ctypes
-import fcntl
 import hashlib
 import math
 import mmap
 import os
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,17 +13,21 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
 
+_SECONDS_BETWEEN_LOOKS = 0.02
+"""How often a lock that another process holds is looked at."""
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-_LIBC.mmap.restype = ctypes.c_void_p
-_LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-_MAP_FAILED = ctypes.c_void_p(-1).value
+if sys.platform != "win32":
+    _LIBC = ctypes.CDLL(None, use_errno=True)
+    _LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+    _LIBC.mmap.restype = ctypes.c_void_p
+    _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+    _MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 def write_array(path: Path, values: NDArray[np.generic]) -> None:
@@ -60,7 +64,12 @@ def sha256(path: Path) -> str:
 
 
 def make_durable(path: Path) -> None:
-    """Forces a file or directory to disk, so that a crash after this call cannot lose it."""
+    """Forces a file or directory to disk, so that a crash after this call cannot lose it.
+
+    On Windows this is left to the system, which opens no directory and no file that is only read.
+    """
+    if sys.platform == "win32":
+        return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -81,17 +90,24 @@ def replace_durably(path: Path, content: bytes) -> None:
 def locked(path: Path, refusal: str = "") -> Iterator[None]:
     """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
 
-    Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it.
+    Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it. The file stays.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(
+        path,
+        timeout=0 if refusal else -1,
+        mode=0o644,
+        poll_interval=_SECONDS_BETWEEN_LOOKS,
+        fallback_to_soft=False,
+        preserve_lock_file=True,
+    )
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
-        except BlockingIOError as error:
-            raise BuildRefusedError(f"{refusal}; wait for it to end") from error
+        lock.acquire()
+    except Timeout as error:
+        raise BuildRefusedError(f"{refusal}; wait for it to end") from error
+    try:
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def _mapped(descriptor: int, size: int) -> memoryview:
@@ -100,9 +116,11 @@ def _mapped(descriptor: int, size: int) -> memoryview:
     Python's `mmap` keeps a file open for each mapping, before 3.13 in any case: an index has dozens of files, and many
     systems let a process open a thousand.
     """
-    address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-    if address == _MAP_FAILED:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    content = (ctypes.c_ubyte * size).from_address(address)
-    weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
-    return memoryview(content)
+    if sys.platform != "win32":
+        address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+        if address == _MAP_FAILED:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        content = (ctypes.c_ubyte * size).from_address(address)
+        weakref.finalize(content, _LIBC.munmap, address, size).atexit = False
+        return memoryview(content)
+    return memoryview(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ))

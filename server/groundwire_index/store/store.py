@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 MOST_BRANCHES = 4_096
+_POINTER_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _MOST_POINTER_BYTES = 1_024
 _PASSING = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE))
 """Failures of this process or of the volume, which another try may not have."""
@@ -127,7 +128,7 @@ class IndexStore:
     def _pointed_at(self, pointer: str) -> str:
         """The version that a pointer names, "" where it names none. Raises OSError."""
         # Opening a named pipe would wait for a writer.
-        descriptor = os.open(pointer, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(pointer, _POINTER_FLAGS)
         try:
             is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
             version = os.read(descriptor, _MOST_POINTER_BYTES).decode("ascii", "replace") if is_file else ""

@@ -66,9 +66,9 @@ class VectorFile:
 
     def _write(self, content: bytes, place: int) -> None:
         rest = memoryview(content)
+        os.lseek(self._descriptor, place, os.SEEK_SET)
         while rest:
-            written = os.pwrite(self._descriptor, rest, place)
-            rest, place = rest[written:], place + written
+            rest = rest[os.write(self._descriptor, rest) :]
 
     def _place(self, row: int) -> int:
         return _HEADER.size + row * self._dimension * 4

@@ -13,7 +13,6 @@ words up to date; then it builds one with embeddings, which are in the cache. Wi
 Both processes end when their standard input does, so that they never outlive the process that started them.
 """
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import NO_EMBEDDER
 from groundwire_index.errors import OperatorError
 from groundwire_index.scope import Scope, escaped
+from groundwire_index.store.files import locked
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.commands.progress import TerminalProgress
 from groundwire_ingest.commands.watch import changes
@@ -100,9 +100,7 @@ class FolderIndex:
     @contextmanager
     def _locked(self, purpose: str) -> Iterator[None]:
         """Lets processes that do the same for the folder wait for one another."""
-        name = f".{escaped(self.scope.repository)}-{escaped(self.scope.branch)}.{purpose}.lock"
-        with (self.data / name).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self.data / f".{escaped(self.scope.repository)}-{escaped(self.scope.branch)}.{purpose}.lock"):
             yield
 
 

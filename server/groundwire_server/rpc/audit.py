@@ -6,10 +6,10 @@ for them. docs/audit.md has its fields.
 """
 
 import errno
-import fcntl
 import json
 import os
 import stat
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -37,6 +37,11 @@ _MOST_NAMES = 32
 """How many tags or labels of an access a record has; the number of all is recorded too."""
 
 _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str, str | int | Sequence[str]]
+if sys.platform != "win32":
+    import fcntl
+
+_CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
+
 _Record: TypeAlias = dict[str, _Value]
 _SEVERAL = (
     retrieval_pb2.SearchNodesResponse
@@ -144,16 +149,26 @@ class _Lines:
                     os.ftruncate(self._descriptor, status.st_size)
                 raise
         finally:
-            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            self._unlock()
 
     def _lock(self) -> None:
-        """Locks the file against other workers. Raises BlockingIOError when somebody holds it longer than a write."""
-        for _ in range(_LOCK_TRIES):
-            try:
-                return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(_LOCK_PAUSE_SECONDS)
-        return fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        """Locks the file against other workers. Raises BlockingIOError when somebody holds it longer than a write.
+
+        On Windows there is no other worker.
+        """
+        if sys.platform != "win32":
+            for _ in range(_LOCK_TRIES):
+                try:
+                    fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    time.sleep(_LOCK_PAUSE_SECONDS)
+                else:
+                    return
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(self) -> None:
+        if sys.platform != "win32":
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
         """Closes the file; standard output stays open."""
@@ -176,7 +191,7 @@ def _write(descriptor: int, line: bytes) -> None:
 
 def _open(path: Path) -> int:
     """The file for appending. Where it is made here, only this user may read it."""
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CLOSED_IN_CHILDREN, 0o600)
 
 
 def _of_call(call: CallRecord) -> _Record:

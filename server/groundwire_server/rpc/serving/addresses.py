@@ -4,6 +4,7 @@ Everything is tried with plain sockets, because these say what is wrong; gRPC do
 """
 
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeAlias
@@ -71,7 +72,8 @@ def _hold(family: socket.AddressFamily, candidate: tuple[str | int | bytes, ...]
     """A socket at the address; only sockets that set SO_REUSEPORT can share the address with it."""
     holder = _bound(family, candidate)
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    if sys.platform != "win32":
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     return holder
 
 

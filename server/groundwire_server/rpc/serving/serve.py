@@ -106,8 +106,7 @@ async def _serve(
     metrics: MetricsShare | None,
 ) -> int:
     signals: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, signals.put_nowait, number)
+    _notice_signals(signals)
     server = GroundwireServer(settings, engine, indexes, Telemetry(settings, metrics))
     await server.start()
     # Objects that exist now are excluded from collection. Without it the collector's full runs are short and come
@@ -127,6 +126,20 @@ async def _serve(
     second = await _drain(server, signals)
     log.info("stopped", cut_short=second is not None)
     return exit_code(second)
+
+
+def _notice_signals(signals: asyncio.Queue[signal.Signals]) -> None:
+    """Puts SIGTERM and SIGINT into the queue when they come."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if sys.platform == "win32":  # its event loops handle no signals
+
+            def put(received: int, _: object) -> None:
+                loop.call_soon_threadsafe(signals.put_nowait, signal.Signals(received))
+
+            signal.signal(number, put)
+        else:
+            loop.add_signal_handler(number, signals.put_nowait, number)
 
 
 async def _drain(server: GroundwireServer, signals: asyncio.Queue[signal.Signals]) -> signal.Signals | None:

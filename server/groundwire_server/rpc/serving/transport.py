@@ -1,8 +1,8 @@
 """The server's listening addresses, TLS, and the limits and keepalive of HTTP/2."""
 
 import math
-import resource
 import ssl
+import sys
 from pathlib import Path
 
 import grpc
@@ -11,6 +11,9 @@ import grpc.aio
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.identity.bearer_token import MAX_TOKEN_BYTES
 from groundwire_server.rpc.serving.addresses import check_free
+
+if sys.platform != "win32":
+    import resource
 
 # Clients of .NET, Go and others ping every 10 s, also without a call under way. gRPC's own defaults would answer
 # them with GOAWAY "too_many_pings" within a minute; 5 s leaves room for jitter.
@@ -79,15 +82,16 @@ def reserve_files(settings: Settings) -> None:
     Raises SettingsError when the system does not allow that many: connections above the limit would then block health
     checks.
     """
-    needed = settings.max_connections + MAX_HEALTH_CONNECTIONS + OTHER_FILES
-    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most != resource.RLIM_INFINITY and most < needed:
-        raise SettingsError(
-            f"max_connections: {settings.max_connections}: needs {needed} open files; the system allows {most}; "
-            "give fewer connections, or raise the limit (ulimit -n)"
-        )
-    if limit != resource.RLIM_INFINITY and limit < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
+    if sys.platform != "win32":  # which has no such limit
+        needed = settings.max_connections + MAX_HEALTH_CONNECTIONS + OTHER_FILES
+        limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if most != resource.RLIM_INFINITY and most < needed:
+            raise SettingsError(
+                f"max_connections: {settings.max_connections}: needs {needed} open files; the system allows {most}; "
+                "give fewer connections, or raise the limit (ulimit -n)"
+            )
+        if limit != resource.RLIM_INFINITY and limit < needed:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
 
 
 def load_credentials(settings: Settings) -> grpc.ServerCredentials | None:

@@ -38,6 +38,7 @@ STOP_SECONDS = 5.0
 YOUNG_SECONDS = 10.0
 FIRST_DELAY_SECONDS = 0.25
 MAX_DELAY_SECONDS = 30.0
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 # How a worker ends that was told to: by SIGTERM itself when it was still loading, and the last when told twice.
 _AS_TOLD = frozenset({EXIT_DRAINED, -signal.SIGTERM, exit_code(signal.SIGTERM)})
 
@@ -220,7 +221,7 @@ class Supervisor:
         if not ended.done():
             self._send(signal.SIGTERM)
             await asyncio.wait({ended}, timeout=self._stop_seconds)
-            self._send(signal.SIGKILL)
+            self._send(_KILL)
             await ended
 
     def _send(self, number: signal.Signals) -> None:

@@ -73,7 +73,7 @@ class WorkerProcess:
             )
         with suppress(BrokenPipeError):  # it died at once, which `ended` tells
             pipe.send(assignment)
-        return cls(process, pipe)
+        return cls(process, pipe)  # type: ignore[arg-type, unused-ignore]  # Windows has another class
 
     @property
     def pid(self) -> int:

@@ -120,7 +120,11 @@ async def test_indexes_are_listed_and_described_as_the_caller_may_see_them(
         described = await stub.GetIndex(index_pb2.GetIndexRequest(scope=SCOPE, access=CLAIMED))
     assert list(listed.indexes) == [encode_index(summary)]
     assert described == index_pb2.GetIndexResponse(
-        index=encode_index(summary), kinds=["cs", "sql"], languages=["csharp"], edge_types=["Calls", "ReadsFrom"]
+        index=encode_index(summary),
+        kinds=["cs", "sql"],
+        languages=["csharp"],
+        edge_types=["Calls", "ReadsFrom"],
+        folders=["src/tax/"],
     )
     indexes.list_indexes.assert_called_once_with("shop", "", HELD, UNLIMITED.scopes, ANY)
     indexes.get_index.assert_called_once_with(Scope("shop", "main", "v1"), HELD)
