@@ -130,9 +130,11 @@ def _ranked(local_id: str, text: str, path: str, padding: str = _PADDING, **fiel
 
 
 REFUNDS = [
-    _ranked("alone", "refunded order total", "src/a.cs"),
-    _ranked("in-file", "refunded order total", "src/b.cs"),
-    _ranked("in-file/rest", "order refunded refunded order refunded", "src/b.cs"),
+    _ranked("alone", "refunded total", "src/a.cs"),
+    _ranked("in-file", "refunded total", "src/b.cs"),
+    _ranked("in-file/rest", "order", "src/b.cs"),
+    _ranked("other-words", "refunded nothing", "src/c.cs"),
+    _ranked("other-words/rest", "nothing", "src/c.cs"),
     _ranked("test", "refunded order", "tests/a.cs", is_test=True),
     _ranked("generated", "refunded order", "src/generated.cs", is_generated=True),
     _ranked("prose", "refunded order", "docs/refunds.md", corpus_type="DOC_GENERAL"),

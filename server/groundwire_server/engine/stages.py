@@ -22,8 +22,8 @@ from groundwire_server.domain.query.query import Freshness, FusionMode, QueryCla
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking import (
     PROSE_PREFIX,
+    file_shares,
     length_factors,
-    shares_of_best,
     spread_out,
     trait_factors,
     within_file_factors,
@@ -136,7 +136,7 @@ def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> R
         return ranked
     candidates, columns = ranked.candidates, ranked.candidates.columns
     neighbourhood = snapshot.neighbourhood(candidates.rows[kept])
-    files = shares_of_best(np.nan_to_num(candidates.file_scores[kept]))
+    files = file_shares(candidates.files.scores[kept], candidates.files.is_alone[kept])
     kinds, lengths, words = trait_factors(columns, asked)[kept], np.ones(len(kept)), np.ones(len(kept))
     if neighbourhood.degrees.any():
         lengths = length_factors(columns.char_counts[kept])

@@ -66,6 +66,17 @@ def within_file_factors(scores: Floats, files: NDArray[np.integer]) -> Floats:
     return WITHIN_FILE_FACTOR + (1.0 - WITHIN_FILE_FACTOR) * shares
 
 
+def file_shares(scores: Floats, is_alone: NDArray[np.bool_]) -> Floats:
+    """The scores of candidates' files [n], at least 0 or NaN for none, as shares of the highest.
+
+    A file of one node counts by that node's own words, as a file of several does by all of its words. Where every file
+    has one node, none counts: the words would only count twice.
+    """
+    if not (~is_alone & (scores > 0.0)).any():
+        return np.zeros(len(scores))
+    return shares_of_best(np.nan_to_num(scores))
+
+
 def shares_of_best(scores: Floats) -> Floats:
     """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
     highest = scores.max(initial=0.0)
