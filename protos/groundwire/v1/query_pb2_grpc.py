@@ -37,7 +37,8 @@ class QueryServiceStub(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
@@ -83,7 +84,8 @@ class QueryServiceServicer(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
@@ -172,7 +174,8 @@ class QueryService(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.

@@ -78,6 +78,9 @@ SCORES = StageScores(
     repeat_factor=0.7,
     length_factor=1.2,
     within_file_factor=0.8,
+    older_definition_factor=0.5,
+    older_definitions=3,
+    best_older_definition=0.45,
 )
 MATCH = Match(
     node=NODE,
