@@ -1,4 +1,4 @@
-"""A made tree of stored procedures whose older definitions stand in release scripts, and questions for the current one.
+"""A made tree of stored procedures with older definitions in release scripts, and questions for the current one.
 
 As in a .NET solution with a database project: a file for each table and most procedures, release scripts of many
 statements, and C# classes that execute the procedures. It follows from a seed.
@@ -30,7 +30,7 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What a procedure does: the verb in its name, its comment, the question of people, and its statements.
+    """A task of procedures: the verb in their names, their comment, the question of people, and their statements.
 
     `%s` is the table, `%1` one row and `%2` several in the words of people, `%c` the columns, `%p` the parameter.
     """

@@ -24,7 +24,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question of a kind about an object got: the current definition's rank among ten matches, 0 beyond them.
+    """The result of a question: the current definition's rank among ten matches, 0 if it is not among them.
 
     `leads_evidence` is True if the first passage is the current definition.
     """
@@ -55,7 +55,7 @@ def main(out: Annotated[Path, typer.Option(help="The folder for the sources, the
 
 
 def questions(definition: Definition) -> dict[str, str]:
-    """What is asked for a definition, by kind."""
+    """The questions for a definition, by kind."""
     return {
         "current definition of NAME": f"the current definition of {definition.name}",
         "name alone": definition.name,

@@ -219,8 +219,8 @@ class RankingParameters(_message.Message):
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
     over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none. It is
-    0.3. No effect when the retriever BM25_CODE is not used, or no candidate's file has several such nodes and a word
-    of the query: where each file has one node, its words would count twice.
+    0.3. No effect when the retriever BM25_CODE is not used, or when no candidate's file has several such nodes and a
+    word of the query: where each file has one node, its words would count twice.
     """
     test_factor: _builtins.float
     """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". It is 0.5."""

@@ -84,7 +84,7 @@ class QueryServiceStub:
     they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
     statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
     generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-    several nodes have is shown once.
+    several nodes have is shown once, and of an object with several definitions the current one is shown.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -148,7 +148,7 @@ class QueryServiceAsyncStub(QueryServiceStub):
     they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
     statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
     generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-    several nodes have is shown once.
+    several nodes have is shown once, and of an object with several definitions the current one is shown.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -221,7 +221,7 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
         they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
         statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
         generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-        several nodes have is shown once.
+        several nodes have is shown once, and of an object with several definitions the current one is shown.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.

@@ -18,7 +18,7 @@ _REPEATABLE = "r__"
 
 
 class Tier(IntEnum):
-    """What kind of script a definition is in; a higher one stands before a lower one."""
+    """The kind of script that a definition is in, the least current first."""
 
     OBSOLETE = 0
     """One that undoes a migration, is set aside, or belongs to tests."""

@@ -87,7 +87,7 @@ def files_of(documents: NDArray[np.integer]) -> NDArray[np.integer]:
 def scores_of_rows(
     documents: NDArray[np.integer], files: NDArray[np.integer], counts: NDArray[np.integer], scores: Floats
 ) -> FileScores:
-    """What rows [m] have of their files, by the numbers of their documents [m].
+    """The scores of the files of rows [m], by the numbers of their documents [m].
 
     `files` [f] are the distinct numbers, ascending, `counts` [f] how many nodes of each the caller sees, `scores` [f]
     theirs.

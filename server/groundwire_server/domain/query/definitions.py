@@ -3,7 +3,7 @@
 The index states which one is current: an edge `RedefinedBy` leads to it from each older definition.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ REDEFINED_BY = "redefinedby"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DefinitionScores:
-    """What definitions [n] get by being older or current; `final` are their scores then.
+    """The scores `final` of candidates [n] by this rule, and the reasons.
 
     `older_counts` are the older definitions of a current one's object, `best_older` the highest score of these, NaN for
     none. `factors` are OLDER_DEFINITION_FACTOR for an older definition, else 1.
@@ -31,9 +31,9 @@ class DefinitionScores:
 
 
 def current_first(scores: Floats, redefined: Iterable[tuple[int, int]]) -> DefinitionScores:
-    """The scores [n], at least 0, of which a current definition has the best of its object, and older ones a part.
+    """Gives each current definition the best score of its object, and lowers the scores of the older ones.
 
-    `redefined` are pairs of the places of an older and a newer definition.
+    `scores` [n] are at least 0. `redefined` are pairs of the places of an older and a newer definition.
     """
     older_counts, best_older = np.zeros(len(scores), dtype=np.int64), np.full(len(scores), np.nan)
     factors = np.ones(len(scores))
@@ -45,16 +45,17 @@ def current_first(scores: Floats, redefined: Iterable[tuple[int, int]]) -> Defin
 
 
 def _current_definitions(redefined: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """The current definition for each older one: the last of a chain; none where a chain has no end."""
-    newer: dict[int, int] = {}
-    for older, current in sorted(redefined):
-        newer[older] = current
-    return {older: last for older in newer if (last := _last(older, newer)) is not None}
+    """The current definition for each older one: the end of its chain of newer ones; none for a chain without an end.
 
-
-def _last(place: int, newer: Mapping[int, int]) -> int | None:
-    for _ in range(len(newer) + 1):
-        if place not in newer:
-            return place
-        place = newer[place]
-    return None
+    Of several newer definitions the last one counts.
+    """
+    newer = dict(sorted(redefined))
+    ends: dict[int, int | None] = {}
+    for older in newer:
+        chain: dict[int, None] = {}
+        place = older
+        while place in newer and place not in ends and place not in chain:
+            chain[place] = None
+            place = newer[place]
+        ends |= dict.fromkeys(chain, None if place in chain else ends.get(place, place))
+    return {older: end for older, end in ends.items() if end is not None}

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_server.domain.query.definitions import current_first
+from support.growth import check_linear
 
 _PLACES = 6
 
@@ -50,3 +51,7 @@ def test_no_definition_has_more_than_the_current_one(scores: list[float], object
             score for score, other in zip(scores, objects, strict=True) if other == number
         )
     assert finals == _finals(scores, redefined[::-1])
+
+
+def test_a_long_chain_costs_no_more_than_others() -> None:
+    check_linear(lambda count: current_first(np.ones(count), [(place, place + 1) for place in range(count - 1)]), 1_000)
