@@ -90,4 +90,4 @@ def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platfor
     response = platform.stub.GatherEvidence(request, timeout=30)
     (passage,) = (one for one in response.passages if one.id.rpartition("::")[2] in DEFINITIONS)
     assert (passage.id.rpartition("::")[2], passage.copies) == ("current", 2)
-    assert "the current of 3 definitions that match" in passage.explanation
+    assert "the current definition (matches of older ones: 2)" in passage.explanation

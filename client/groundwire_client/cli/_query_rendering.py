@@ -173,7 +173,7 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
         if factor not in (0, 1):  # 0 from a server that does not know it
             yield f"{name} {factor:.3g}"
     if scores.older_definitions:
-        yield f"current of {scores.older_definitions + 1} definitions"
+        yield f"current definition; matches of older ones: {scores.older_definitions}"
 
 
 def _text(scope: IndexScope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:

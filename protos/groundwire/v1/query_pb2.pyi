@@ -574,7 +574,9 @@ class StageScores(_message.Message):
     older_definition_factor: _builtins.float
     """`older_definition_factor` of RankingParameters for an older definition of an object; 1 for any other match."""
     older_definitions: _builtins.int
-    """How many candidates are older definitions of the object that this match is the current definition of."""
+    """How many candidates are older definitions of the object that this match is the current definition of, or parts of
+    them.
+    """
     best_older_definition: _builtins.float
     """The highest score of these, before it is multiplied by `older_definition_factor`. Absent when there are none."""
     def __init__(

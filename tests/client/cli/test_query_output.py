@@ -103,8 +103,9 @@ def test_definitions_of_one_object_say_which_is_current(server: FakeServer, run:
     ]
     server.answer(query_pb2.QueryResponse(matches=matches, index="v1"))
     printed = "\n".join(lines(run, "--explain"))
-    assert printed.count("current of 3 definitions") == printed.count("older definition 0.5") == 1
-    assert printed.index("current of 3 definitions") < printed.index("older definition 0.5")
+    current_line = "current definition; matches of older ones: 2"
+    assert printed.count(current_line) == printed.count("older definition 0.5") == 1
+    assert printed.index(current_line) < printed.index("older definition 0.5")
 
 
 def test_all_scores_may_be_zero(server: FakeServer, run: Run) -> None:

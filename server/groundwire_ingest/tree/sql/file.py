@@ -69,7 +69,10 @@ class SqlFile:
             [replace(node, local_id=key(node.key).removeprefix(node_key(KIND, ""))) for node in self.nodes],
             [replace(edge, from_key=key(edge.from_key), to_key=key(edge.to_key)) for edge in self.edges],
             self.skipped,
-            [(name, replace(defined, key=key(defined.key))) for name, defined in self.objects],
+            [
+                (name, replace(defined, key=key(defined.key), parts=tuple(map(key, defined.parts))))
+                for name, defined in self.objects
+            ],
             [
                 replace(mention, owner=key(mention.owner)) if isinstance(mention.owner, str) else mention
                 for mention in self.mentions
@@ -165,6 +168,7 @@ class _FileReader:
             standing(self._path, bare),
             nodes[0].origin,
             self._variant(definition),
+            tuple(node.key for node in nodes[1:]),
         )
         self._result.objects.append((name, defined))
         return nodes

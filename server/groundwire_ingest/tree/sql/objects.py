@@ -35,7 +35,7 @@ class SqlObject:
 
     `has_no_schema` is set if its dialect has none (MySQL), so that a qualifier names the database.
     `variant` distinguishes equal names: the table of an index or trigger, the parameters of a routine that may be
-    overloaded. `standing` and `origin` are the definition's place.
+    overloaded. `standing` and `origin` are the definition's place, `parts` the keys of a long one's further nodes.
     """
 
     key: str
@@ -45,6 +45,7 @@ class SqlObject:
     standing: Standing
     origin: str
     variant: str = ""
+    parts: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

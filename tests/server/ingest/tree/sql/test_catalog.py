@@ -124,6 +124,14 @@ def test_each_older_definition_of_an_object_leads_to_the_current_one(text: str) 
     assert [start for start, _, _ in others] == [f"{first[0]}~{number}" for number in range(2, 200)]
 
 
+def test_all_parts_of_a_long_older_definition_lead_to_the_current_one() -> None:
+    select = f"SELECT '{'a' * 200}'\n"
+    text = f"CREATE PROC dbo.A AS\n{select * 40}GO\n"
+    assert _redefined("SELECT 1\nGO\n", text, text, text) == [
+        (f"dbo.A|PROC{number}{part}", "dbo.A|PROC~3", 0.9) for number in ("", "~2") for part in ("", "@2")
+    ]
+
+
 def test_of_several_definitions_in_one_script_the_last_is_current() -> None:
     text = "CREATE PROC dbo.A AS RETURN 0\nGO\nALTER PROC dbo.A AS SELECT 1\nGO\n"
     assert _redefined(text) == [("dbo.A|PROC", "dbo.A|PROC~2", 0.9)]
