@@ -98,7 +98,7 @@ class ObjectIndex:
     def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
         self._demand_of = demand_of
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
-        self._same: dict[tuple[str, str, ObjectType, str], list[SqlObject]] = {}
+        self._same: dict[tuple[str, str, ObjectType, str, str], list[SqlObject]] = {}
 
     def define(self, name: SqlName, defined: SqlObject) -> None:
         """Makes `defined` known under `name`."""
@@ -108,13 +108,14 @@ class ObjectIndex:
         known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
         known.keys.add(defined.key)
         schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
-        self._same.setdefault((bare, schema, object_type, defined.variant), []).append(defined)
+        same = bare, schema, object_type, defined.variant, defined.standing.system
+        self._same.setdefault(same, []).append(defined)
 
     def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
         """Pairs of definitions of one object: each older one with a demand and the current one with the same demand.
 
         The current ones of all demands are paired with each other, an older one first. dbo, public and no schema count
-        as one.
+        as one. Definitions for several database systems are those of several objects.
         """
         for definitions in self._same.values():
             by_demand: dict[NodeAccess, list[SqlObject]] = {}
@@ -160,8 +161,18 @@ def _current(definitions: Sequence[SqlObject]) -> SqlObject:
 
 
 def _current_of_first(definitions: Sequence[SqlObject]) -> SqlObject:
-    """The current definition of what the first one defines: others of its name may have other parameters."""
-    return _current([defined for defined in definitions if defined.variant == definitions[0].variant])
+    """The current definition of what the first one defines.
+
+    Others of its name may have other parameters, or be for another database system.
+    """
+    first = definitions[0]
+    return _current(
+        [
+            defined
+            for defined in definitions
+            if (defined.variant, defined.standing.system) == (first.variant, first.standing.system)
+        ]
+    )
 
 
 def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved | None:

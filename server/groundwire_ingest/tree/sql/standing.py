@@ -17,6 +17,26 @@ _REPEATABLE = "r__"
 """How the names of migrations begin that Flyway runs whenever they change."""
 
 
+_SYSTEMS = {
+    word: words[0]
+    for words in (
+        ("mysql", "mariadb"),
+        ("postgresql", "postgres", "pgsql", "pg"),
+        ("sqlite", "sqlite3"),
+        ("sqlserver", "mssql"),
+        ("oracle",),
+        ("db2",),
+        ("h2",),
+        ("hsqldb",),
+        ("cockroachdb", "cockroach"),
+        ("clickhouse",),
+        ("snowflake",),
+    )
+    for word in words
+}
+"""Names of database systems in paths, by each way to write one."""
+
+
 class Tier(IntEnum):
     """The kind of script that a definition is in, the least current first."""
 
@@ -31,12 +51,14 @@ class Tier(IntEnum):
 class Standing(NamedTuple):
     """The greatest of an object's definitions is the current one; among scripts that is the last by name.
 
-    `order` is the path without case, its numbers as numbers, so that `Release_10` comes after `Release_9`.
+    `order` is the path without case, its numbers as numbers, so that `Release_10` comes after `Release_9`. `system` is
+    the database system that the path names, "" for none: a definition for another system is no older one.
     """
 
     tier: Tier
     order: tuple[str | int, ...]
     path: str
+    system: str
 
 
 def standing(path: str, name: str) -> Standing:
@@ -44,7 +66,9 @@ def standing(path: str, name: str) -> Standing:
     # A text, a number, a text and so on, so that the parts of two paths can be compared.
     parts = re.split(r"(\d+)", path.casefold(), flags=re.ASCII)
     order = tuple(int(part) if place % 2 else part for place, part in enumerate(parts))
-    return Standing(_tier(path.casefold(), name), order, path)
+    words = re.findall(r"[a-z0-9]+", path.casefold())
+    system = next((_SYSTEMS[word] for word in words if word in _SYSTEMS), "")
+    return Standing(_tier(path.casefold(), name), order, path, system)
 
 
 def _tier(path: str, name: str) -> Tier:

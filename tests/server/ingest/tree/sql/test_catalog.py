@@ -124,6 +124,18 @@ def test_each_older_definition_of_an_object_leads_to_the_current_one(text: str) 
     assert [start for start, _, _ in others] == [f"{first[0]}~{number}" for number in range(2, 200)]
 
 
+def test_definitions_for_several_database_systems_are_no_redefinitions() -> None:
+    catalog = SqlCatalog()
+    table, view = "CREATE TABLE t (a int);\n", "CREATE VIEW v AS SELECT a FROM t;\n"
+    for path in ("mysql/1.sql", "mysql/2.sql", "sqlite/1.sql", "sqlite/2.sql", "tax_postgres.sql", "views.sql"):
+        catalog.add(read_sql_file(SourceFile(path, view if path == "views.sql" else table, "sql")))
+    assert {(start, kind, end) for start, kind, end, _ in _edges(catalog)} == {
+        ("t|TABLE", "RedefinedBy", "t|TABLE~2"),
+        ("t|TABLE~3", "RedefinedBy", "t|TABLE~4"),
+        ("v|VIEW", "ReadsFrom", "t|TABLE~2"),
+    }
+
+
 def test_all_parts_of_a_long_older_definition_lead_to_the_current_one() -> None:
     select = f"SELECT '{'a' * 200}'\n"
     text = f"CREATE PROC dbo.A AS\n{select * 40}GO\n"
