@@ -172,6 +172,7 @@ def test_a_stage_that_did_not_score_leaves_no_score() -> None:
         "repeat_factor",
         "length_factor",
         "within_file_factor",
+        "older_definition_factor",
     }
     assert scores.bm25_code == 0.0
 
