@@ -1,7 +1,7 @@
 """Query: the whole flow in one call."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,7 +37,7 @@ from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query_context import QueryContent, QueryContext
-from groundwire_server.engine.redefinitions import redefined_rows
+from groundwire_server.engine.redefinitions import NO_REDEFINITIONS, redefinitions_among
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
 from groundwire_server.engine.stages import (
@@ -267,16 +267,17 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
         ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
-    redefined: Sequence[tuple[int, int]] = ()
+    redefined = NO_REDEFINITIONS
     if plan.orders_definitions:
         with time.stage("definitions"):
-            redefined = redefined_rows(snapshot, np.sort(ranked.rows))
+            redefined = redefinitions_among(snapshot, np.sort(ranked.rows))
         call.checkpoint()
     diversifies = _diversifies(parameters, snapshot)
     with time.stage("spread"):
-        count = len(ranked.order) if diversifies or redefined else parameters.top_k
+        has_older = len(redefined.older) > 0
+        count = len(ranked.order) if diversifies or has_older else parameters.top_k
         ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
-        if redefined:
+        if has_older:
             ranked = definitions_in_order(ranked, redefined)
             ranked = replace(ranked, order=ranked.order if diversifies else ranked.order[: parameters.top_k])
     if diversifies:

@@ -40,6 +40,7 @@ from groundwire_server.domain.search.fusion import (
     weighted_fusion,
 )
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.engine.redefinitions import Redefinitions
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
 from groundwire_server.execution.call import Checkpoint
 
@@ -201,10 +202,10 @@ def spread_over_files(ranked: Ranked, factor: float, count: int) -> Ranked:
     return replace(ranked, order=order, final=ranked.final * factors, repeat_factor=factors)
 
 
-def definitions_in_order(ranked: Ranked, redefined: Sequence[tuple[int, int]]) -> Ranked:
-    """The current definition of an object before the older ones; `redefined` are pairs of an older and a newer row."""
-    places = dict(zip(ranked.rows.tolist(), ranked.order.tolist(), strict=True))
-    scored = current_first(ranked.final, [(places[older], places[newer]) for older, newer in redefined])
+def definitions_in_order(ranked: Ranked, redefined: Redefinitions) -> Ranked:
+    """The current definition of an object before the older ones."""
+    rows = ranked.candidates.rows
+    scored = current_first(ranked.final, np.searchsorted(rows, redefined.older), np.searchsorted(rows, redefined.newer))
     return replace(
         ranked,
         order=best_first(ranked.order, scored.final),

@@ -3,14 +3,13 @@
 The index states which one is current: an edge `RedefinedBy` leads to it from each older definition.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.query.ranking_parameters import OLDER_DEFINITION_FACTOR
-from groundwire_server.domain.search.candidates import Floats
+from groundwire_server.domain.search.candidates import Floats, Positions, as_positions
 
 REDEFINED_BY = "redefinedby"
 """The type of edges from an older definition to the current one, case-folded."""
@@ -30,32 +29,35 @@ class DefinitionScores:
     factors: Floats
 
 
-def current_first(scores: Floats, redefined: Iterable[tuple[int, int]]) -> DefinitionScores:
+def current_first(scores: Floats, older: Positions, newer: Positions) -> DefinitionScores:
     """Gives each current definition the best score of its object, and lowers the scores of the older ones.
 
-    `scores` [n] are at least 0. `redefined` are pairs of the places of an older and a newer definition.
+    `scores` [n] are at least 0. At the places `older` [m] are older definitions of the objects that those at the places
+    `newer` [m] define as well.
     """
-    older_counts, best_older = np.zeros(len(scores), dtype=np.int64), np.full(len(scores), np.nan)
-    factors = np.ones(len(scores))
-    for older, current in _current_definitions(redefined).items():
-        older_counts[current] += 1
-        best_older[current] = np.fmax(best_older[current], scores[older])
-        factors[older] = OLDER_DEFINITION_FACTOR
-    return DefinitionScores(np.fmax(scores, best_older) * factors, older_counts, best_older, factors)
+    ends = _current_definitions(older, newer)
+    older, current = as_positions(ends), as_positions(ends.values())
+    factors, best_older = np.ones(len(scores)), np.full(len(scores), np.nan)
+    factors[older] = OLDER_DEFINITION_FACTOR
+    np.fmax.at(best_older, current, scores.take(older))
+    final = np.fmax(scores, best_older) * factors
+    return DefinitionScores(final, np.bincount(current, minlength=len(scores)), best_older, factors)
 
 
-def _current_definitions(redefined: Iterable[tuple[int, int]]) -> dict[int, int]:
+def _current_definitions(older: Positions, newer: Positions) -> dict[int, int]:
     """The current definition for each older one: the end of its chain of newer ones; none for a chain without an end.
 
     Of several newer definitions the last one counts.
     """
-    newer = dict(sorted(redefined))
+    following = dict(sorted(zip(older.tolist(), newer.tolist(), strict=True)))
+    if following.keys().isdisjoint(following.values()):
+        return following
     ends: dict[int, int | None] = {}
-    for older in newer:
+    for first in following:
         chain: dict[int, None] = {}
-        place = older
-        while place in newer and place not in ends and place not in chain:
+        place = first
+        while place in following and place not in ends and place not in chain:
             chain[place] = None
-            place = newer[place]
+            place = following[place]
         ends |= dict.fromkeys(chain, None if place in chain else ends.get(place, place))
-    return {older: end for older, end in ends.items() if end is not None}
+    return {place: end for place, end in ends.items() if end is not None}

@@ -4,14 +4,21 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_server.domain.query.definitions import current_first
+from groundwire_server.domain.query.definitions import DefinitionScores, current_first
+from groundwire_server.domain.search.candidates import as_positions
 from support.growth import check_linear
 
 _PLACES = 6
 
 
+def _scored(scores: list[float], redefined: list[tuple[int, int]]) -> DefinitionScores:
+    """`redefined` are pairs of the places of an older and a newer definition."""
+    older, newer = (as_positions(pair[end] for pair in redefined) for end in (0, 1))
+    return current_first(np.asarray(scores), older, newer)
+
+
 def _finals(scores: list[float], redefined: list[tuple[int, int]]) -> list[float]:
-    return [*map(float, current_first(np.asarray(scores), redefined).final)]
+    return [*map(float, _scored(scores, redefined).final)]
 
 
 def test_the_current_definition_has_the_best_score_of_its_object_and_older_ones_half_of_theirs() -> None:
@@ -24,7 +31,7 @@ def test_the_current_definition_keeps_a_better_score() -> None:
 
 def test_the_last_of_a_chain_is_current() -> None:
     """As where current definitions with several demands lead on to each other."""
-    scored = current_first(np.asarray([0.9, 0.5, 0.1, 0.3]), [(0, 1), (1, 2), (1, 3), (2, 3)])
+    scored = _scored([0.9, 0.5, 0.1, 0.3], [(0, 1), (1, 2), (1, 3), (2, 3)])
     assert scored.final.tolist() == [0.45, 0.25, 0.05, 0.9]
     assert scored.older_counts.tolist() == [0, 0, 0, 3]
     assert scored.factors.tolist() == [0.5, 0.5, 0.5, 1.0]
@@ -54,4 +61,4 @@ def test_no_definition_has_more_than_the_current_one(scores: list[float], object
 
 
 def test_a_long_chain_costs_no_more_than_others() -> None:
-    check_linear(lambda count: current_first(np.ones(count), [(place, place + 1) for place in range(count - 1)]), 1_000)
+    check_linear(lambda count: current_first(np.ones(count), np.arange(count - 1), np.arange(1, count)), 1_000)
