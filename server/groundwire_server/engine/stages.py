@@ -196,9 +196,9 @@ def boost(ranked: Ranked, rules: Sequence[BoostRule]) -> Ranked:
 def spread_over_files(ranked: Ranked, factor: float, count: int) -> Ranked:
     """The best `count` when a candidate counts less for every better one of its file."""
     files = ranked.candidates.columns.files[ranked.order]
-    chosen = spread_out(ranked.final[ranked.order].tolist(), files.tolist(), factor, count)
-    order = ranked.order[[place for place, _ in chosen]] if chosen else ranked.order[:0]
-    factors = ranked.column(order, [repeat for _, repeat in chosen], 1.0)
+    places, repeats = spread_out(ranked.final[ranked.order], files, factor, count)
+    order = ranked.order[places]
+    factors = ranked.column(order, repeats, 1.0)
     return replace(ranked, order=order, final=ranked.final * factors, repeat_factor=factors)
 
 

@@ -26,11 +26,12 @@ def test_each_item_chosen_is_the_best_of_those_left(
         left.remove(best)
         if (file := files[best]) != NO_FILE:
             taken[file] += 1
-    assert spread_out(scores, files, factor, count) == expected
+    places, factors = spread_out(np.asarray(scores), np.asarray(files, dtype=np.int64), factor, count)
+    assert list(zip(places.tolist(), factors.tolist(), strict=True)) == expected
 
 
 def test_equal_items_of_one_file_cost_no_more_than_others() -> None:
-    check_linear(lambda count: spread_out([1.0] * count, [0] * count, 0.85, count), 1_000)
+    check_linear(lambda count: spread_out(np.ones(count), np.zeros(count, dtype=np.int64), 0.85, count), 1_000)
 
 
 def _shares(scores: list[float | None], is_alone: list[bool]) -> list[float]:
