@@ -18,6 +18,7 @@ _STAGES: Mapping[str, Stage] = {
     "graph": "ranking",
     "rerank": "rerank",
     "freshness": "ranking",
+    "best_older_definition": "ranking",
     "final": "final",
 }
 _BOUNDED = frozenset({"dense", "trigram", "file", "graph", "freshness", "rerank"})
@@ -39,6 +40,7 @@ def query_bars(match: QueryMatch, matches: Sequence[QueryMatch], ranking: Rankin
         *_factor("within_file_factor", match.scores.within_file_factor, "others of its file have more of the words"),
         *_factor("boost", match.scores.boost, "the words of the query ask for its corpus"),
         *_factor("repeat_factor", match.scores.repeat_factor, "better matches come from the same file"),
+        *_factor("older_definition_factor", match.scores.older_definition_factor, "its object has a newer definition"),
     )
     final = bars.pop("final", None)
     return (*bars.values(), *adjusted, *([final] if final else ()))

@@ -12,7 +12,7 @@ from groundwire_ingest.jsonl.jsonl import JsonlSource
 from support.embedding_service import VectorsFromService, embeds
 from support.jsonl import edge, node
 from support.platform import Platform
-from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REFUNDS
+from support.platform_corpus import AUDITOR_TAG, BULK, COLLECTIONS, PLATFORM, REDEFINITIONS, REFUNDS
 from support.program import Server, write_jsonl
 from support.rerank_service import RerankService, rerank_service
 from support.storage import NewStorage, Storage, in_database_of
@@ -112,12 +112,13 @@ def platform_storage(new_storage: NewStorage, tmp_path_factory: pytest.TempPathF
     """The scopes of the platform.
 
     `platform main`; `platform plain`, the same without vectors; `platform bulk` of large texts; `platform ranking`;
-    `platform collections` of two collections.
+    `platform redefined`; `platform collections` of two collections.
     """
     folder = tmp_path_factory.mktemp("platform")
     storage = new_storage(folder / "data")
     plain = [{name: value for name, value in record.items() if name != "vector"} for record in PLATFORM]
-    for branch, records in (("main", PLATFORM), ("plain", plain), ("bulk", BULK), ("ranking", REFUNDS)):
+    branches = {"main": PLATFORM, "plain": plain, "bulk": BULK, "ranking": REFUNDS, "redefined": REDEFINITIONS}
+    for branch, records in branches.items():
         source = write_jsonl(folder / f"{branch}.jsonl", records)
         where = ("--repository", "platform", "--branch", branch, "--version", "v1")
         storage.run_ok("index", source, *where, "--embedder", "none")

@@ -47,8 +47,22 @@ def test_a_member_gains_by_the_words_of_its_file(platform: Platform) -> None:
     assert [one for one in order(platform, fusion=FUSION_MODE_WEIGHTED) if one in pair] == ["alone", "in-file"]
     response = ask(platform)
     assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == ["in-file", "alone"]
-    assert 0 == scores_of(response, "alone").file < scores_of(response, "in-file").file
+    assert 0 < scores_of(response, "alone").file < scores_of(response, "in-file").file
     assert max(match.scores.file for match in response.matches) == 1.0
+
+
+def test_a_file_of_one_node_counts_beside_files_of_several(platform: Platform) -> None:
+    """`alone` has the words of `other-words`, whose file says nothing more, so its file does not lift that one."""
+    response = ask(platform)
+    alone, other = (scores_of(response, local_id) for local_id in ("alone", "other-words"))
+    assert alone.file >= other.file > 0
+    assert alone.final >= other.final
+
+
+def test_files_of_one_node_alone_do_not_count(platform: Platform) -> None:
+    """Where each file has one node, its words would count twice."""
+    response = ask(platform, filter=NodeFilter(path_prefixes=["src/a.cs", "src/short.cs"]))
+    assert {match.meta.chunk_id: match.scores.file for match in response.matches} == {"alone": 0.0, "fragment": 0.0}
 
 
 def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> None:

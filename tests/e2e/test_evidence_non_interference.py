@@ -17,6 +17,7 @@ from support.program import Server, write_jsonl
 from support.storage import NewStorage
 
 WORDS = "invoice tax total order customer payment refund deploy".split()
+EDGE_TYPES = ("Calls", "Contains", "RedefinedBy")
 BUDGET = 600
 SEEDS = range(4)
 
@@ -42,7 +43,7 @@ def records(seed: int) -> list[dict[str, object]]:
             }
         )
     edges: list[dict[str, object]] = [
-        {"type": "edge", "from": f"py::n{a:02}", "to": f"py::n{b:02}", "edge_type": draw.choice(("Calls", "Contains"))}
+        {"type": "edge", "from": f"py::n{a:02}", "to": f"py::n{b:02}", "edge_type": draw.choice(EDGE_TYPES)}
         for a in range(40)
         for b in draw.sample(range(40), 12 if a % 3 == 0 else 2)
         if a != b

@@ -25,7 +25,7 @@ WORDS = ("invoice", "Tax", "total_amount", "getUser", "deploy")
 SERVICES, DOCUMENTS, CHANNELS = ("", "auth", "orders"), ("", "guide", "log"), ("", "incident")
 CORPORA = ("CODE_LOGIC", "CODE_DEPLOY", "CONVO_SLACK")
 TIMES = ("2025-01-01T10:00:00Z", "2025-05-31T00:00:00.000250Z", "2026-01-01T00:00:00Z")
-EDGE_TYPES = ("Contains", "Calls", "CallsService")
+EDGE_TYPES = ("Contains", "Calls", "CallsService", "RedefinedBy")
 OVERRIDE_TAG = "auditor"
 _branch_numbers = count()
 

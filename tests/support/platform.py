@@ -12,6 +12,7 @@ MAIN = scope_pb2.IndexScope(repository="platform", branch="main")
 PLAIN = scope_pb2.IndexScope(repository="platform", branch="plain")
 RANKING = scope_pb2.IndexScope(repository="platform", branch="ranking")
 BULK = scope_pb2.IndexScope(repository="platform", branch="bulk")
+REDEFINED = scope_pb2.IndexScope(repository="platform", branch="redefined")
 NOW = "2025-06-01T00:00:00Z"
 DENSE, CODE_WORDS, PROSE_WORDS, TRIGRAM = (
     retrieval_pb2.RETRIEVER_DENSE,

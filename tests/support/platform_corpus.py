@@ -130,9 +130,11 @@ def _ranked(local_id: str, text: str, path: str, padding: str = _PADDING, **fiel
 
 
 REFUNDS = [
-    _ranked("alone", "refunded order total", "src/a.cs"),
-    _ranked("in-file", "refunded order total", "src/b.cs"),
-    _ranked("in-file/rest", "order refunded refunded order refunded", "src/b.cs"),
+    _ranked("alone", "refunded total", "src/a.cs"),
+    _ranked("in-file", "refunded total", "src/b.cs"),
+    _ranked("in-file/rest", "order", "src/b.cs"),
+    _ranked("other-words", "refunded nothing", "src/c.cs"),
+    _ranked("other-words/rest", "nothing", "src/c.cs"),
     _ranked("test", "refunded order", "tests/a.cs", is_test=True),
     _ranked("generated", "refunded order", "src/generated.cs", is_generated=True),
     _ranked("prose", "refunded order", "docs/refunds.md", corpus_type="DOC_GENERAL"),
@@ -155,6 +157,27 @@ REFUNDS = [
     *(edge("cs::hub", f"cs::leaf/{number}", "Calls") for number in range(30)),
 ]
 """Code of which some answers where an order is refunded, for the rules of the ranking."""
+
+
+def _definition(local_id: str, path: str, text: str, **fields: object) -> dict[str, object]:
+    """A definition of the procedure SettleInvoice, with words of the question in its text."""
+    padding = f"create procedure body of {local_id} {_PADDING}"
+    return {**node(local_id, f"{text} {padding}", None, kind="sql", path=path, symbol="dbo.SettleInvoice"), **fields}
+
+
+REDEFINITIONS = [
+    _definition("current", "dbo/SettleInvoice.sql", "invoice"),
+    _definition("first", "releases/1.sql", "closed invoice closed invoice"),
+    _definition("second", "releases/2.sql", "closed invoice"),
+    _definition("secret", "secret/3.sql", "invoice", acl_tags=["inside"]),
+    *(node(f"step/{number}", f"nothing {_PADDING}", None, kind="sql", path="releases/1.sql") for number in (1, 2)),
+    {**node("other", f"closed invoice {_PADDING}", None, kind="sql", path="dbo/OpenInvoice.sql"), "symbol": "Open"},
+    edge("sql::first", "sql::current", "RedefinedBy", confidence=0.9),
+    edge("sql::second", "sql::current", "RedefinedBy", confidence=0.9),
+    edge("sql::current", "sql::secret", "RedefinedBy", confidence=0.9),
+    edge("sql::other", "sql::current", "RedefinedBy", confidence=0.5),
+]
+"""A procedure that two scripts define as well, and for insiders a third place, which is current for them."""
 
 BULK_TEXT_CHARACTERS = 1_600_000
 BULK = [

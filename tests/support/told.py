@@ -15,7 +15,13 @@ from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.query.query import Freshness, FusionMode
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
-from groundwire_server.domain.search.candidates import Candidates, NodeColumns, Retrieval, RetrieverScores
+from groundwire_server.domain.search.candidates import (
+    Candidates,
+    NodeColumns,
+    Retrieval,
+    RetrieverScores,
+    no_file_scores,
+)
 from groundwire_server.domain.search.search import Filter, Retriever
 from groundwire_server.domain.texts.texts import StoredText
 from groundwire_server.engine.stages import fuse
@@ -82,6 +88,7 @@ class Candidate:
     chars: int = 0
     file: int | None = None
     file_score: float | None = None
+    is_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +122,8 @@ def find(
             is_generated=bool(columns.is_generated[position]),
             chars=int(columns.char_counts[position]),
             file=None if columns.files[position] < 0 else int(columns.files[position]),
-            file_score=_number(found.file_scores[position]),
+            file_score=_number(found.files.scores[position]),
+            is_alone=bool(found.files.is_alone[position]),
         )
         for position, id_ in enumerate(ids)
     ]
@@ -171,7 +179,7 @@ def candidates_of(columns: Mapping[Retriever, Sequence[Place | None]], corpus_ty
             char_counts=nothing + 1_000,
             files=nothing - 1,
         ),
-        file_scores=np.full(count, np.nan),
+        files=no_file_scores(count),
     )
 
 

@@ -170,10 +170,13 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
         "within file": scores.within_file_factor,
         "boost": scores.boost,
         "repeat": scores.repeat_factor,
+        "older definition": scores.older_definition_factor,
     }
     for name, factor in factors.items():
         if factor not in (0, 1):  # 0 from a server that does not know it
             yield f"{name} {factor:.3g}"
+    if scores.older_definitions:
+        yield f"current definition; matches of older ones: {scores.older_definitions}"
 
 
 def _text(scope: IndexScope, match: QueryMatch, ranks: Mapping[str, int]) -> RenderableType:

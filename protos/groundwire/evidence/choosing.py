@@ -1,6 +1,7 @@
 """Which nodes are worth showing, in which order: matches without repeats and containers, and nodes that edges add."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -54,6 +55,8 @@ _MOST_DEFINITIONS, _MOST_USES = 4, 4
 _LEAST_LINK = 0.1
 _SAME_AS = frozenset({"implements", "overrides"})
 _NEWER = "redefinedby"
+_SURE = 0.8
+"""The least confidence of an edge that says which definition is current."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Candidate:
         reason: Why it may be shown.
         value: What it is worth, in [0, 1].
         copies: How many nodes say the same and are left out.
+        older_definitions: How many of these are older definitions of its object.
         defines: The name in the question that is its own; empty for none.
         mentions: The name in the question that it is shown for, by the lines that have it; empty for a match.
     """
@@ -98,6 +102,7 @@ class Candidate:
     reason: MatchReason | EdgeReason | NameReason
     value: float
     copies: int = 0
+    older_definitions: int = 0
     defines: str = ""
     mentions: str = ""
 
@@ -212,7 +217,9 @@ def _without_repeats(
 ) -> tuple[list[Candidate], set[str]]:
     """The candidates without those that say what another one says; and the ids of the ones left out."""
     by_id = {candidate.node.id: candidate for candidate in candidates}
-    speaks_for = _only_implementations(by_id, edges) | _newer_definitions(by_id, edges)
+    newer = _newer_definitions(by_id, edges)
+    speaks_for = _only_implementations(by_id, edges) | newer
+    older = Counter(_last_of_chain(node_id, newer) for node_id in newer)
     by_text: dict[str, str] = {}
     for candidate in candidates:
         node = candidate.node
@@ -231,6 +238,7 @@ def _without_repeats(
         replace(
             by_id[speaker],
             copies=counts[speaker],
+            older_definitions=older[speaker],
             value=candidates[places[speaker]].value,
             reason=candidates[places[speaker]].reason,
         )
@@ -268,7 +276,10 @@ def _newer_definitions(by_id: Mapping[str, Candidate], edges: Iterable[EvidenceE
     return {
         edge.from_id: edge.to_id
         for edge in edges
-        if edge.edge_type.casefold() == _NEWER and edge.from_id in by_id and edge.to_id in by_id
+        if edge.edge_type.casefold() == _NEWER
+        and edge.confidence >= _SURE
+        and edge.from_id in by_id
+        and edge.to_id in by_id
     }
 
 

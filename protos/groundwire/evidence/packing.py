@@ -368,6 +368,8 @@ class _Packing:
         reason = shown.candidate.reason
         if isinstance(reason, MatchReason):
             why = f"match {reason.rank}, with {reason.share:.2f} of the best match's score"
+            if older := shown.candidate.older_definitions:
+                why = f"{why}; the current definition (matches of older ones: {older})"
         elif isinstance(reason, NameReason):
             why = f"{'defines' if shown.candidate.defines else 'uses'} {reason.name}"
         else:

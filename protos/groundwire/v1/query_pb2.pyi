@@ -215,10 +215,12 @@ class RankingParameters(_message.Message):
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     LENGTH_EXPONENT_FIELD_NUMBER: _builtins.int
     WITHIN_FILE_FACTOR_FIELD_NUMBER: _builtins.int
+    OLDER_DEFINITION_FACTOR_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
-    over the code tokens of all its nodes that the caller may see; a file of one such node, or of more than 2,000, has
-    none. It is 0.3. No effect when the retriever BM25_CODE is not used.
+    over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none. It is
+    0.3. No effect when the retriever BM25_CODE is not used, or when no candidate's file has several such nodes and a
+    word of the query: where each file has one node, its words would count twice.
     """
     test_factor: _builtins.float
     """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". It is 0.5."""
@@ -248,6 +250,12 @@ class RankingParameters(_message.Message):
     one. A score between 0 and the best of the file gives a factor between this and 1. It is 0.75. No effect when the
     retriever BM25_CODE is not used, or in the case stated at `length_exponent`.
     """
+    older_definition_factor: _builtins.float
+    """Multiplies the score of an older definition of an object whose current definition is a candidate too. The index
+    states which one is current: `RedefinedBy` edges of confidence 0.8 or more lead to it. It is 0.5. The current
+    definition's score is at least that of every older one before this. No effect where no two candidates define one
+    object, when the query is a path or a quotation, or when the request's `fusion` sets the order.
+    """
     def __init__(
         self,
         *,
@@ -260,10 +268,11 @@ class RankingParameters(_message.Message):
         repeat_factor: _builtins.float | None = ...,
         length_exponent: _builtins.float | None = ...,
         within_file_factor: _builtins.float | None = ...,
+        older_definition_factor: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_older_definition_factor", b"_older_definition_factor", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "older_definition_factor", b"older_definition_factor", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_older_definition_factor", b"_older_definition_factor", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "older_definition_factor", b"older_definition_factor", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__file_weight: _TypeAlias = _typing.Literal["file_weight"]  # noqa: Y015
     _WhichOneofArgType__file_weight: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight"]  # noqa: Y015
@@ -275,6 +284,8 @@ class RankingParameters(_message.Message):
     _WhichOneofArgType__graph_weight: _TypeAlias = _typing.Literal["_graph_weight", b"_graph_weight"]  # noqa: Y015
     _WhichOneofReturnType__length_exponent: _TypeAlias = _typing.Literal["length_exponent"]  # noqa: Y015
     _WhichOneofArgType__length_exponent: _TypeAlias = _typing.Literal["_length_exponent", b"_length_exponent"]  # noqa: Y015
+    _WhichOneofReturnType__older_definition_factor: _TypeAlias = _typing.Literal["older_definition_factor"]  # noqa: Y015
+    _WhichOneofArgType__older_definition_factor: _TypeAlias = _typing.Literal["_older_definition_factor", b"_older_definition_factor"]  # noqa: Y015
     _WhichOneofReturnType__prose_factor: _TypeAlias = _typing.Literal["prose_factor"]  # noqa: Y015
     _WhichOneofArgType__prose_factor: _TypeAlias = _typing.Literal["_prose_factor", b"_prose_factor"]  # noqa: Y015
     _WhichOneofReturnType__repeat_factor: _TypeAlias = _typing.Literal["repeat_factor"]  # noqa: Y015
@@ -293,6 +304,8 @@ class RankingParameters(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__graph_weight) -> _WhichOneofReturnType__graph_weight | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__length_exponent) -> _WhichOneofReturnType__length_exponent | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__older_definition_factor) -> _WhichOneofReturnType__older_definition_factor | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__prose_factor) -> _WhichOneofReturnType__prose_factor | None: ...
     @_typing.overload
@@ -514,6 +527,9 @@ class StageScores(_message.Message):
     REPEAT_FACTOR_FIELD_NUMBER: _builtins.int
     LENGTH_FACTOR_FIELD_NUMBER: _builtins.int
     WITHIN_FILE_FACTOR_FIELD_NUMBER: _builtins.int
+    OLDER_DEFINITION_FACTOR_FIELD_NUMBER: _builtins.int
+    OLDER_DEFINITIONS_FIELD_NUMBER: _builtins.int
+    BEST_OLDER_DEFINITION_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
     """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not used or the node has no vector."""
     bm25_code: _builtins.float
@@ -536,7 +552,8 @@ class StageScores(_message.Message):
     """The score that orders the matches before diversification. Without a rerank it is (share + file_weight * file) *
     kind_factor * length_factor * within_file_factor + graph_weight * graph. There, share is `fused` divided by the
     highest value it can have. With a rerank it is `rerank`. Then it is blended with `freshness` and multiplied by
-    `boost` and `repeat_factor`.
+    `boost` and `repeat_factor`. If it is less than `best_older_definition` then, it is that. Last, it is multiplied by
+    `older_definition_factor`.
     """
     file: _builtins.float
     """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
@@ -554,6 +571,14 @@ class StageScores(_message.Message):
     """The factor for the words that the node has of those in its file; see `within_file_factor` of RankingParameters. 1
     without an effect.
     """
+    older_definition_factor: _builtins.float
+    """`older_definition_factor` of RankingParameters for an older definition of an object; 1 for any other match."""
+    older_definitions: _builtins.int
+    """How many candidates are older definitions of the object that this match is the current definition of, or parts of
+    them.
+    """
+    best_older_definition: _builtins.float
+    """The highest score of these, before it is multiplied by `older_definition_factor`. Absent when there are none."""
     def __init__(
         self,
         *,
@@ -572,11 +597,16 @@ class StageScores(_message.Message):
         repeat_factor: _builtins.float = ...,
         length_factor: _builtins.float = ...,
         within_file_factor: _builtins.float = ...,
+        older_definition_factor: _builtins.float = ...,
+        older_definitions: _builtins.int = ...,
+        best_older_definition: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition", "_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "best_older_definition", b"best_older_definition", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "length_factor", b"length_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram", "within_file_factor", b"within_file_factor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition", "_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "best_older_definition", b"best_older_definition", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "length_factor", b"length_factor", "older_definition_factor", b"older_definition_factor", "older_definitions", b"older_definitions", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__best_older_definition: _TypeAlias = _typing.Literal["best_older_definition"]  # noqa: Y015
+    _WhichOneofArgType__best_older_definition: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition"]  # noqa: Y015
     _WhichOneofReturnType__bm25_code: _TypeAlias = _typing.Literal["bm25_code"]  # noqa: Y015
     _WhichOneofArgType__bm25_code: _TypeAlias = _typing.Literal["_bm25_code", b"_bm25_code"]  # noqa: Y015
     _WhichOneofReturnType__bm25_prose: _TypeAlias = _typing.Literal["bm25_prose"]  # noqa: Y015
@@ -593,6 +623,8 @@ class StageScores(_message.Message):
     _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
     _WhichOneofReturnType__trigram: _TypeAlias = _typing.Literal["trigram"]  # noqa: Y015
     _WhichOneofArgType__trigram: _TypeAlias = _typing.Literal["_trigram", b"_trigram"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__best_older_definition) -> _WhichOneofReturnType__best_older_definition | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__bm25_code) -> _WhichOneofReturnType__bm25_code | None: ...
     @_typing.overload

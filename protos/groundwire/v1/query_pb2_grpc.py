@@ -37,7 +37,8 @@ class QueryServiceStub(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
@@ -83,7 +84,8 @@ class QueryServiceServicer(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.
@@ -128,7 +130,7 @@ class QueryServiceServicer(object):
         they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
         statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
         generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-        several nodes have is shown once.
+        several nodes have is shown once, and of an object with several definitions the current one is shown.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -172,7 +174,8 @@ class QueryService(object):
     5. Freshness raises recent conversations.
     6. Corpus boosts raise the corpora that the words of the query ask for.
     7. Further matches of one file are lowered (`repeat_factor`).
-    8. Diversification lowers matches that are similar to better ones, if the request asks for it.
+    8. Of several definitions of one object the current one comes first (`older_definition_factor`).
+    9. Diversification lowers matches that are similar to better ones, if the request asks for it.
 
     The best `top_k` are returned with their texts, the nodes that contain them and, on request, their neighbours and the
     services around them.

@@ -24,19 +24,27 @@ from groundwire_server.domain.query.query_parameters import (
 )
 from groundwire_server.domain.query.query_result import QueryResult, RetrieveMeta, Routing, applied_parameters
 from groundwire_server.domain.query.query_validation import check_query
-from groundwire_server.domain.query.ranking_parameters import REPEAT_FACTOR, RankingParameters, Traits, applied_ranking
+from groundwire_server.domain.query.ranking_parameters import (
+    OLDER_DEFINITION_FACTOR,
+    REPEAT_FACTOR,
+    RankingParameters,
+    Traits,
+    applied_ranking,
+)
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
 from groundwire_server.domain.search.candidates import Candidates, Retrieval
 from groundwire_server.domain.search.search import LEXICAL_RETRIEVERS, Retriever
 from groundwire_server.engine.corpus_boost import CorpusBoosts
 from groundwire_server.engine.indexes import Indexes
 from groundwire_server.engine.query_context import QueryContent, QueryContext
+from groundwire_server.engine.redefinitions import NO_REDEFINITIONS, redefinitions_among
 from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
 from groundwire_server.engine.stages import (
     Ranked,
     asked_traits,
     boost,
+    definitions_in_order,
     diversified,
     freshen,
     fuse,
@@ -96,7 +104,8 @@ class QueryPlan:
     """How one query is run: everything that is settled before retrieval. `request` is as `rule` changed it.
 
     `ranks` is False where the order is that of the fusion: for names, paths and quotations, and for a fusion by ranks
-    or weights that the request names.
+    or weights that the request names. `orders_definitions` is False for the latter, and for paths and quotations, which
+    ask for a certain text.
     """
 
     request: QueryRequest
@@ -104,6 +113,7 @@ class QueryPlan:
     fusion: FusionMode
     parameters: EffectiveParameters
     ranks: bool
+    orders_definitions: bool
     asked: Traits
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
@@ -175,6 +185,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         fusion=fusion,
         parameters=effective_parameters(request, settings.defaults),
         ranks=query_class in _IN_WORDS and not orders_by_fusion,
+        orders_definitions=query_class in (*_IN_WORDS, QueryClass.IDENTIFIER) and not orders_by_fusion,
         asked=asked_traits(request.query, rules),
         query_class=query_class,
         rules=rules,
@@ -256,10 +267,19 @@ def _ordered(plan: QueryPlan, outcome: RankedMatches, snapshot: Snapshot, call: 
         ranked = freshen(ranked, plan.request.now, parameters.freshness)
     with time.stage("boost"):
         ranked = boost(ranked, plan.rules)
+    redefined = NO_REDEFINITIONS
+    if plan.orders_definitions:
+        with time.stage("definitions"):
+            redefined = redefinitions_among(snapshot, np.sort(ranked.rows))
+        call.checkpoint()
     diversifies = _diversifies(parameters, snapshot)
     with time.stage("spread"):
-        count = len(ranked.order) if diversifies else parameters.top_k
+        has_older = len(redefined.older) > 0
+        count = len(ranked.order) if diversifies or has_older else parameters.top_k
         ranked = spread_over_files(ranked, REPEAT_FACTOR if plan.ranks else 1.0, count)
+        if has_older:
+            ranked = definitions_in_order(ranked, redefined)
+            ranked = replace(ranked, order=ranked.order if diversifies else ranked.order[: parameters.top_k])
     if diversifies:
         with time.stage("diversify"):
             ranked = diversified(ranked, parameters, snapshot, call.checkpoint)
@@ -299,7 +319,7 @@ def _meta(
             diversified=_diversifies(plan.parameters, snapshot),
             freshened=outcome.ranked.freshness is not None,
         ),
-        ranking=applied_ranking(plan.asked, tuple(lengths)) if plan.ranks else RankingParameters(),
+        ranking=_applied_ranking(plan, outcome.ranked, tuple(lengths)),
         matches_returned=sum(match.rank > 0 for match in content.matches),
         list_lengths=tuple(lengths.items()),
         lexical_candidates=_lexical_count(candidates),
@@ -312,6 +332,12 @@ def _meta(
         truncated=content.truncated,
         used_tokens=content.used_tokens,
     )
+
+
+def _applied_ranking(plan: QueryPlan, ranked: Ranked, retrievers: tuple[Retriever, ...]) -> RankingParameters:
+    applied = applied_ranking(plan.asked, retrievers) if plan.ranks else RankingParameters()
+    has_older = ranked.older_definitions is not None
+    return replace(applied, older_definition_factor=OLDER_DEFINITION_FACTOR if has_older else None)
 
 
 def _lexical_count(candidates: Candidates) -> int:

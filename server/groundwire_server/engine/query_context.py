@@ -187,6 +187,9 @@ def _stage_scores(ranked: Ranked, position: int) -> StageScores:
         repeat_factor=_factor_at(ranked.repeat_factor, position),
         length_factor=_factor_at(ranked.length_factor, position),
         within_file_factor=_factor_at(ranked.within_file_factor, position),
+        older_definition_factor=_factor_at(ranked.older_definition_factor, position),
+        older_definitions=0 if ranked.older_definitions is None else int(ranked.older_definitions[position]),
+        best_older_definition=_at(ranked.best_older_definition, position),
         final=float(ranked.final[position]),
     )
 

@@ -1,8 +1,8 @@
 """The stages between the candidates of a query and its matches; each reorders the result of the one before it.
 
-Fusion, ranking by file and graph, rerank, freshness, boost, repetition, diversity. A candidate's `final` score is that
-of the fusion or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the rules of
-those that rank a repository, and their parameters.
+Fusion, ranking by file and graph, rerank, freshness, boost, repetition, definitions, diversity. A candidate's `final`
+score is that of the fusion or the reranker, in [0, 1], as the stages after it have changed it. `domain.ranking` has the
+rules of those that rank a repository, and their parameters.
 """
 
 import re
@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.adaptive import adaptive_weights
 from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
+from groundwire_server.domain.query.definitions import current_first
 from groundwire_server.domain.query.diversity import cosines, diversify
 from groundwire_server.domain.query.freshness import blend, decays
 from groundwire_server.domain.query.neighbourhood import neighbour_gains
@@ -22,8 +24,8 @@ from groundwire_server.domain.query.query import Freshness, FusionMode, QueryCla
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking import (
     PROSE_PREFIX,
+    file_shares,
     length_factors,
-    shares_of_best,
     spread_out,
     trait_factors,
     within_file_factors,
@@ -38,6 +40,7 @@ from groundwire_server.domain.search.fusion import (
     weighted_fusion,
 )
 from groundwire_server.domain.search.search import Retriever
+from groundwire_server.engine.redefinitions import Redefinitions
 from groundwire_server.engine.rerankers.rerank import Reranker, rerank_scores
 from groundwire_server.execution.call import Checkpoint
 
@@ -53,8 +56,8 @@ _PROSE_WORDS = frozenset({"docs", "documentation", "documented", "readme", "guid
 class Ranked:
     """Candidates on their way through the stages: `order` has the positions of those that are left, best first.
 
-    The other columns [n] have what each stage gave each candidate; None where a stage has not run. NaN in `rerank` and
-    `freshness` means a candidate that was not scored there.
+    The other columns [n] have what each stage gave each candidate; None where a stage has not run. NaN in `rerank`,
+    `freshness` and `best_older_definition` means a candidate that was not scored there.
     """
 
     candidates: Candidates
@@ -70,6 +73,9 @@ class Ranked:
     freshness: Floats | None = None
     boost: Floats | None = None
     repeat_factor: Floats | None = None
+    older_definition_factor: Floats | None = None
+    older_definitions: NDArray[np.int64] | None = None
+    best_older_definition: Floats | None = None
 
     @property
     def rows(self) -> Positions:
@@ -136,7 +142,7 @@ def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> R
         return ranked
     candidates, columns = ranked.candidates, ranked.candidates.columns
     neighbourhood = snapshot.neighbourhood(candidates.rows[kept])
-    files = shares_of_best(np.nan_to_num(candidates.file_scores[kept]))
+    files = file_shares(candidates.files.scores[kept], candidates.files.is_alone[kept])
     kinds, lengths, words = trait_factors(columns, asked)[kept], np.ones(len(kept)), np.ones(len(kept))
     if neighbourhood.degrees.any():
         lengths = length_factors(columns.char_counts[kept])
@@ -190,10 +196,24 @@ def boost(ranked: Ranked, rules: Sequence[BoostRule]) -> Ranked:
 def spread_over_files(ranked: Ranked, factor: float, count: int) -> Ranked:
     """The best `count` when a candidate counts less for every better one of its file."""
     files = ranked.candidates.columns.files[ranked.order]
-    chosen = spread_out(ranked.final[ranked.order].tolist(), files.tolist(), factor, count)
-    order = ranked.order[[place for place, _ in chosen]] if chosen else ranked.order[:0]
-    factors = ranked.column(order, [repeat for _, repeat in chosen], 1.0)
+    places, repeats = spread_out(ranked.final[ranked.order], files, factor, count)
+    order = ranked.order[places]
+    factors = ranked.column(order, repeats, 1.0)
     return replace(ranked, order=order, final=ranked.final * factors, repeat_factor=factors)
+
+
+def definitions_in_order(ranked: Ranked, redefined: Redefinitions) -> Ranked:
+    """The current definition of an object before the older ones."""
+    rows = ranked.candidates.rows
+    scored = current_first(ranked.final, np.searchsorted(rows, redefined.older), np.searchsorted(rows, redefined.newer))
+    return replace(
+        ranked,
+        order=best_first(ranked.order, scored.final),
+        final=scored.final,
+        older_definition_factor=scored.factors,
+        older_definitions=scored.older_counts,
+        best_older_definition=scored.best_older,
+    )
 
 
 def diversified(ranked: Ranked, parameters: EffectiveParameters, snapshot: Snapshot, checkpoint: Checkpoint) -> Ranked:

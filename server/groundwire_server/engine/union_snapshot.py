@@ -24,11 +24,13 @@ from groundwire_server.domain.search.candidates import (
     NO_COLUMNS,
     NO_FILE,
     Candidates,
+    FileScores,
     NodeColumns,
     Positions,
     Retrieval,
     RetrieverScores,
     WordStatistics,
+    no_file_scores,
 )
 from groundwire_server.domain.search.fusion import best_first
 from groundwire_server.domain.search.search import Declaration, NodeLabel, Retriever
@@ -192,7 +194,7 @@ def _retrieved(part: IndexSnapshot, search: Retrieval, checkpoint: Checkpoint) -
     """The candidates of those retrievers that a part has data for."""
     limits = {retriever: limit for retriever, limit in search.limits.items() if retriever in part.retrievers}
     if not limits:
-        return Candidates(np.empty(0, dtype=np.int64), {}, NO_COLUMNS, np.empty(0))
+        return Candidates(np.empty(0, dtype=np.int64), {}, NO_COLUMNS, no_file_scores(0))
     vector = search.query_vector if Retriever.DENSE in limits else None
     return part.retrieve(replace(search, limits=limits, query_vector=vector), checkpoint)
 
@@ -224,7 +226,10 @@ def _merged(parts: Sequence[Candidates], search: Retrieval) -> Candidates:
         rows=rows[kept],
         by_retriever={name: RetrieverScores(merged.scores[kept], merged.ranks[kept]) for name, merged in lists.items()},
         columns=_columns([part.columns for part in parts], kept) if search.with_columns else NO_COLUMNS,
-        file_scores=np.concatenate([part.file_scores for part in parts])[kept],
+        files=FileScores(
+            np.concatenate([part.files.scores for part in parts])[kept],
+            np.concatenate([part.files.is_alone for part in parts])[kept],
+        ),
         exact=all(part.exact for part in parts),
     )
 

@@ -81,6 +81,20 @@ def test_stages_without_a_score_have_no_column(server: FakeServer, run: Run) -> 
     assert numbers.split() == ["2", "0.0164", "0.125", "0.125"]
 
 
+def test_definitions_of_one_object_say_which_is_current(server: FakeServer, run: Run) -> None:
+    current = query_pb2.StageScores(fused=0.5, older_definitions=2, best_older_definition=0.75, final=0.75)
+    older = query_pb2.StageScores(fused=0.75, older_definition_factor=0.5, final=0.375)
+    matches = [
+        query_pb2.QueryMatch(id=TABLE, rank=1, scores=current),
+        query_pb2.QueryMatch(id=f"{TABLE}~2", rank=2, scores=older),
+    ]
+    server.answer(query_pb2.QueryResponse(matches=matches, index="v1"))
+    printed = "\n".join(lines(run, "--explain"))
+    current_line = "current definition; matches of older ones: 2"
+    assert printed.count(current_line) == printed.count("older definition 0.5") == 1
+    assert printed.index(current_line) < printed.index("older definition 0.5")
+
+
 def test_all_scores_may_be_zero(server: FakeServer, run: Run) -> None:
     match = query_pb2.QueryMatch(
         id=SEED, rank=1, scores=query_pb2.StageScores(dense=-0.5, kind_factor=1, repeat_factor=1, boost=1)

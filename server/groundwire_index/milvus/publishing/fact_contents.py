@@ -73,7 +73,7 @@ def _document_facts(index: LoadedIndex, table: LexicalTable, classes: NDArray[np
             of_document.setdefault(number, []).append(DocumentPart(class_, nodes, length, counts))
         for number, own in of_document.items():
             if sum(part.nodes for part in own) == 1:
-                continue  # a file of one node has no score of its own
+                continue  # its totals are those of the node
             yield (fact_key(DOCUMENT, str(number)), packed_document(own))
 
 

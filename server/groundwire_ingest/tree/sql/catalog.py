@@ -43,8 +43,9 @@ class SqlCatalog(ObjectIndex):
         the parser passed over errors in the statement, or the SQL is in a string. Of several mentions the surest
         counts. Names that no file defines, and an object's mentions of itself, make no edge.
 
-        `RedefinedBy` leads from the first definition of an object to the others, as `ObjectIndex.redefinitions` has
-        them: REDEFINED_CONFIDENCE if both are in the same schema, else REDEFINED_ELSEWHERE_CONFIDENCE.
+        `RedefinedBy` leads from all nodes of each older definition of an object to the first node of the current one.
+        `ObjectIndex.redefinitions` has the pairs. The confidence is REDEFINED_CONFIDENCE if both are in the same
+        schema, else REDEFINED_ELSEWHERE_CONFIDENCE.
         """
         mentioned = (edge for mention in self._mentions for edge in self._edges_of(mention))
         return unique_edges((*mentioned, *self._redefinitions()))
@@ -68,10 +69,11 @@ class SqlCatalog(ObjectIndex):
                 yield from target.edges(path, from_key, named, mention.origin, confidence)
 
     def _redefinitions(self) -> Iterator[SourceEdge]:
-        for first, other in self.redefinitions():
-            is_sure = first.schema == other.schema
+        for older, current in self.redefinitions():
+            is_sure = older.schema == current.schema
             confidence = REDEFINED_CONFIDENCE if is_sure else REDEFINED_ELSEWHERE_CONFIDENCE
-            yield SourceEdge(first.key, other.key, "RedefinedBy", other.origin, confidence)
+            for key in (older.key, *older.parts):
+                yield SourceEdge(key, current.key, "RedefinedBy", current.origin, confidence)
 
 
 def unique_edges(edges: Iterable[SourceEdge]) -> tuple[SourceEdge, ...]:

@@ -14,6 +14,7 @@ from groundwire_ingest.tree.sql.lexer import Dialect
 from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
 from groundwire_ingest.tree.sql.objects import SqlObject
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
+from groundwire_ingest.tree.sql.standing import standing
 from groundwire_ingest.tree.sql.statements import body_statements
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis
 from groundwire_ingest.tree.sql.units import Statement, Unit, sql_units
@@ -68,7 +69,10 @@ class SqlFile:
             [replace(node, local_id=key(node.key).removeprefix(node_key(KIND, ""))) for node in self.nodes],
             [replace(edge, from_key=key(edge.from_key), to_key=key(edge.to_key)) for edge in self.edges],
             self.skipped,
-            [(name, replace(defined, key=key(defined.key))) for name, defined in self.objects],
+            [
+                (name, replace(defined, key=key(defined.key), parts=tuple(map(key, defined.parts))))
+                for name, defined in self.objects
+            ],
             [
                 replace(mention, owner=key(mention.owner)) if isinstance(mention.owner, str) else mention
                 for mention in self.mentions
@@ -155,9 +159,16 @@ class _FileReader:
         for node in nodes[1:]:
             self._contains(nodes[0], node)
         has_no_schema = self._dialect is Dialect.MYSQL
-        first, variant = nodes[0], self._variant(definition)
+        schema, bare = name.folded
         defined = SqlObject(
-            first.key, definition.object_type, name.folded[0], has_no_schema, self._path, first.origin, variant
+            nodes[0].key,
+            definition.object_type,
+            schema,
+            has_no_schema,
+            standing(self._path, bare),
+            nodes[0].origin,
+            self._variant(definition),
+            tuple(node.key for node in nodes[1:]),
         )
         self._result.objects.append((name, defined))
         return nodes

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
+from groundwire_ingest.tree.sql.standing import Standing
 
 EXACT_CONFIDENCE = 1.0
 ASSUMED_SCHEMA_CONFIDENCE = 0.9
@@ -33,16 +35,22 @@ class SqlObject:
 
     `has_no_schema` is set if its dialect has none (MySQL), so that a qualifier names the database.
     `variant` distinguishes equal names: the table of an index or trigger, the parameters of a routine that may be
-    overloaded. `path` and `origin` are the definition's place.
+    overloaded. `standing` and `origin` are the definition's place, `parts` the keys of a long one's further nodes.
     """
 
     key: str
     object_type: ObjectType
     schema: str
     has_no_schema: bool
-    path: str
+    standing: Standing
     origin: str
     variant: str = ""
+    parts: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The path of the file that defines it."""
+        return self.standing.path
 
 
 @dataclass(slots=True)
@@ -69,9 +77,10 @@ class Resolved:
     def near(self, path: str) -> list[str]:
         """The keys of the definitions that a reference in a file leads to: of those with the same demand the nearest.
 
-        That is one in the file itself, else one that shares the most folders with it, and of several the first.
+        That is one in the file itself, else one that shares the most folders with it, and of several the current one.
+        Of routines that may be overloaded the first by path counts.
         """
-        return [nearest(path, each, lambda item: item.path)[0].key for each in self.definitions]
+        return [_current_of_first(nearest(path, each, lambda item: item.path)).key for each in self.definitions]
 
     def edges(self, path: str, from_key: str, edge_type: str, origin: str, confidence: float) -> Iterator[SourceEdge]:
         """The edges of a reference in a file to the object; `confidence` is that of the reference."""
@@ -89,7 +98,7 @@ class ObjectIndex:
     def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
         self._demand_of = demand_of
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
-        self._same: dict[tuple[str, str, ObjectType, str], list[SqlObject]] = {}
+        self._same: dict[tuple[str, str, ObjectType, str, str], list[SqlObject]] = {}
 
     def define(self, name: SqlName, defined: SqlObject) -> None:
         """Makes `defined` known under `name`."""
@@ -99,20 +108,23 @@ class ObjectIndex:
         known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
         known.keys.add(defined.key)
         schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
-        self._same.setdefault((bare, schema, object_type, defined.variant), []).append(defined)
+        same = bare, schema, object_type, defined.variant, defined.standing.system
+        self._same.setdefault(same, []).append(defined)
 
     def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
-        """Pairs of definitions of one object: the first with a demand and each later one with the same demand.
+        """Pairs of definitions of one object: each older one with a demand and the current one with the same demand.
 
-        The first ones of all demands are paired with each other. dbo, public and no schema count as one.
+        The current ones of all demands are paired with each other, an older one first. dbo, public and no schema count
+        as one. Definitions for several database systems are those of several objects.
         """
         for definitions in self._same.values():
-            leading: dict[NodeAccess, SqlObject] = {}
+            by_demand: dict[NodeAccess, list[SqlObject]] = {}
             for defined in definitions:
-                demand = self._demand_of(defined.path)
-                for first in [leading[demand]] if demand in leading else leading.values():
-                    yield first, defined
-                leading.setdefault(demand, defined)
+                by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+            current = {demand: _current(same) for demand, same in by_demand.items()}
+            for demand, same in by_demand.items():
+                yield from ((defined, current[demand]) for defined in same if defined is not current[demand])
+            yield from combinations(sorted(current.values(), key=lambda item: item.standing), 2)
 
     def knows(self, bare_name: str) -> bool:
         """True if an object of any schema has this name, given without quotes; case does not matter."""
@@ -141,6 +153,26 @@ class ObjectIndex:
         if schema:
             objects = [item for item in objects if item.first.has_no_schema and not item.first.schema]
         return _unambiguous(objects, ASSUMED_SCHEMA_CONFIDENCE)
+
+
+def _current(definitions: Sequence[SqlObject]) -> SqlObject:
+    """The one with the greatest standing; of several in one file the last."""
+    return max(reversed(definitions), key=lambda item: item.standing)
+
+
+def _current_of_first(definitions: Sequence[SqlObject]) -> SqlObject:
+    """The current definition of what the first one defines.
+
+    Others of its name may have other parameters, or be for another database system.
+    """
+    first = definitions[0]
+    return _current(
+        [
+            defined
+            for defined in definitions
+            if (defined.variant, defined.standing.system) == (first.variant, first.standing.system)
+        ]
+    )
 
 
 def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved | None:

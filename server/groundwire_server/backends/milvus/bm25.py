@@ -24,9 +24,10 @@ from groundwire_server.backends.milvus.node_rows import ROWS_AT_A_TIME, NodeRows
 from groundwire_server.backends.milvus.statistics import BoundRows
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
+from groundwire_server.backends.shared.candidates import scores_of_rows
 from groundwire_server.backends.shared.listing import EPSILON, POSITIVE, Proposal
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, inverse_document_frequency, term_scores
-from groundwire_server.domain.search.candidates import Floats, Positions, WordStatistics
+from groundwire_server.domain.search.candidates import FileScores, Floats, Positions, WordStatistics
 from groundwire_server.execution.call import Checkpoint
 
 _MOST_TERMS_LOOKED_UP = 64
@@ -134,13 +135,18 @@ class Words:
 
     def scores(self, rows: Positions) -> Floats:
         """The exact scores of rows [m]."""
-        lengths, terms = self._nodes.read(rows, self.fields).integers(self._length_field), self.terms
-        held, relative_lengths = self._frequencies(rows, lengths), lengths / self.words.mean_length
+        lengths, held = self.counts(rows)
+        relative_lengths = lengths / self.words.mean_length
         scores = np.zeros(len(rows), dtype=np.float64)
         # Terms are summed in their own order, so that the sum does not depend on how an index numbers them.
-        for term, of_term in zip(terms, held, strict=True):
+        for term, of_term in zip(self.terms, held, strict=True):
             scores += term_scores(term.weight, of_term, relative_lengths)
         return scores
+
+    def counts(self, rows: Positions) -> tuple[NDArray[np.int64], Floats]:
+        """The length of rows [m] in tokens, and how often the terms [t] are in them, an array [t, m]."""
+        lengths = self._nodes.read(rows, self.fields).integers(self._length_field)
+        return lengths, self._frequencies(rows, lengths)
 
     def _frequencies(self, rows: Positions, lengths: NDArray[np.int64]) -> Floats:
         """How often the terms [t] are in rows [m], an array [t, m].
@@ -203,28 +209,27 @@ class _Files(NamedTuple):
 
 def file_scores(
     words: Words, version: OpenVersion, nodes: NodeRows, visibility: Visibility, checkpoint: Checkpoint, rows: Positions
-) -> Floats:
-    """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `MAX_FILE_NODES`.
+) -> FileScores:
+    """The score of each row's file [m]; NaN for a row of none, or of one with more than `MAX_FILE_NODES`.
 
     Raises what the checkpoint raises.
     """
     of_rows = nodes.read(rows, ("document",)).integers("document")
-    documents = np.unique(of_rows[of_rows != NO_DOCUMENT])
+    documents, holders = np.unique(of_rows, return_index=True)
+    documents, holders = documents[documents != NO_DOCUMENT], holders[documents != NO_DOCUMENT]
     terms = words.terms
     numbers = [term.number for term in terms]
     if visibility.rows is None:
         files = _by_class(version, visibility.classes, documents, numbers, checkpoint)
+        _add_files_of_one_node(files, words, rows.take(holders))
     else:
         files = _by_row(nodes, visibility.rows, documents, numbers, checkpoint)
     relative = files.lengths / words.words.mean_file_length
     scores = np.zeros(len(documents), dtype=np.float64)
     for term, of_term in zip(terms, files.frequencies, strict=True):
         scores += term_scores(term.weight, of_term, relative)
-    scores[(files.nodes <= 1) | (files.nodes > MAX_FILE_NODES)] = np.nan
-    found = np.full(len(rows), np.nan, dtype=np.float64)
-    in_file = of_rows != NO_DOCUMENT
-    found[in_file] = scores.take(np.searchsorted(documents, of_rows[in_file]))
-    return found
+    scores[files.nodes > MAX_FILE_NODES] = np.nan
+    return scores_of_rows(of_rows, documents, files.nodes, scores)
 
 
 def _by_class(
@@ -246,6 +251,17 @@ def _by_class(
                     files.lengths[place] += part.length
                     files.frequencies[:, place] += frequencies_of(part.counts, terms)
     return files
+
+
+def _add_files_of_one_node(files: _Files, words: Words, holders: Positions) -> None:
+    """Adds the totals of files that have one node in the index: no fact is stored of them, since it is their node's.
+
+    `holders` [f] has a visible row of each file.
+    """
+    places = np.flatnonzero(files.nodes == 0)
+    if len(places):
+        files.nodes[places] = 1
+        files.lengths[places], files.frequencies[:, places] = words.counts(holders.take(places))
 
 
 def _by_row(

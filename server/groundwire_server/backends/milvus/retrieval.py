@@ -19,7 +19,7 @@ from groundwire_server.backends.milvus.filter_expression import both
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
 from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import Visibility
-from groundwire_server.backends.shared.candidates import CandidateList, RowScores, check_tokenizers, files_of
+from groundwire_server.backends.shared.candidates import CandidateList, RowFileScores, check_tokenizers, files_of
 from groundwire_server.backends.shared.listing import EPSILON, POSITIVE, Listing, Proposal, rounding_error
 from groundwire_server.backends.shared.scoring import RankedRows, name_similarity
 from groundwire_server.domain.query.diversity import cosines
@@ -259,7 +259,7 @@ class Retrievers:
         node_count = self._version.manifest.node_count
         return Listing(retriever.propose, count, retriever.least, node_count, retriever.margin(count), MOST_ROWS)
 
-    def _file_scores(self, retriever: MilvusRetriever, visibility: Visibility) -> RowScores | None:
+    def _file_scores(self, retriever: MilvusRetriever, visibility: Visibility) -> RowFileScores | None:
         if not (self._search.scores_files and isinstance(retriever, Words) and retriever.table == CODE):
             return None
         return partial(file_scores, retriever, self._version, self._nodes, visibility, self._checkpoint)

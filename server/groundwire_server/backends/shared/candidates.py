@@ -17,15 +17,18 @@ from groundwire_server.domain.search.candidates import (
     NO_COLUMNS,
     NO_FILE,
     Candidates,
+    FileScores,
     Floats,
     NodeColumns,
     Positions,
     Retrieval,
     RetrieverScores,
+    no_file_scores,
 )
 from groundwire_server.domain.search.search import Retriever
 
 RowScores: TypeAlias = Callable[[Positions], Floats]
+RowFileScores: TypeAlias = Callable[[Positions], FileScores]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class CandidateList:
     ranked: RankedRows
     scores: RowScores
     exact: bool = True
-    file_scores: RowScores | None = None
+    file_scores: RowFileScores | None = None
 
 
 def retrievers_of(manifest: Manifest) -> frozenset[Retriever]:
@@ -58,15 +61,15 @@ def candidates_of(
 ) -> Candidates:
     """The union of the lists, with their `columns` where these are asked."""
     rows = union(lists)
-    file_scores = np.full(len(rows), np.nan)
+    files = no_file_scores(len(rows))
     for found in lists.values():
         if found.file_scores is not None:
-            file_scores = found.file_scores(rows)
+            files = found.file_scores(rows)
     return Candidates(
         rows=rows,
         by_retriever={retriever: _scores_of(found, rows) for retriever, found in lists.items()},
         columns=NO_COLUMNS if columns is None else columns(rows),
-        file_scores=file_scores,
+        files=files,
         exact=all(found.exact for found in lists.values()),
     )
 
@@ -79,6 +82,21 @@ def union(lists: Mapping[Retriever, CandidateList]) -> Positions:
 def files_of(documents: NDArray[np.integer]) -> NDArray[np.integer]:
     """The files of candidates by the numbers of their documents [m]."""
     return np.where(documents == NO_DOCUMENT, NO_FILE, documents)
+
+
+def scores_of_rows(
+    documents: NDArray[np.integer], files: NDArray[np.integer], counts: NDArray[np.integer], scores: Floats
+) -> FileScores:
+    """The scores of the files of rows [m], by the numbers of their documents [m].
+
+    `files` [f] are the distinct numbers, ascending, `counts` [f] how many nodes of each the caller sees, `scores` [f]
+    theirs.
+    """
+    of_rows, is_alone = np.full(len(documents), np.nan), np.zeros(len(documents), dtype=np.bool_)
+    in_file = documents != NO_DOCUMENT
+    places = np.searchsorted(files, documents[in_file])
+    of_rows[in_file], is_alone[in_file] = scores.take(places), counts.take(places) == 1
+    return FileScores(of_rows, is_alone)
 
 
 def check_tokenizers(manifest: Manifest, search: Retrieval) -> None:

@@ -64,7 +64,9 @@ class StageScores:
     best, in [0, 1]. `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
     matches of the same file, `length_factor` that for the length, `within_file_factor` that for the words which the
     best of the file has. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
-    `final` orders the matches before they are diversified.
+    `older_definition_factor` is that for an older definition of an object. Of the current one, `older_definitions` is
+    how many older ones are candidates, and `best_older_definition` the highest score of these, which it has if its own
+    is lower. `final` orders the matches before they are diversified.
     """
 
     dense: float | None
@@ -82,6 +84,9 @@ class StageScores:
     repeat_factor: float = 1.0
     length_factor: float = 1.0
     within_file_factor: float = 1.0
+    older_definition_factor: float = 1.0
+    older_definitions: int = 0
+    best_older_definition: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

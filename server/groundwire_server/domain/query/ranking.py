@@ -6,9 +6,6 @@ other things that match. A file that matches has many members that match. A long
 and the member with the words of the question answers for its file. Each is one rule with one parameter.
 """
 
-from collections.abc import Sequence
-from heapq import heapify, heappop, heappush
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +17,7 @@ from groundwire_server.domain.query.ranking_parameters import (
     WITHIN_FILE_FACTOR,
     Traits,
 )
-from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns
+from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns, Positions
 
 PROSE_PREFIX = "DOC_"
 """How the corpus types of prose begin."""
@@ -66,36 +63,40 @@ def within_file_factors(scores: Floats, files: NDArray[np.integer]) -> Floats:
     return WITHIN_FILE_FACTOR + (1.0 - WITHIN_FILE_FACTOR) * shares
 
 
+def file_shares(scores: Floats, is_alone: NDArray[np.bool_]) -> Floats:
+    """The scores of candidates' files [n], at least 0 or NaN for none, as shares of the highest.
+
+    A file of one node counts by that node's own words, as a file of several does by all of its words. Where every file
+    has one node, none counts: the words would only count twice.
+    """
+    if not (~is_alone & (scores > 0.0)).any():
+        return np.zeros(len(scores))
+    return shares_of_best(np.nan_to_num(scores))
+
+
 def shares_of_best(scores: Floats) -> Floats:
     """Scores of at least 0 as shares of the highest; all 0 when that is 0."""
     highest = scores.max(initial=0.0)
     return scores / highest if highest > 0.0 else np.zeros(len(scores))
 
 
-def spread_out(scores: Sequence[float], files: Sequence[int], factor: float, count: int) -> list[tuple[int, float]]:
+def spread_out(scores: Floats, files: NDArray[np.integer], factor: float, count: int) -> tuple[Positions, Floats]:
     """The places of the best `count` items, each with `factor` to the power of the better items of its file.
 
     Scores are at least 0, best first, and count as multiplied by that. Equal ones keep their order. NO_FILE is no file.
     """
-    previous: dict[int, int] = {}
-    following: dict[int, int] = {}
-    first: list[int] = []
-    # Of each file only the next item competes: the others cannot come before it, and need no new score for each chosen.
-    for place, file in enumerate(files):
-        if file != NO_FILE and file in previous:
-            following[previous[file]] = place
-        else:
-            first.append(place)
-        previous[file] = place
-        if len(first) == count:  # the first items of this number of files come before the rest
-            break
-    waiting = [(-scores[place], place, 0) for place in first]
-    heapify(waiting)
-    chosen: list[tuple[int, float]] = []
-    while waiting and len(chosen) < count:
-        _, place, better = heappop(waiting)
-        chosen.append((place, factor**better))
-        if place in following:
-            after = following[place]
-            heappush(waiting, (-scores[after] * factor ** (better + 1), after, better + 1))
-    return chosen
+    better = _better_of_file(files)
+    # Python's powers, since those of NumPy may differ in the last bit between processors.
+    factors = np.asarray([factor**power for power in range(int(better.max(initial=0)) + 1)]).take(better)
+    places = np.argsort(-(scores * factors), kind="stable")[:count]
+    return places, factors.take(places)
+
+
+def _better_of_file(files: NDArray[np.integer]) -> Positions:
+    """For each item [n] how many items before it are of its file; 0 for no file."""
+    by_file = np.argsort(files, kind="stable")
+    sorted_files = files.take(by_file)
+    better = np.empty(len(files), dtype=np.int64)
+    better[by_file] = np.arange(len(files)) - np.searchsorted(sorted_files, sorted_files)
+    better[files == NO_FILE] = 0
+    return better

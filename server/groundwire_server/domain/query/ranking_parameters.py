@@ -18,6 +18,7 @@ GRAPH_WEIGHT = 0.3
 REPEAT_FACTOR = 0.85
 LENGTH_EXPONENT = 0.125
 WITHIN_FILE_FACTOR = 0.75
+OLDER_DEFINITION_FACTOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class RankingParameters:
     repeat_factor: float | None = None
     length_exponent: float | None = None
     within_file_factor: float | None = None
+    older_definition_factor: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,18 +129,34 @@ NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, _NO_FLAGS, _NO_FLAGS, _NO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FileScores:
+    """BM25 over the code tokens of all that the caller sees of each candidate's file.
+
+    `scores` [n] are NaN for a candidate of no file, or of one with too many nodes, and where they were not asked.
+    `is_alone` [n] is True where the candidate is all that the caller sees of its file.
+    """
+
+    scores: Floats
+    is_alone: NDArray[np.bool_]
+
+
+def no_file_scores(count: int) -> FileScores:
+    """The file scores of candidates [count] that were asked without."""
+    return FileScores(np.full(count, np.nan), np.zeros(count, dtype=np.bool_))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """The union of the retrievers' lists: distinct rows [n], ascending, with each asked retriever's score of each.
 
-    `by_retriever` is in the order of the enum. `columns` are NO_COLUMNS where they were not asked. `file_scores` [n]
-    are BM25 over the code tokens of all that the caller sees of a candidate's file; NaN where that was not asked.
-    `exact` is False when an approximate index made the dense list.
+    `by_retriever` is in the order of the enum. `columns` are NO_COLUMNS where they were not asked. `exact` is False
+    when an approximate index made the dense list.
     """
 
     rows: Positions
     by_retriever: Mapping[Retriever, RetrieverScores]
     columns: NodeColumns
-    file_scores: Floats
+    files: FileScores
     exact: bool = True
 
     def __len__(self) -> int:

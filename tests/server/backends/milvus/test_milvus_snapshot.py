@@ -141,7 +141,8 @@ def assert_same_candidates(expected: Candidates, found: Candidates) -> None:
     for retriever, scores in expected.by_retriever.items():
         assert_same(scores.ranks, found.by_retriever[retriever].ranks)
         assert_same(scores.scores, found.by_retriever[retriever].scores)
-    assert_same(expected.file_scores, found.file_scores)
+    assert_same(expected.files.scores, found.files.scores)
+    assert_same(expected.files.is_alone, found.files.is_alone)
     assert found.exact == expected.exact
     assert found.columns.corpus_types == expected.columns.corpus_types
     for column in fields(expected.columns)[1:]:

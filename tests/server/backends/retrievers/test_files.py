@@ -22,6 +22,7 @@ from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTer
 from groundwire_server.backends.embedded.retrievers.retrieval import file_scores
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES
+from groundwire_server.domain.search.candidates import FileScores
 from support.calls import never_stop
 from support.index_tables import lexical_table, postings_of
 
@@ -51,7 +52,7 @@ class Tables:
         postings = postings_of(self.lexical, words)
         return Bm25(self.lexical, words, self.visibility.words(self.lexical, postings), postings).terms
 
-    def scores(self, words: Sequence[str], rows: Sequence[int], max_nodes: int = MAX_FILE_NODES) -> NDArray[np.float64]:
+    def scores(self, words: Sequence[str], rows: Sequence[int], max_nodes: int = MAX_FILE_NODES) -> FileScores:
         """The scores of the files of some rows."""
         chosen = np.asarray(rows, dtype=np.int64)
         mean = self.visibility.words(self.lexical, {}).mean_file_length
@@ -89,9 +90,11 @@ def test_a_file_counts_by_all_that_the_caller_sees_of_it(
         for document in {documents[row] for row in seen} - {NO_DOCUMENT}
     }
     mean = sum(map(len, words_of.values())) / max(1, len(words_of)) or 1.0
-    for row, score in zip(asked, found.tolist(), strict=True):
+    for row, score, is_alone in zip(asked, found.scores.tolist(), found.is_alone.tolist(), strict=True):
         words = words_of.get(documents[row])
-        if words is None or not 1 < sum(documents[other] == documents[row] for other in seen) <= 5:
+        nodes = sum(documents[other] == documents[row] for other in seen)
+        assert is_alone == (words is not None and nodes == 1)
+        if words is None or nodes > 5:
             assert np.isnan(score)
             continue
         norm = K1 * (1.0 - B + B * len(words) / mean)
@@ -108,5 +111,5 @@ def test_a_rare_word_costs_its_own_rows_and_not_those_of_the_files(monkeypatch: 
     monkeypatch.setattr(TermPostings, "frequencies_at", looked_up)
     texts = [[f"word{row % 500}"] for row in range(2_000)]
     with tables(texts, [row // 200 for row in range(2_000)]) as held:
-        scores = held.scores([f"word{number}" for number in range(200)], range(0, 2_000, 200))
-    assert np.count_nonzero(scores) >= 4
+        found = held.scores([f"word{number}" for number in range(200)], range(0, 2_000, 200))
+    assert np.count_nonzero(found.scores) >= 4

@@ -97,6 +97,7 @@ def recomputed(search: Asked, corpus: Corpus) -> Told:
 
     union = set[str]().union(*lists.values())
     file_scores = scores_of_files(search, corpus) if search.scores_files and Retriever.BM25_CODE in asked else {}
+    nodes_of = Counter(map(file_of, corpus.nodes))
     items = numbered_files(
         Candidate(
             node.id,
@@ -110,6 +111,7 @@ def recomputed(search: Asked, corpus: Corpus) -> Told:
             if file_of(node)
             else None,
             file_score=file_scores.get(file_of(node)),
+            is_alone=file_of(node) in file_scores and nodes_of[file_of(node)] == 1,
         )
         for node in corpus.nodes
         if node.id in union
@@ -124,7 +126,7 @@ def file_of(node: Node) -> tuple[str, ...] | None:
 
 
 def scores_of_files(search: Asked, corpus: Corpus) -> dict[tuple[str, ...] | None, float]:
-    """BM25 of whole files of several nodes with the weights of terms among nodes, by file."""
+    """BM25 of whole files with the weights of terms among nodes, by file."""
     documents = {node.id: tokenize(node.text) for node in corpus.nodes}
     files = sorted({file for node in corpus.nodes if (file := file_of(node))})
     words = {
@@ -139,8 +141,7 @@ def scores_of_files(search: Asked, corpus: Corpus) -> dict[tuple[str, ...] | Non
             frequency = float(words[file].count(term))
             length = 0.25 + 0.75 * (len(words[file]) / mean)
             scores[file] += repeats * idf * frequency / (frequency + 1.5 * length)
-    nodes = Counter(map(file_of, corpus.nodes))
-    return {file: score for file, score in scores.items() if nodes[file] > 1}
+    return scores
 
 
 def numbered_files(items: Iterable[Candidate]) -> list[Candidate]:

@@ -78,6 +78,9 @@ SCORES = StageScores(
     repeat_factor=0.7,
     length_factor=1.2,
     within_file_factor=0.8,
+    older_definition_factor=0.5,
+    older_definitions=3,
+    best_older_definition=0.45,
 )
 MATCH = Match(
     node=NODE,
@@ -169,6 +172,7 @@ def test_a_stage_that_did_not_score_leaves_no_score() -> None:
         "repeat_factor",
         "length_factor",
         "within_file_factor",
+        "older_definition_factor",
     }
     assert scores.bm25_code == 0.0
 

@@ -16,9 +16,9 @@ from groundwire_server.backends.embedded.retrievers.bm25_scan import WeightedTer
 from groundwire_server.backends.embedded.retrievers.semantic import rank_by_similarity, similarities
 from groundwire_server.backends.embedded.retrievers.trigram import Trigrams
 from groundwire_server.backends.embedded.visibility.visibility import Visibility
-from groundwire_server.backends.shared.candidates import CandidateList, check_tokenizers, files_of
+from groundwire_server.backends.shared.candidates import CandidateList, check_tokenizers, files_of, scores_of_rows
 from groundwire_server.backends.shared.scoring import MAX_FILE_NODES, term_scores
-from groundwire_server.domain.search.candidates import Floats, NodeColumns, Positions, Retrieval
+from groundwire_server.domain.search.candidates import FileScores, Floats, NodeColumns, Positions, Retrieval
 from groundwire_server.domain.search.search import Retriever
 from groundwire_server.execution.call import Checkpoint
 from groundwire_server.execution.observation import stage
@@ -35,8 +35,8 @@ def file_scores(
     checkpoint: Checkpoint,
     rows: Rows,
     max_nodes: int = MAX_FILE_NODES,
-) -> NDArray[np.float64]:
-    """The score of each row's file [m]; NaN for a row of none, or of one with one node or more than `max_nodes`.
+) -> FileScores:
+    """The score of each row's file [m]; NaN for a row of none, or of one with more than `max_nodes`.
 
     `mean_length` is that of files, in tokens. Costs what the rows of these files do, and for each term no more than the
     rows that hold it do. Raises what the checkpoint raises.
@@ -47,7 +47,7 @@ def file_scores(
     seen = np.flatnonzero(visibility.mask.take(members))
     members, places = members.take(seen), places.take(seen)
     counts = np.bincount(places, minlength=len(files))
-    unscored = (counts == 1) | (counts > max_nodes)  # a file of one node says nothing that its own words do not
+    unscored = counts > max_nodes
     kept = np.flatnonzero(~unscored.take(places))
     members, places = members.take(kept), places.take(kept)
     lengths = np.bincount(places, lexical.lengths.take(members), minlength=len(files))
@@ -62,10 +62,7 @@ def file_scores(
         frequencies = np.bincount(near, held, minlength=len(files)).astype(np.float64)
         scores += term_scores(term.weight, frequencies, relative)
     scores[unscored] = np.nan
-    found = np.full(len(rows), np.nan, dtype=np.float64)
-    in_file = of_rows != NO_DOCUMENT
-    found[in_file] = scores.take(np.searchsorted(files, of_rows[in_file]))
-    return found
+    return scores_of_rows(of_rows, files, counts, scores)
 
 
 def _held_by_files(

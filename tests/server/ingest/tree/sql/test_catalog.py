@@ -117,11 +117,45 @@ def _redefined(*texts: str) -> list[tuple[str, str, float]]:
         "CREATE PROC dbo.A @x int AS RETURN 0\nGO\n",
     ],
 )
-def test_the_first_definition_of_an_object_leads_to_all_others(text: str) -> None:
+def test_each_older_definition_of_an_object_leads_to_the_current_one(text: str) -> None:
     first, *others = (edge for edge in _redefined(*[text] * 200))
     assert first[0].startswith(("dbo.A|", "A|"))
-    assert {start for start, _, _ in others} == {first[0]}
-    assert [end for _, end, _ in (first, *others)] == [f"{first[0]}~{number}" for number in range(2, 201)]
+    assert {end for _, end, _ in (first, *others)} == {f"{first[0]}~200"}
+    assert [start for start, _, _ in others] == [f"{first[0]}~{number}" for number in range(2, 200)]
+
+
+def test_definitions_for_several_database_systems_are_no_redefinitions() -> None:
+    catalog = SqlCatalog()
+    table, view = "CREATE TABLE t (a int);\n", "CREATE VIEW v AS SELECT a FROM t;\n"
+    for path in ("mysql/1.sql", "mysql/2.sql", "sqlite/1.sql", "sqlite/2.sql", "tax_postgres.sql", "views.sql"):
+        catalog.add(read_sql_file(SourceFile(path, view if path == "views.sql" else table, "sql")))
+    assert {(start, kind, end) for start, kind, end, _ in _edges(catalog)} == {
+        ("t|TABLE", "RedefinedBy", "t|TABLE~2"),
+        ("t|TABLE~3", "RedefinedBy", "t|TABLE~4"),
+        ("v|VIEW", "ReadsFrom", "t|TABLE~2"),
+    }
+
+
+def test_all_parts_of_a_long_older_definition_lead_to_the_current_one() -> None:
+    select = f"SELECT '{'a' * 200}'\n"
+    text = f"CREATE PROC dbo.A AS\n{select * 40}GO\n"
+    assert _redefined("SELECT 1\nGO\n", text, text, text) == [
+        (f"dbo.A|PROC{number}{part}", "dbo.A|PROC~3", 0.9) for number in ("", "~2") for part in ("", "@2")
+    ]
+
+
+def test_of_several_definitions_in_one_script_the_last_is_current() -> None:
+    text = "CREATE PROC dbo.A AS RETURN 0\nGO\nALTER PROC dbo.A AS SELECT 1\nGO\n"
+    assert _redefined(text) == [("dbo.A|PROC", "dbo.A|PROC~2", 0.9)]
+
+
+def test_the_file_that_is_named_as_the_object_is_current_although_a_script_comes_later() -> None:
+    catalog = SqlCatalog()
+    for path in ("dbo/Views/Tax.sql", "releases/1.sql", "releases/10.sql", "releases/9.sql"):
+        catalog.add(read_sql_file(SourceFile(path, "CREATE VIEW dbo.Tax AS SELECT 1;\n", "sql")))
+    assert {(start, end) for start, _, end, _ in _edges(catalog)} == {
+        (f"dbo.Tax|VIEW~{number}", "dbo.Tax|VIEW") for number in (2, 3, 4)
+    }
 
 
 def test_a_routine_that_a_later_script_alters_is_redefined() -> None:
@@ -151,7 +185,7 @@ def test_other_objects_are_no_redefinition(one: str, other: str) -> None:
     assert len(_redefined(one, other, one)) == 1
 
 
-def test_what_alters_an_object_leads_to_its_first_definition() -> None:
+def test_what_alters_an_object_leads_to_its_current_definition() -> None:
     table = "CREATE TABLE t (a int);\nALTER TABLE t ADD b int;\n"
     catalog = _catalog(
         table,
@@ -160,10 +194,10 @@ def test_what_alters_an_object_leads_to_its_first_definition() -> None:
         "ALTER TABLE ONLY t ADD c int;\nALTER VIEW v RENAME TO w;\nALTER TABLE gone ADD c int;\n",
     )
     altered = [edge for edge in _edges(catalog) if edge[1] == "Alters"]
-    assert altered == [("4.sql", "Alters", "t|TABLE", 1.0), ("4.sql", "Alters", "v|VIEW", 1.0)]
+    assert altered == [("4.sql", "Alters", "t|TABLE~2", 1.0), ("4.sql", "Alters", "v|VIEW", 1.0)]
 
 
-def test_a_reference_leads_to_the_definition_in_its_file_else_to_the_nearest_else_to_the_first() -> None:
+def test_a_reference_leads_to_the_definition_in_its_file_else_to_the_nearest_and_of_several_to_the_current() -> None:
     catalog = SqlCatalog()
     table, view = "CREATE TABLE t (a int);\n", "CREATE VIEW {} AS SELECT a FROM t;\n"
     files = {
@@ -178,8 +212,8 @@ def test_a_reference_leads_to_the_definition_in_its_file_else_to_the_nearest_els
         catalog.add(read_sql_file(SourceFile(path, text, "sql")))
     assert [(start, end) for start, edge_type, end, _ in _edges(catalog) if edge_type == "ReadsFrom"] == [
         ("own|VIEW", "t|TABLE~4"),
-        ("near|VIEW", "t|TABLE~3"),
-        ("far|VIEW", "t|TABLE"),
+        ("near|VIEW", "t|TABLE~4"),
+        ("far|VIEW", "t|TABLE~4"),
     ]
 
 

@@ -1,0 +1,93 @@
+"""Of several definitions of one object Query ranks the current one first, and says so."""
+
+import pytest
+
+from groundwire.v1 import evidence_pb2, query_pb2
+from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, QueryClass
+from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
+from support.platform import CODE_WORDS, REDEFINED, Platform, timestamp
+
+QUESTION = "how is an invoice closed"
+NAME = "SettleInvoice"
+INSIDER = AccessContext(acl_tags_any=["inside"])
+DEFINITIONS = {"current", "first", "second", "secret"}
+
+
+def ask(platform: Platform, query: str = QUESTION, **fields: object) -> query_pb2.QueryResponse:
+    return platform.ask(query, **{"scope": REDEFINED, "retrievers": [CODE_WORDS], "top_k": 100, **fields})
+
+
+def order(response: query_pb2.QueryResponse) -> list[str]:
+    """The local ids of the definitions, best first."""
+    return [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in DEFINITIONS]
+
+
+def scores_of(response: query_pb2.QueryResponse, local_id: str) -> query_pb2.StageScores:
+    (match,) = (match for match in response.matches if match.meta.chunk_id == local_id)
+    return match.scores
+
+
+def test_the_current_definition_comes_before_older_ones_that_match_better(platform: Platform) -> None:
+    assert order(ask(platform, fusion=FUSION_MODE_WEIGHTED)) == ["first", "second", "current"]
+    response = ask(platform)
+    assert order(response) == ["current", "first", "second"]
+    finals = [match.scores.final for match in response.matches]
+    assert finals == sorted(finals, reverse=True)
+
+
+def test_the_scores_say_why(platform: Platform) -> None:
+    response = ask(platform)
+    current, first, second, other = (scores_of(response, name) for name in ("current", "first", "second", "other"))
+    assert (current.older_definitions, current.older_definition_factor) == (2, 1.0)
+    assert current.final == current.best_older_definition
+    assert first.final == pytest.approx(0.5 * current.best_older_definition, rel=1e-12)
+    assert (first.older_definition_factor, second.older_definition_factor) == (0.5, 0.5)
+    assert (first.older_definitions, first.HasField("best_older_definition")) == (0, False)
+    assert (other.older_definition_factor, other.older_definitions) == (1.0, 0), "the edge is not sure enough"
+    assert response.meta.ranking.older_definition_factor == 0.5
+
+
+def test_the_current_definition_comes_first_for_a_name_too(platform: Platform) -> None:
+    response = ask(platform, NAME)
+    assert response.meta.query_class == QueryClass.QUERY_CLASS_IDENTIFIER
+    assert order(response)[0] == "current"
+    assert [field.name for field, _ in response.meta.ranking.ListFields()] == ["older_definition_factor"]
+
+
+@pytest.mark.parametrize("query", ['"closed invoice"', "releases/1.sql"])
+def test_a_quotation_or_a_path_asks_for_a_certain_text(platform: Platform, query: str) -> None:
+    response = ask(platform, query)
+    assert response.matches
+    assert {match.scores.older_definition_factor for match in response.matches} == {1.0}
+
+
+@pytest.mark.parametrize("fusion", [FUSION_MODE_RRF, FUSION_MODE_WEIGHTED])
+def test_a_fusion_that_is_asked_for_keeps_its_order(platform: Platform, fusion: FusionMode.ValueType) -> None:
+    response = ask(platform, fusion=fusion)
+    assert order(response) == ["first", "second", "current"]
+    assert not response.meta.ranking.HasField("older_definition_factor")
+
+
+def test_a_current_definition_that_is_hidden_or_no_match_has_no_effect(platform: Platform) -> None:
+    everyone, insider = ask(platform), ask(platform, access=INSIDER)
+    assert order(everyone)[0] == "current"
+    assert order(insider)[0] == "secret"
+    assert scores_of(insider, "secret").older_definitions == 3
+    assert scores_of(insider, "current").older_definition_factor == 0.5
+    scripts = ask(platform, filter=NodeFilter(path_prefixes=["releases/"]))
+    assert order(scripts) == ["first", "second"]
+    assert not scripts.meta.ranking.HasField("older_definition_factor")
+
+
+def test_the_current_definition_is_found_beyond_the_count_of_the_matches(platform: Platform) -> None:
+    assert order(ask(platform, top_k=1)) == ["current"]
+
+
+def test_evidence_shows_the_current_definition_and_counts_the_older_ones(platform: Platform) -> None:
+    request = evidence_pb2.GatherEvidenceRequest(
+        scope=REDEFINED, question=QUESTION, budget_tokens=2_000, explain=True, now=timestamp("2025-06-01T00:00:00Z")
+    )
+    response = platform.stub.GatherEvidence(request, timeout=30)
+    (passage,) = (one for one in response.passages if one.id.rpartition("::")[2] in DEFINITIONS)
+    assert (passage.id.rpartition("::")[2], passage.copies) == ("current", 2)
+    assert "the current definition (matches of older ones: 2)" in passage.explanation
