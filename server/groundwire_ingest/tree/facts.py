@@ -18,6 +18,8 @@ Trait: TypeAlias = Literal[
     "structural",
     "local",
     "declared",
+    "private",
+    "virtual",
 ]
 """The flags of a declaration.
 
@@ -25,7 +27,8 @@ Trait: TypeAlias = Literal[
 interface that types satisfy without naming it (Go). `extension` is a callable whose first argument is written before
 the dot of a call. `property` is a callable that is read like a field. `variadic` is a callable with any number of
 further arguments. `local` is a declaration inside a callable, known only there. `declared` is a callable whose body is
-elsewhere.
+elsewhere. `private` is a member that only its own type sees, so that no other overrides it. `virtual` is a member that
+says that others may override it.
 """
 
 _ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})

@@ -14,7 +14,7 @@ from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
 from groundwire_ingest.tree.languages.nodes import Nodes, child_of, collect, given_in, text_of, type_of
 
 _MAX_ACCESSOR_BYTES = 200
-_MODIFIERS = frozenset({"modifier", "modifiers"})
+_MODIFIERS = frozenset({"modifier", "modifiers", "visibility_modifier"})
 # A field returned, or set; without white space.
 _ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 

@@ -62,6 +62,8 @@ class NameRules(ABC):
     implicit_members: ClassVar[bool] = False
     # True if parameters distinguish several callables of one name.
     has_overloads: ClassVar[bool] = True
+    # True if a member only overrides one with parameters of the same types, as far as these are known.
+    overrides_by_types: ClassVar[bool] = False
     # The member that runs when an instance is called, and the method that gives a function its later work.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
@@ -108,6 +110,14 @@ class NameRules(ABC):
     def bodies(self, number: int) -> tuple[int, ...]:
         """Where a declaration that has no body has it; empty for one that has."""
         return ()
+
+    def may_override(self, member: int, overridden: int, is_listed: bool) -> bool:
+        """True if a member that fits another one of a base type by name and parameters overrides or implements it.
+
+        `is_listed`: the type of the member names the base type itself, or an interface that derives from it.
+        """
+        traits = (self.table.definitions[number].traits for number in (member, overridden))
+        return not any("private" in item for item in traits)
 
     def given(self, number: int, parameter: str) -> int | None:
         """The callable whose result a framework gives to a parameter of definition `number`."""

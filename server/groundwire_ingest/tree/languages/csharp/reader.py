@@ -81,6 +81,7 @@ class CSharpSyntax(Syntax):
         "abstract": "abstract",
         "static": "static",
         "override": "override",
+        "private": "private",
         "partial": "partial",
         "interface_declaration": "interface",
     }

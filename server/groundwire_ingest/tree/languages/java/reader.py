@@ -51,6 +51,7 @@ class JavaSyntax(Syntax):
     marks: ClassVar[Mapping[str, Trait]] = {
         "abstract": "abstract",
         "static": "static",
+        "private": "private",
         "interface_declaration": "interface",
         "spread_parameter": "variadic",
     }

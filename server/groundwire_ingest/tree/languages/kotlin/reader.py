@@ -26,7 +26,12 @@ from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _BODIES = ("class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate")
 _TYPE_NODES = ("user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type")
-_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "sealed": "abstract", "override": "override"}
+_TRAITS: Mapping[str, Trait] = {
+    "abstract": "abstract",
+    "sealed": "abstract",
+    "override": "override",
+    "private": "private",
+}
 
 
 class KotlinSyntax(Syntax):

@@ -62,6 +62,7 @@ class PhpSyntax(Syntax):
         "interface_declaration": "interface",
         "abstract_modifier": "abstract",
         "static_modifier": "static",
+        "private": "private",
         "variadic_parameter": "variadic",
     }
 

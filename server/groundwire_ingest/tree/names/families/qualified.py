@@ -17,6 +17,8 @@ _OF_ENTITY = frozenset(
     findByIdOptional""".split()
 )
 _OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
+# Languages in which a member says that it overrides another.
+_STATING_LANGUAGES = frozenset({"csharp", "kotlin"})
 
 
 class QualifiedNames(NameRules):
@@ -27,6 +29,7 @@ class QualifiedNames(NameRules):
 
     self_names = frozenset({"this"})
     implicit_members = True
+    overrides_by_types = True
     # True if namespaces may have functions next to types.
     has_functions: ClassVar[bool] = False
 
@@ -111,6 +114,20 @@ class QualifiedNames(NameRules):
         """The import of the namespace that holds a definition."""
         namespace = self._namespace_of[number]
         return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
+
+    def may_override(self, member: int, overridden: int, is_listed: bool) -> bool:
+        """In Kotlin only what says `override`; in C# so, too, and what implements a member of an interface.
+
+        Other members of C# hide those of a base class, and do not implement the interfaces of that.
+        """
+        if not super().may_override(member, overridden, is_listed):
+            return False
+        definitions = self.table.definitions
+        language = self.table.files[self.table.file_of(member)].language
+        if "override" in definitions[member].traits or language not in _STATING_LANGUAGES:
+            return True
+        base = self.table.owner_of(overridden)
+        return language == "csharp" and is_listed and base >= 0 and "interface" in definitions[base].traits
 
     def _with_parts_joined(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """The declarations of one name, of parts of a type in one project the first alone."""
