@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
@@ -247,4 +249,28 @@ def test_references(edges_of: EdgesOf) -> None:
         ("crates/core/src/service.rs#Service.run", "crates/core/src/service.rs#Service.report"): 1.0,
         ("crates/core/src/service.rs#tests.opens", "crates/core/src/data/repo.rs#Repo"): 0.9,
         ("crates/core/src/service.rs#tests.opens", "crates/core/src/service.rs#Service"): 1.0,
+    }
+
+
+@pytest.mark.parametrize("folder", ["", "crates/kit/"])
+@pytest.mark.parametrize("root", ["lib", "main"])
+def test_the_root_module_of_a_crate_in_any_folder(edges_of: EdgesOf, folder: str, root: str) -> None:
+    text = (
+        "mod inner;\npub struct Gate;\nimpl Gate {\n    pub fn opens(&self) -> bool {\n        let open = held();\n"
+        "        open\n    }\n}\n"
+        "pub fn passes(gate: Gate) -> bool {\n    let held = gate.opens();\n    held\n}\n"
+        "fn held() -> bool {\n    let n = 1;\n    n > 1\n}\n"
+    )
+    inner = "use crate::Gate;\npub fn through(gate: Gate) -> bool {\n    let open = gate.opens();\n    open\n}\n"
+    cargo = '[package]\nname = "kit"\n'
+    path = f"{folder}src/{root}.rs"
+    files = {f"{folder}Cargo.toml": cargo, path: text, f"{folder}src/inner.rs": inner}
+    assert edges_of("Calls", files) == {
+        (f"{path}#Gate.opens", f"{path}#held"): 1.0,
+        (f"{path}#passes", f"{path}#Gate.opens"): 0.9,
+        (f"{folder}src/inner.rs#through", f"{path}#Gate.opens"): 0.9,
+    }
+    assert edges_of("PartialOf", files) == {
+        (f"{path}#Gate", f"{path}#Gate~2"): 1.0,
+        (f"{path}#Gate~2", f"{path}#Gate"): 1.0,
     }
