@@ -10,6 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, has_child, text_of
+from groundwire_ingest.tree.languages.rust.macros import macro_calls
 from groundwire_ingest.tree.languages.rust.names import rust_bindings, rust_imports, rust_references, rust_type
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
@@ -117,6 +118,7 @@ class RustSyntax(Syntax):
         return tuple(filter(None, map(rust_type, children_of(node, "function", "type_arguments"))))
 
     imports = rust_imports
+    implied_calls = macro_calls
     bindings = rust_bindings
     references = rust_references
 

@@ -274,3 +274,29 @@ def test_the_root_module_of_a_crate_in_any_folder(edges_of: EdgesOf, folder: str
         (f"{path}#Gate", f"{path}#Gate~2"): 1.0,
         (f"{path}#Gate~2", f"{path}#Gate"): 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ('println!("{}", add(k, 2))', {"add"}),
+        ("vec![count.bump(k), add(1, k)]", {"add", "Count.bump"}),
+        ("assert!(count.bump(2) == 3 && !add(1, 2).is_zero())", {"add", "Count.bump"}),
+        ("assert_eq!(vec![crate::add(1, 2)], wanted)", {"add"}),
+        ("tokio::select! { x = add(k, 1) => { count.bump(1) } }", {"add", "Count.bump"}),
+        ('write!(out, "{}", Count::fresh::<u8>().bump(1))', {"Count.fresh", "Count.bump"}),
+        ('println!("add(1, 2)")', set[str]()),
+        ('println!("{}", other.add)', set[str]()),
+        ("vec![add, bump]", set[str]()),
+    ],
+)
+def test_calls_in_the_arguments_of_macros(edges_of: EdgesOf, body: str, called: set[str]) -> None:
+    text = (
+        "pub fn add(a: i32, b: i32) -> i32 {\n    let c = a + b;\n    c\n}\n"
+        "pub struct Count { n: i32 }\nimpl Count {\n"
+        "    pub fn bump(&self, by: i32) -> i32 {\n        let k = self.n + by;\n        k\n    }\n"
+        "    pub fn fresh<T>() -> Count {\n        let n = 0;\n        Count { n }\n    }\n}\n"
+        f"pub fn run(count: &Count, k: i32) {{\n    let wanted = k;\n    {body};\n}}\n"
+    )
+    calls = edges_of("Calls", {"src/lib.rs": text})
+    assert {end.partition("#")[2] for start, end in calls if start == "src/lib.rs#run"} == called
