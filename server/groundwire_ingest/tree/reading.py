@@ -108,14 +108,14 @@ class TreeReading:
                 self._statements.extend((path, item) for item in statements(self._catalog, literals))
                 self._mentions.add(path, literals)
                 self._mentions.add_views(path, views)
-                return file
+                return file.noted(report.notes)
             case OtherFile() as other:
                 self._keep_other(path, other)
-                return other.reading.analysis
+                return other.reading.analysis.noted(report.notes)
             case SqlFile() as sql:
-                return self._catalog.add(sql)
+                return self._catalog.add(sql).noted(report.notes)
             case FileAnalysis() as analysis:
-                return analysis
+                return analysis.noted(report.notes)
 
     def refer(self, path: str, references: Iterable[PathReference], keys: tuple[str, ...]) -> None:
         """Adds what a file says of others; `keys` has the node at each of its lines."""

@@ -84,13 +84,15 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 class FileReport:
     """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
 
-    `content` is a FileAnalysis for files that hold nothing which other files could lead to.
+    `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
+    was decoded.
     """
 
     content: Content
     is_generated: bool = False
     module: str = ""
     project: ScriptProject | None = None
+    notes: tuple[SkippedFile, ...] = ()
 
 
 def read_file(root: Path, item: ListedFile) -> FileReport:
@@ -104,13 +106,17 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
         is_generated(file.path, file.text),
         module_path(file.text) if file.language == "gomod" else module,
         script_project(file.path, file.text) if is_project_file(file.path) else None,
+        file.notes,
     )
 
 
 def read_deployment(root: Path, item: ListedFile) -> DeployAnalysis | None:
     """The analysis of a deployment file; None for YAML that deploys nothing."""
     file = read_source(root, item)
-    return DeployAnalysis(FileAnalysis(skipped=(file,))) if isinstance(file, SkippedFile) else deploy_analysis(file)
+    if isinstance(file, SkippedFile):
+        return DeployAnalysis(FileAnalysis(skipped=(file,)))
+    analysis = deploy_analysis(file)
+    return analysis and replace(analysis, file=analysis.file.noted(file.notes))
 
 
 def read_code(file: SourceFile) -> CodeAnalysis:

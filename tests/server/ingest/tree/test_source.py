@@ -193,3 +193,18 @@ def test_part_of_the_standard_library(tmp_path: Path) -> None:
         assert isinstance(source, SourceFile)
         if "def " in node.signature and node.key not in outlines:
             assert "\n".join(source.text.split("\n")[node.start_line - 1 : node.end_line]) == node.text
+
+
+def test_how_a_file_was_decoded_is_told_and_its_nodes_are_there(make_tree: TreeMaker) -> None:
+    code = "// Größe\nclass Size\n{\n    int All(int n)\n    {\n        return n + 1;\n    }\n}\n"
+    root = make_tree({"Size.cs": code.encode("cp1252"), "deploy.yml": "# Größe\nkind: Service\n".encode("cp1252")})
+    records = list(TreeSource(root).read())
+    notes = [item for item in records if isinstance(item, SkippedFile)]
+    assert notes == [
+        SkippedFile("deploy.yml", "not UTF-8; read as Windows-1252"),
+        SkippedFile("Size.cs", "not UTF-8; read as Windows-1252"),
+    ]
+    assert [item.symbol for item in records if isinstance(item, SourceNode) and item.kind == "cs"] == [
+        "Size",
+        "Size.All",
+    ]
