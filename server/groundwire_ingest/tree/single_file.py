@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
+from groundwire_ingest.tree.chunk_writer import ChunkClass
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
@@ -145,7 +146,16 @@ def _content(file: SourceFile) -> Content:
         case "gomod":
             why = "read for its module path only; it has no node"
             return FileAnalysis(skipped=(SkippedFile(file.path, why),))
-    return read_code(file)
+    analysis = read_code(file)
+    return _unparsed(file, analysis.file) if analysis.facts is None and analysis.file.skipped else analysis
+
+
+def _unparsed(file: SourceFile, refused: FileAnalysis) -> FileAnalysis:
+    """The file as plain text with the fields of code: what a parser cannot make sense of can be searched for."""
+    kind = CODE_LANGUAGES[file.language].kind
+    text = read_text(file, ChunkClass(file.path, kind, file.language, "regular_code", "CODE_LOGIC")).analysis
+    become = "; ".join(item.why for item in text.skipped) or "indexed as plain text"
+    return replace(text, skipped=tuple(replace(item, why=f"{item.why}; {become}") for item in refused.skipped))
 
 
 def _other_file(file: SourceFile, reading: FileReading) -> OtherFile:

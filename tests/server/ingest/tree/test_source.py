@@ -86,7 +86,7 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         ".gitignore": "rules for a tool; nothing to search for",
         "notes.png": "an image, a font, an archive or other data (.png)",
         "bad.py": "not decodable as utf-16: truncated data at byte 2",
-        "broken.cs": "cannot be parsed as csharp",
+        "broken.cs": "cannot be parsed as csharp; holds no word to search for",
         "go.mod": "read for its module path only; it has no node",
         "empty/__init__.py": "the file is empty",
     }
@@ -208,3 +208,22 @@ def test_how_a_file_was_decoded_is_told_and_its_nodes_are_there(make_tree: TreeM
         "Size",
         "Size.All",
     ]
+
+
+@pytest.mark.parametrize("path", ["a.c", "a.rs", "a.kt", "a.rb", "A.java"])
+def test_code_that_cannot_be_parsed_is_plain_text_and_named(make_tree: TreeMaker, path: str) -> None:
+    root = make_tree({path: "<#if x> refund } ) ( the { order </#if>\n" * 3})
+    records = list(TreeSource(root).read())
+    nodes = nodes_of(records)
+    assert [(node.path, node.data_type, node.corpus_type) for node in nodes] == [(path, "regular_code", "CODE_LOGIC")]
+    assert "refund" in nodes[0].text
+    assert nodes[0].kind == {"a.c": "c", "a.rs": "rs", "a.kt": "kt", "a.rb": "rb", "A.java": "java"}[path]
+    why = [item.why for item in records if isinstance(item, SkippedFile)]
+    assert len(why) == 1
+    assert why[0].startswith("cannot be parsed as ")
+    assert why[0].endswith("; indexed as plain text")
+
+
+def test_a_private_key_in_code_that_cannot_be_parsed_is_not_read(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.rb": "-----BEGIN RSA PRIVATE KEY-----\n) } ( {\n" * 3})
+    assert nodes_of(list(TreeSource(root).read())) == []

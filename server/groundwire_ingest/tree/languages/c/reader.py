@@ -10,6 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.c.names import c_bindings, c_references
+from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
@@ -54,10 +55,10 @@ class CSyntax(Syntax):
     strings = frozenset({"string_literal", "concatenated_string"})
 
     def prepared(self, source: bytes) -> bytes:
-        """The source with blanks for macros that hide declarations."""
+        """The source with blanks for macros that hide declarations, and for branches that are no whole statements."""
         for pattern in (_LINKAGE, _EXPORT, _IN_FRONT, _ALONE):
             source = pattern.sub(_blanked, source)
-        return source
+        return one_branch(source)
 
     def shape(self, node: Node) -> Shape | None:
         """Types with a body, functions with or without one, and macros that take arguments."""

@@ -8,6 +8,7 @@ import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.csharp.names import (
     TYPE_NODES,
     attribute_names,
@@ -111,6 +112,10 @@ class CSharpSyntax(Syntax):
             return ()
         name = text_of(node, "name").removesuffix("Async")
         return (f"{name.removeprefix('On') or name}Command",)
+
+    def prepared(self, source: bytes) -> bytes:
+        """The source with blanks for branches that are no whole statements."""
+        return one_branch(source)
 
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """Top-level statements are a part of a class `Program`."""
