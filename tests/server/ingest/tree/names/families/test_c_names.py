@@ -185,3 +185,22 @@ def test_macros_before_and_around_functions(edges_of: EdgesOf, analyse: Analyser
 def test_a_macro_without_a_block_makes_no_function(analyse: Analyser) -> None:
     text = "DEFINE_LOCK(lock, 1);\nMODULE_AUTHOR(noted, a)\nstatic int data[] = {\n    1,\n    2,\n};\n"
     assert [node.symbol for node in analyse("a.c", text).file.nodes] == [""]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("return k ? left : right;", {"left", "right"}),
+        ("handler h = k ? &left : (handler)right;", {"left", "right"}),
+        ("o->run = (k ? left : 0);", {"left"}),
+        ("return k ? k : 1;", set[str]()),
+        ("return left_count;", set[str]()),
+    ],
+)
+@pytest.mark.parametrize("path", ["a.c", "a.cpp"])
+def test_functions_among_the_values_of_expressions(
+    edges_of: EdgesOf, path: str, statement: str, named: set[str]
+) -> None:
+    functions = "".join(f"int {name}(int x)\n{{\n    int k = x;\n    return k;\n}}\n" for name in ("left", "right"))
+    text = f"{functions}handler pick(struct ops *o)\n{{\n    int k = 1;\n    {statement}\n}}\n"
+    assert {end.partition("#")[2] for _, end in edges_of("References", {path: text})} == named

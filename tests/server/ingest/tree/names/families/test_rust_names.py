@@ -300,3 +300,22 @@ def test_calls_in_the_arguments_of_macros(edges_of: EdgesOf, body: str, called: 
     )
     calls = edges_of("Calls", {"src/lib.rs": text})
     assert {end.partition("#")[2] for start, end in calls if start == "src/lib.rs#run"} == called
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("if k { left } else { right }", {"left", "right"}),
+        ("match k { true => left, _ => right }", {"left", "right"}),
+        ("let all = [left, right];", {"left", "right"}),
+        ("Tab { run: left }", {"left"}),
+        ("return left;", {"left"}),
+        ("match found { Some(left) => left, _ => 1 }", set[str]()),
+        ("if let Some(right) = found { right } else { 1 }", set[str]()),
+        ("let left = 1; left", set[str]()),
+    ],
+)
+def test_functions_among_the_values_of_expressions(edges_of: EdgesOf, statement: str, named: set[str]) -> None:
+    functions = "".join(f"fn {name}() -> i32 {{\n    let k = 1;\n    k\n}}\n" for name in ("left", "right"))
+    text = f"{functions}fn pick(k: bool) {{\n    start();\n    {statement}\n}}\n"
+    assert {end.partition("#")[2] for _, end in edges_of("References", {"src/lib.rs": text})} == named
