@@ -61,12 +61,13 @@ class ComponentFacts:
     """A Razor, Vue, Svelte or Astro file: its directives, the code in it and the elements that lead to code.
 
     All are in the order of the file. `tags` are elements whose names mark components (`CartMenu`, `cart-menu`), and
-    those with a tag helper's attributes (`asp-page`).
+    those with a tag helper's attributes (`asp-page`). `expressions` are those in the markup of Vue, Svelte and Astro.
     """
 
     directives: tuple[Directive, ...] = ()
     code: tuple[CodePart, ...] = ()
     tags: tuple[ComponentTag, ...] = ()
+    expressions: tuple[CodePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
