@@ -51,8 +51,9 @@ class Definition:
     and qualified by types and namespaces; `parent` is an index into the file's definitions (-1 for the file itself).
     Types are in the form of `languages.types`: `bases` are those that a type derives from, `result` is the return type
     of a callable or the type of a value. `parameters` is None if they are not known. `owner` names the type of a member
-    that is written outside of it, in another file (Go). `stands_for`, unless -1, is the index of the definition of
-    this file for which this one is another name.
+    that is written outside of it, in another file (Go). `type_bounds` are pairs of a type parameter and a type that it
+    is bound to, in the order of the source. `stands_for`, unless -1, is the index of the definition of this
+    file for which this one is another name.
     """
 
     key: str
@@ -66,6 +67,7 @@ class Definition:
     result: str = ""
     owner: str = ""
     type_parameters: tuple[str, ...] = ()
+    type_bounds: tuple[tuple[str, str], ...] = ()
     stands_for: int = -1
     traits: frozenset[Trait] = frozenset()
 

@@ -67,9 +67,9 @@ def list_tree(root: Path, exclusions: Exclusions | None = None) -> tuple[Listing
     A compiler's index that a .gitignore names is listed all the same, for it is generated and only says more of files
     that are listed.
 
-    Folders of version control, and files in place of them, are passed over. Symbolic links are never followed, so no file is read
-    twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
-    that cannot be opened are SkippedFiles.
+    Folders of version control, and files in place of them, are passed over. Symbolic links are never followed, so no
+    file is read twice or from outside. A file that is never read by its name, such as an image, a lock file or a key,
+    and a folder that cannot be opened are SkippedFiles.
     Raises IngestError when `root` is no folder.
     """
     if not root.is_dir():

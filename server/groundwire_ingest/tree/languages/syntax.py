@@ -197,6 +197,10 @@ class Syntax(Expressions, ABC):
         named = listed.named_children if listed is not None else []
         return tuple(text_of(child.child_by_field_name("name") or (*given_in(child), child)[0]) for child in named)
 
+    def type_bounds(self, node: Node, /) -> tuple[tuple[str, str], ...]:
+        """The type parameters of a type or callable that have a bound, each with that; of several bounds with each."""
+        return ()
+
     def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """The flags of a declaration; `parent` is the declaration around it."""
         parts = [node, *node.children, *given_in(node, "parameters")]

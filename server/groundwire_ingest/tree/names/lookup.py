@@ -175,7 +175,7 @@ class Lookup(MemberLookup):
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
         """A value whose type names type parameters of its owner, as the owner's own type has them."""
-        if owner_type < 0 or value.found.refs:
+        if owner_type < 0 or (value.found.refs and not value.is_bound):
             return value
         names = self.table.definitions[owner_type].type_parameters
         scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
@@ -183,7 +183,7 @@ class Lookup(MemberLookup):
 
     def _with_arguments(self, value: Value, names: Sequence[str], scope: int, given: Sequence[str]) -> Value:
         """A value whose type names type parameters, with what is given to them in a scope."""
-        if not names or len(names) != len(given) or value.found.refs:
+        if not names or len(names) != len(given) or (value.found.refs and not value.is_bound):
             return value
         type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
         if type_name == value.type_name:
@@ -213,11 +213,30 @@ class Lookup(MemberLookup):
         inner = arguments(type_name)
         if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
             return replace(self._typed(scope, inner[0], at_most), is_itself=True)
+        bound = self._bound(scope, type_name)
+        if bound is not None:
+            is_wrapped = written != type_name
+            return Value(bound.at_most(at_most), type_name, scope, is_wrapped=is_wrapped, is_bound=True)
         found = self.type_named(scope, type_name)
         alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
         if alias is not None and alias.is_itself:
             return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
         return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
+
+    def _bound(self, scope: int, type_name: str) -> Found | None:
+        """The type that a type parameter around a scope is bound to; None for what is no bounded type parameter."""
+        number = scope
+        while number >= 0:
+            bounds = self.table.definitions[number].type_bounds
+            named = (self.type_named(number, bound) for name, bound in bounds if name == type_name)
+            found = next(filter(None, named), None)
+            if found is not None:
+                return found
+            parent = self.table.parent_of(number)
+            # A member that is defined outside of its type has the type parameters of that.
+            owner = self.table.owner_of(number)
+            number = owner if owner >= 0 and self.table.definitions[number].construct != "type" else parent
+        return None
 
     def _is_alias(self, scope: int, type_name: str) -> bool:
         """True if the name of a type is the name of a variable that holds it."""

@@ -145,7 +145,7 @@ _TYPED = {
     "method_declaration": "returns",
     **dict.fromkeys(
         """delegate_declaration typeof_expression cast_expression declaration_pattern catch_declaration
-        array_creation_expression""".split(),
+        array_creation_expression type_parameter_constraint""".split(),
         "type",
     ),
     "as_expression": "right",

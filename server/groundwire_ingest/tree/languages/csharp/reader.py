@@ -21,6 +21,7 @@ from groundwire_ingest.tree.languages.csharp.names import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
     LAST,
     Nodes,
     child_of,
@@ -162,6 +163,14 @@ class CSharpSyntax(Syntax):
         """Also those of the block of extension members around a method."""
         block = self._extended(node) if node.type == "method_declaration" else None
         return (*(block.type_parameters if block is not None else ()), *super().type_parameters(node))
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The types in the `where` clauses."""
+        clauses = [child for child in node.named_children if child.type == "type_parameter_constraints_clause"]
+        bounds = (
+            (text_of(clause, FIRST), type_of(part, "type")) for clause in clauses for part in clause.named_children
+        )
+        return tuple((name, stated) for name, stated in bounds if stated)
 
     def _is_extension(self, method: Node) -> bool:
         """True if a method in a block of extension members is called on a value, rather than on a type."""

@@ -116,6 +116,12 @@ class KotlinSyntax(Syntax):
         after = [child for child in node.named_children if listed is not None and child.start_byte >= listed.end_byte]
         return next((type_of(child) for child in after if child.type in _TYPE_NODES), "")
 
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The types after the colon, and those of `where`."""
+        listed = (*children_of(child_of(node, "type_parameters")), *children_of(child_of(node, "type_constraints")))
+        bounds = ((text_of(child_of(child, "identifier")), type_of(child_of(child, *_TYPE_NODES))) for child in listed)
+        return tuple((name, stated) for name, stated in bounds if stated)
+
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type; what a companion object holds is static."""
         modifiers = text_of(child_of(node, "modifiers")).split()

@@ -5,10 +5,19 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, around_of, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    Nodes,
+    around_of,
+    children_of,
+    first_child,
+    last_child,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.python.declarations import YIELDING, decorators, parameter_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.languages.types import head, type_text
 
 _SELF = frozenset({"self", "cls"})
 # Functions that give the items of their first argument, or what it is.
@@ -132,7 +141,14 @@ class _Bindings:
             yield Binding(around, path[1], stated, bool(stated), "" if stated else value, False, scope)
 
     def _alias(self, value: Node | None) -> str:
-        """`type<...>` of what is set to `Annotated[Foo, ...]`, `list[Foo]` and the like: a name for a type."""
+        """`type<...>` of what is set to `Annotated[Foo, ...]`, `list[Foo]` and the like: a name for a type.
+
+        So is `TypeVar("T", bound=Foo)` for its bound.
+        """
+        if value is not None and value.type == "call" and text_of(value, "function").endswith("TypeVar"):
+            given = (child for child in children_of(value, "arguments") if text_of(child, "name") == "bound")
+            bound = next((type_text(text_of(child, "value").strip("'\"")) for child in given), "")
+            return f"type<{bound}>" if bound else ""
         written = type_of(value) if value is not None and value.type == "subscript" else ""
         return f"type<{written}>" if head(written).rpartition(".")[2] in _TYPE_FORMS else ""
 

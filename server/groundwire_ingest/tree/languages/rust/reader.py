@@ -9,7 +9,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, has_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
 from groundwire_ingest.tree.languages.rust.macros import macro_calls
 from groundwire_ingest.tree.languages.rust.names import rust_bindings, rust_imports, rust_references, rust_type
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
@@ -78,6 +78,14 @@ class RustSyntax(Syntax):
     def parameter(self, node: Node) -> Parameter:
         """One parameter; `self` is none."""
         return Parameter(text_of(node, "pattern"), rust_type(node.child_by_field_name("type")))
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The traits after the colon, and those of `where`."""
+        where = child_of(node, "where_clause")
+        named = [(text_of(child, "name"), child) for child in children_of(node, "type_parameters")]
+        named += [(text_of(child, "left"), child) for child in children_of(where)]
+        bounds = ((name, rust_type(bound)) for name, child in named for bound in children_of(child, "bounds"))
+        return tuple((name, stated) for name, stated in bounds if name and stated)
 
     def result(self, node: Node) -> str:
         """The type that a function returns or a constant has."""
