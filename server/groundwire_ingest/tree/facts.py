@@ -139,6 +139,17 @@ class Call:
     type_arguments: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptParameter:
+    """A statement in definition `scope` that sets a field, at the path `target`, to a parameter, `name`."""
+
+    from_key: str
+    scope: int
+    target: str
+    name: str
+    line: int
+
+
 Role: TypeAlias = Literal["type", "value", "decorator", "string"]
 
 
@@ -300,6 +311,7 @@ class CodeFacts:
     bindings: tuple[Binding, ...] = ()
     calls: tuple[Call, ...] = ()
     references: tuple[Reference, ...] = ()
+    kept_parameters: tuple[KeptParameter, ...] = ()
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()

@@ -95,6 +95,7 @@ class CodeReader:
             bindings=tuple(syntax.bindings(found, places)),
             calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
             references=_distinct(syntax.references(found, places)),
+            kept_parameters=tuple(syntax.kept_parameters(found, places)),
             routes=routes,
             mounts=mounts,
             requests=(*requests(syntax, found, places, (*routes, *mounts)), *_of(Request, findings)),

@@ -67,6 +67,10 @@ class NameRules(ABC):
     # The member that runs when an instance is called, and the method that gives a function its later work.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
+    # The methods of a callable that call it.
+    invoking: ClassVar[frozenset[str]] = frozenset()
+    # The types of callables, where a field has to state one of them for such a method to call it.
+    callable_types: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
     maker: ClassVar[str] = ""
     # The name of the member that `new` calls: empty where there is none, None for that of the type.

@@ -51,6 +51,9 @@ class CSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "namespace_identifier", "this", "field_identifier"})
     unwrapped = frozenset({"parenthesized_expression", "pointer_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"subscript_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
     strings = frozenset({"string_literal", "concatenated_string"})
 

@@ -72,6 +72,9 @@ class CSharpSyntax(Syntax):
     unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression", "argument"})
     conditionals = frozenset({"conditional_access_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"element_access_expression": "expression"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),

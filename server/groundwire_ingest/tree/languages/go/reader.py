@@ -46,6 +46,9 @@ class GoSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "package_identifier"})
     unwrapped = frozenset({"parenthesized_expression", "unary_expression", "slice_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": "operand"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_statement": (("left", FIRST), ("right", FIRST))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "composite_literal": CallForm("type", "", constructs=True),

@@ -52,6 +52,9 @@ class JavaSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"parenthesized_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"array_access": "array"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "method_invocation": CallForm("", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),

@@ -58,6 +58,7 @@ class KotlinSyntax(Syntax):
     words = frozenset({"identifier", "this_expression", "super_expression"})
     unwrapped = frozenset({"parenthesized_expression", "value_argument", "annotated_lambda"})
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {"assignment": (("left",), ("right",))}
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm(FIRST, "value_arguments"),
         "constructor_invocation": CallForm(FIRST, "value_arguments", constructs=True),

@@ -58,6 +58,7 @@ class PythonSyntax(Syntax):
     words = frozenset({"identifier"})
     unwrapped = frozenset({"parenthesized_expression", "await"})
     subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {"assignment": (("left",), ("right",))}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
     raw = re.compile("[rR]")

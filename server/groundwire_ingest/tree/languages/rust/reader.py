@@ -45,6 +45,9 @@ class RustSyntax(Syntax):
         reference_expression unary_expression""".split()
     )
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "struct_expression": CallForm("name", "body", constructs=True),

@@ -162,6 +162,7 @@ class CSharpNames(QualifiedNames):
     """C#."""
 
     super_names = frozenset({"base"})
+    invoking = frozenset({"Invoke", "InvokeAsync", "DynamicInvoke"})
     common_methods = everyday.CSHARP
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
@@ -182,6 +183,11 @@ class JavaNames(QualifiedNames):
     """Java and Kotlin, which see each other."""
 
     super_names = frozenset({"super"})
+    invoking = frozenset({"invoke", "accept", "apply", "run", "test", "get", "call", "applyAsInt", "applyAsLong"})
+    callable_types = frozenset(
+        """Function0 Function1 Function2 Consumer BiConsumer Supplier Function BiFunction Predicate BiPredicate Runnable
+        Callable UnaryOperator BinaryOperator IntFunction ToIntFunction ToLongFunction BooleanSupplier""".split()
+    )
     has_functions = True
     common_methods = everyday.JAVA | everyday.KOTLIN
 
