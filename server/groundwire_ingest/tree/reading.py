@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from posixpath import join, normpath
 from typing import TypeAlias
 
 from groundwire_index.nodes.node import NodeAccess
@@ -88,6 +89,7 @@ class TreeReading:
         self._component_keys: dict[str, list[str]] = {}
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
+        self._project_references: dict[str, set[str]] = {}
         self._statements: list[tuple[str, Statement]] = []
 
     def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
@@ -167,7 +169,7 @@ class TreeReading:
         is_test, generated = self._purposes.is_test, self._purposes.generated
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        projects = frozenset(self._root_namespaces)
+        projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
         mentioned = tuple(self._mentions.edges(self._first_keys))
         pages = self._rendered_pages(mentioned)
@@ -213,6 +215,8 @@ class TreeReading:
                 self._keep_facts(facts)
             case ProjectFacts() as facts if is_project(path):
                 folder, stem = folder_of(path), PurePosixPath(path).stem
+                paths = (normpath(join(folder, written)) for written in facts.projects)
+                self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.test_folders.add(folder)

@@ -74,11 +74,13 @@ class ComponentFacts:
 class ProjectFacts:
     """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting.
 
-    `packages` are the names of those that it uses.
+    `packages` are the names of those that it uses, `projects` the paths of the projects that it refers to, relative to
+    its folder, with forward slashes.
     """
 
     properties: tuple[tuple[str, str], ...]
     packages: tuple[str, ...]
+    projects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,14 @@ class TreeLayout:
     """The facts about a tree that name resolution needs besides its code.
 
     `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
-    go.mod. `dotnet_projects` are the folders with a .NET project. `script_projects` has the facts of each
-    `tsconfig.json` and `package.json`. `crates` has the name of the crate of each folder with a Cargo.toml that has a
-    package. Paths are relative to the tree, its root being empty.
+    go.mod. `dotnet_projects` are the folders with a .NET project, with the folders of those that it refers to.
+    `script_projects` has the facts of each `tsconfig.json` and `package.json`. `crates` has the name of the crate of
+    each folder with a Cargo.toml that has a package. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
-    dotnet_projects: frozenset[str] = frozenset()
+    dotnet_projects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
     crates: Mapping[str, str] = field(default_factory=dict)
 

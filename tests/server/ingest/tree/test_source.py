@@ -227,3 +227,31 @@ def test_code_that_cannot_be_parsed_is_plain_text_and_named(make_tree: TreeMaker
 def test_a_private_key_in_code_that_cannot_be_parsed_is_not_read(make_tree: TreeMaker) -> None:
     root = make_tree({"a.rb": "-----BEGIN RSA PRIVATE KEY-----\n) } ( {\n" * 3})
     assert nodes_of(list(TreeSource(root).read())) == []
+
+
+def test_of_types_of_one_name_that_of_a_referred_project_is_meant(make_tree: TreeMaker) -> None:
+    widget = (
+        "namespace Kit;\npublic class Widget\n{\n    public int Turn(int n)\n    {\n        return n + 1;\n    }\n}\n"
+    )
+    user = "using Kit;\nclass User\n{\n    int Go(Widget widget)\n    {\n        return widget.Turn(1);\n    }\n}\n"
+    project = '<Project Sdk="Microsoft.NET.Sdk">{}</Project>\n'
+    reference = '<ItemGroup><ProjectReference Include="..\\{0}\\{0}.csproj" /></ItemGroup>'
+    files = {
+        "src/One/Widget.cs": widget,
+        "src/One/One.csproj": project.format(""),
+        "src/Two/Widget.cs": widget,
+        "src/Two/Two.csproj": project.format(""),
+        "src/Mid/Mid.csproj": project.format(reference.format("Two")),
+        "src/App/User.cs": user,
+    }
+
+    def called(app: str) -> dict[str, float]:
+        records = read(make_tree({**files, "src/App/App.csproj": project.format(app)}))
+        found = edges_of(records).items()
+        return {
+            end.partition("#")[0]: value for (start, end, kind), value in found if kind == "Calls" and "User" in start
+        }
+
+    assert called(reference.format("Two")) == {"cs::src/Two/Widget.cs": 0.9}
+    assert called(reference.format("Mid")) == {"cs::src/Two/Widget.cs": 0.9}
+    assert called("") == {"cs::src/One/Widget.cs": 0.5, "cs::src/Two/Widget.cs": 0.5}

@@ -38,6 +38,7 @@ class QualifiedNames(NameRules):
         # The nearest folder around a file that holds a project; the tree's root where none does.
         projects = ((one for one in folders_above(item.path) if one in layout.dotnet_projects) for item in table.files)
         self._project_of = [next(around, "") for around in projects]
+        self._referred: dict[str, frozenset[str]] = {}
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._namespace_of = self.namespaces()
         for number, definition in enumerate(table.definitions):
@@ -58,7 +59,32 @@ class QualifiedNames(NameRules):
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
-        return self.once((scope, name), lambda: self._find_visible(scope, name))
+        return self.once((scope, name), lambda: self._of_project(scope, self._find_visible(scope, name)))
+
+    def _of_project(self, scope: int, found: Found | None) -> Found | None:
+        """Of definitions of one name those in the project of a scope, else those in projects that it refers to.
+
+        All of them where there are none in these.
+        """
+        if found is None or len(found.numbers) < 2:
+            return found
+        project = self._project_of[self.table.file_of(scope)]
+        projects = {number: self._project_of[self.table.file_of(number)] for number in found.numbers}
+        own = tuple(number for number, other in projects.items() if other == project)
+        near = own or tuple(number for number, other in projects.items() if other in self._all_referred(project))
+        return Found(near, found.confidence) if near else found
+
+    def _all_referred(self, project: str) -> frozenset[str]:
+        """The projects that a project refers to, and those that these refer to."""
+        if project not in self._referred:
+            seen: set[str] = set()
+            pending = [project]
+            while pending:
+                fresh = self.layout.dotnet_projects.get(pending.pop(), frozenset()) - seen
+                seen |= fresh
+                pending += sorted(fresh)
+            self._referred[project] = frozenset(seen)
+        return self._referred[project]
 
     def _find_visible(self, scope: int, name: str) -> Found | None:
         file = self.table.file_of(scope)
