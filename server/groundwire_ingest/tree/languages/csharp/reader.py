@@ -231,6 +231,12 @@ class CSharpSyntax(Syntax):
         value = last_child(node)
         return '"' if value is not None and value.type in self.strings else self.value_path(value)
 
+    def value_path(self, node: Node | None) -> str:
+        """Of `typeof(T)` the type."""
+        if node is not None and node.type == "typeof_expression":
+            return head(type_of(node, "type"))
+        return super().value_path(node)
+
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""
         return tuple(filter(None, map(type_of, base_types(node))))
