@@ -21,6 +21,7 @@ from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
+    altering_edges,
     entity_edges,
     literal_edges,
     migration_edges,
@@ -181,6 +182,7 @@ class TreeReading:
         self._edges.add(mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
+        self._edges.add(altering_edges(facts, self._catalog))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:

@@ -255,3 +255,17 @@ def test_of_types_of_one_name_that_of_a_referred_project_is_meant(make_tree: Tre
     assert called(reference.format("Two")) == {"cs::src/Two/Widget.cs": 0.9}
     assert called(reference.format("Mid")) == {"cs::src/Two/Widget.cs": 0.9}
     assert called("") == {"cs::src/One/Widget.cs": 0.5, "cs::src/Two/Widget.cs": 0.5}
+
+
+def test_a_step_of_a_migration_alters_the_table_of_an_sql_file(make_tree: TreeMaker) -> None:
+    step = (
+        "class First : Migration\n{\n    protected override void Up(MigrationBuilder m)\n    {\n"
+        '        m.AddColumn<string>(name: "Code", table: "Device");\n    }\n'
+        "    protected override void Down(MigrationBuilder m)\n    {\n"
+        '        m.DropColumn(name: "Code", table: "Device");\n    }\n}\n'
+    )
+    files = {"db/Device.sql": "CREATE TABLE dbo.Device (Id int NOT NULL);\n", "src/First.cs": step}
+    edges = edges_of(read(make_tree(files)))
+    assert {place: value for place, value in edges.items() if place[2] == "Alters"} == {
+        ("cs::src/First.cs#First.Up", "sql::dbo.Device|TABLE", "Alters"): 0.8
+    }
