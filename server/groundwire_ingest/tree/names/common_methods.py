@@ -101,9 +101,13 @@ GO = _words(
 
 GIVE_AN_ITEM = _words(
     """first firstordefault single singleordefault last lastordefault elementat find get pop next min max peek dequeue
-    minby maxby orelsethrow orelse unwrap expect one scalarone findone"""
+    minby maxby orelsethrow orelse unwrap expect one scalarone findone
+    computeifabsent computeifpresent getordefault putifabsent getvalueordefault getoradd"""
 )
 """Methods of a collection that return one of its items. In small letters, without `Async`."""
+
+GIVE_PERHAPS_AN_ITEM = _words("findfirst findany reduce")
+"""Methods of a collection that return one of its items in an `Optional`."""
 
 GIVE_ONE_OF = _words(
     """resolve resolvenamed resolvekeyed resolveoptional getservice getrequiredservice getkeyedservice

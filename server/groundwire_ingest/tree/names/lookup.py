@@ -5,7 +5,13 @@ from dataclasses import replace
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
-from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_ONE_OF, GIVE_SEVERAL_OF, GIVE_THE_SAME
+from groundwire_ingest.tree.names.common_methods import (
+    GIVE_AN_ITEM,
+    GIVE_ONE_OF,
+    GIVE_PERHAPS_AN_ITEM,
+    GIVE_SEVERAL_OF,
+    GIVE_THE_SAME,
+)
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found, Value
@@ -111,6 +117,8 @@ class Lookup(MemberLookup):
 
     def _accessed(self, value: Value, name: str) -> Value | None:
         """The result of a method outside the tree: generated, inherited, or of a type that wraps the value."""
+        if name in self.rules.giving_itself:
+            return value
         if value.is_wrapped and _plain_name(name) in GIVE_AN_ITEM | GIVE_THE_SAME:
             return value
         for number in value.found.numbers:
@@ -133,8 +141,9 @@ class Lookup(MemberLookup):
         if not is_called:
             return value if name in ("Value", "Result") else None
         plain = _plain_name(name)
-        if plain in GIVE_AN_ITEM:
-            return self.item(value)
+        if plain in GIVE_AN_ITEM | GIVE_PERHAPS_AN_ITEM:
+            item = self.item(value)
+            return item and replace(item, is_wrapped=item.is_wrapped or plain in GIVE_PERHAPS_AN_ITEM)
         if plain in GIVE_THE_SAME:
             return value
         found = self.extensions.fitting(scope, value.found, name)

@@ -73,6 +73,8 @@ class NameRules(ABC):
     callable_types: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
     maker: ClassVar[str] = ""
+    # Methods of every value that give the value itself.
+    giving_itself: ClassVar[frozenset[str]] = frozenset()
     # The name of the member that `new` calls: empty where there is none, None for that of the type.
     constructor: ClassVar[str | None] = None
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.

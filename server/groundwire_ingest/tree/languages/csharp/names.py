@@ -28,6 +28,8 @@ TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration"
 _MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})
 _FUNCTIONS = frozenset({"lambda_expression", "anonymous_method_expression"})
 _ITEM_METHODS = frozenset({"Add", "Insert", "Push", "Enqueue", "AddLast", "AddFirst", "Append", "Prepend", "TryAdd"})
+_TRYING = frozenset({"TryGetValue", "TryPop", "TryPeek", "TryDequeue", "TryTake", "TryGet", "TryRemove"})
+_PAIR = 2
 _MAX_STEPS = 6
 
 
@@ -84,9 +86,30 @@ def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
             yield Binding(places.scope(node), name, type_of(declared), True)
         else:
             made, path = _value(syntax, node.child_by_field_name("right"))
-            yield Binding(places.scope(node), name, made, False, path, True)
+            yield Binding(places.scope(node), _item_name(node) or name, made, False, path, True)
     for node in nodes["lambda_expression"]:
         yield from _lambda_parameter(syntax, node, places)
+    for node in nodes["from_clause"]:
+        path = syntax.value_path(last_child(node))
+        yield from places.variable(node, text_of(node, "name"), type_of(node, "type"), path, is_item=True)
+    for node in nodes["declaration_expression"]:
+        yield from _declared_argument(syntax, node, places)
+
+
+def _declared_argument(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The variable of `out Order found`, or of `found.TryGetValue(key, out var one)` as an item."""
+    declared, call = node.child_by_field_name("type"), outer_of(node.parent)
+    path = syntax.path(field_of(call, "function"))
+    if declared is not None and declared.type != "implicit_type":
+        yield from places.variable(node, text_of(node, "name"), type_of(declared))
+    elif len(path) > 1 and path[-1] in _TRYING:
+        yield from places.variable(node, text_of(node, "name"), "", ".".join(path[:-1]), is_item=True)
+
+
+def _item_name(loop: Node) -> str:
+    """`value` of `foreach (var (key, value) in pairs)`; empty for a loop over anything else."""
+    names = children_of(loop, "left") if has_child(loop, "tuple_pattern") else []
+    return text_of(names[-1]) if len(names) == _PAIR else ""
 
 
 def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:

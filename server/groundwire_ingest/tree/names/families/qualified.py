@@ -215,6 +215,7 @@ class JavaNames(QualifiedNames):
         Callable UnaryOperator BinaryOperator IntFunction ToIntFunction ToLongFunction BooleanSupplier""".split()
     )
     has_functions = True
+    giving_itself = frozenset({"also", "apply", "takeIf", "takeUnless"})
     common_methods = everyday.JAVA | everyday.KOTLIN
 
     def visible(self, scope: int, name: str) -> Found | None:
