@@ -106,7 +106,8 @@ class Lookup(MemberLookup):
             member = self.extensions.fitting(scope, value.found, name)
             if member is None:
                 return self._told(scope, name, given, is_called) or self._accessed(value, name)
-        return self._result(member, value, is_called, (scope, given)) if member else None
+        own = value if name in self.rules.own_instances and not is_called else None
+        return self._result(member, value, is_called, (scope, given)) if member else own
 
     def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
         """The result of a method outside the tree that gets the type as an argument, such as one of a container."""

@@ -73,6 +73,8 @@ class NameRules(ABC):
     callable_types: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
     maker: ClassVar[str] = ""
+    # Names under which a type holds the instance that its own members are called on.
+    own_instances: ClassVar[frozenset[str]] = frozenset()
     # Methods of every value that give the value itself.
     giving_itself: ClassVar[frozenset[str]] = frozenset()
     # The name of the member that `new` calls: empty where there is none, None for that of the type.

@@ -9,6 +9,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.kotlin.names import kotlin_bindings, kotlin_references
+from groundwire_ingest.tree.languages.kotlin.operators import implied_calls
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     LAST,
@@ -172,6 +173,8 @@ class KotlinSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get<A>()`."""
         return tuple(filter(None, map(type_of, children_of(child_of(node, "type_arguments")))))
+
+    implied_calls = implied_calls
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, functions and properties by name, under another one with `as`, and everything of a package."""

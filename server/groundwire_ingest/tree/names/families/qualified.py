@@ -215,13 +215,37 @@ class JavaNames(QualifiedNames):
         Callable UnaryOperator BinaryOperator IntFunction ToIntFunction ToLongFunction BooleanSupplier""".split()
     )
     has_functions = True
+    call_name = "invoke"
+    own_instances = frozenset({"INSTANCE", "Companion"})
     giving_itself = frozenset({"also", "apply", "takeIf", "takeUnless"})
     common_methods = everyday.JAVA | everyday.KOTLIN
 
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
+        # The classes that Java code knows the functions of Kotlin's files by, such as `shop.TextKt` of Text.kt.
+        self._facades: dict[str, int] = {}
+        for number in range(len(table.definitions)):
+            parent, path = table.parent_of(number), table.path_of(number)
+            if parent >= 0 and table.parent_of(parent) < 0 and path.endswith(".kt"):
+                stem = path.rpartition("/")[2].removesuffix(".kt")
+                name = f"{stem[:1].upper()}{stem[1:]}Kt"
+                full_name = ".".join(filter(None, (self._namespace_of[number], name)))
+                self._facades.setdefault(full_name, parent)
+
     def visible(self, scope: int, name: str) -> Found | None:
-        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports."""
+        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports.
+
+        Java code also sees the classes of files with functions.
+        """
         found = super().visible(scope, name)
         file = self.table.file_of(scope)
+        if found is None and name.endswith("Kt"):
+            item = self.import_of(file, name)
+            packages = (self._namespace_of[scope], *(wildcard.module for wildcard in self.wildcards_of(file)))
+            names = [f"{item.module}.{item.name}"] if item is not None else []
+            names += (f"{package}.{name}" if package else name for package in packages)
+            number = next((self._facades[full] for full in names if full in self._facades), None)
+            return Found((number,), WILDCARD) if number is not None else None
         if found is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
             return found
         own = tuple(number for number in found.numbers if self.table.file_of(number) == file)
