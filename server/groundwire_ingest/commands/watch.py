@@ -16,7 +16,7 @@ from groundwire_ingest.commands.report import unchanged_line
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
-from groundwire_ingest.tree.walk import VERSION_CONTROL_FOLDERS
+from groundwire_ingest.tree.walk import VERSION_CONTROL_NAMES
 
 if TYPE_CHECKING:
     from groundwire_ingest.build.build import BuildReport
@@ -87,7 +87,7 @@ def changes(roots: Iterable[Path], data: Path, *, idle: bool = False) -> Iterato
     """
 
     def is_watched(_: Change, path: str) -> bool:
-        return not Path(path).is_relative_to(data) and VERSION_CONTROL_FOLDERS.isdisjoint(Path(path).parts)
+        return not Path(path).is_relative_to(data) and VERSION_CONTROL_NAMES.isdisjoint(Path(path).parts)
 
     yielded = False
     for found in watch(

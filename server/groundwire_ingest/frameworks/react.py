@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import Route
-from groundwire_ingest.tree.languages.nodes import Nodes, field_of, first_child, text_of
+from groundwire_ingest.tree.facts import Mount, Route
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, around_of, field_of, first_child, line_of, text_of
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.typescript.conventions import members_of, route_pattern
@@ -24,20 +25,77 @@ _SHOWN = ("component", "Component", "element", "lazy", "loadComponent", "page")
 _MAX_STEPS = 8
 
 
-def pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
+def pages(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
     """Routes that the file's own path makes, then `{ path, component }` and `<Route path element>`."""
     folder = _folder(places.path)
     if folder is not None:
         yield from _by_file(nodes, places, folder)
+    yield from _angular(syntax, nodes, places)
+    stated = {text_of(node, "name"): text_of(node, "type").strip(": ") for node in nodes["variable_declarator"]}
     for node in nodes["object"]:
         members = members_of(node)
         shown = next((members[name] for name in _SHOWN if name in members), None)
         written = _string(syntax, members.get("path"))
         if shown is not None and written is not None:
-            yield from _page(syntax, node, "/".join((*_around(syntax, node), written)), shown, places)
+            variable = _variable_around(node)
+            # In Angular routes may be those of a feature, which is loaded below a path of another file.
+            holder = variable if stated.get(variable) in ("Routes", "Route[]") else ""
+            for page in _page(syntax, node, "/".join((*_around(syntax, node), written)), shown, places):
+                yield replace(page, prefix_of=holder)
     for node in nodes.of("jsx_self_closing_element", "jsx_opening_element"):
         if text_of(node.child_by_field_name("name")).endswith("Route"):
             yield from _element(syntax, node, places)
+
+
+def _angular(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Mount]:
+    """Where Angular loads the routes of a feature: by `loadChildren`, through the modules that import each other."""
+    for node in nodes["object"]:
+        members = members_of(node)
+        loaded, written = members.get("loadChildren"), _string(syntax, members.get("path"))
+        name = _loaded(syntax, loaded) if loaded is not None and written is not None else ""
+        if name:
+            prefix = url_path("/".join((*_around(syntax, node), written or "")))
+            yield Mount(places.scope(node), name, route_pattern(prefix), line_of(node), _variable_around(node))
+    for node in nodes["decorator"]:
+        module = text_of(_decorated(node), "name") if text_of(node, FIRST, "function") == "NgModule" else ""
+        for item in _imported_modules(node) if module else ():
+            called = item.type == "call_expression" and text_of(item, "function", "property") == "forChild"
+            name = text_of(first_child(item, "arguments")) if called else text_of(item)
+            if name.isidentifier():
+                yield Mount(places.around(node), name, "", line_of(item), module)
+
+
+def _loaded(syntax: Syntax, value: Node) -> str:
+    """The path of what `() => import("./users").then(m => m.ROUTES)` loads; of a module by itself its default."""
+    body = value.child_by_field_name("body") if value.type in FUNCTIONS else value
+    then = field_of(body, "function")
+    if then is None or text_of(then, "property") != "then":
+        path = imported_path(body)
+        return f"{path}.default" if path else ""
+    path = imported_path(then.child_by_field_name("object"))
+    chosen = syntax.path(field_of(first_child(body, "arguments"), "body"))
+    return f"{path}.{chosen[1]}" if path and len(chosen) == 2 else ""
+
+
+def _variable_around(node: Node) -> str:
+    """The variable whose value a route is in, which is the router that it belongs to."""
+    declared = next((item for item in around_of(node) if item.type == "variable_declarator"), None)
+    return text_of(declared, "name") if declared is not None else ""
+
+
+def _decorated(decorator: Node) -> Node | None:
+    """The class that a decorator is before."""
+    around = decorator.parent
+    if around is not None and around.type == "export_statement":
+        return around.child_by_field_name("declaration")
+    return around if around is not None and around.type == "class_declaration" else None
+
+
+def _imported_modules(decorator: Node) -> Iterator[Node]:
+    """The modules in `imports: [...]` of `@NgModule({...})`."""
+    options = first_child(first_child(decorator), "arguments")
+    listed = members_of(options).get("imports") if options is not None and options.type == "object" else None
+    yield from listed.named_children if listed is not None and listed.type == "array" else ()
 
 
 def _folder(path: str) -> str | None:

@@ -1,6 +1,6 @@
 """Components of Vue, Svelte and Astro: their scripts as TypeScript or JavaScript."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
@@ -12,7 +12,8 @@ from groundwire_ingest.tree.as_code.component import (
     tag_references,
     unread_code,
 )
-from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.facts import CodeAnalysis, Reference
+from groundwire_ingest.tree.files.markup.expressions import names_in
 from groundwire_ingest.tree.model import SourceFile
 
 
@@ -29,12 +30,19 @@ def script_file(
 
 
 def script_code(component: Component, analysis: CodeAnalysis) -> ComponentCode:
-    """The declarations of the scripts, with the components that the elements name."""
+    """The declarations of the scripts, with the components and the values that the markup names."""
     if analysis.facts is None:
         return unread_code(component)
     tags = tag_references(component, 0, "value", _component_name)
-    facts = replace(analysis.facts, references=(*analysis.facts.references, *tags))
+    facts = replace(analysis.facts, references=(*analysis.facts.references, *tags, *_markup_references(component)))
     return component_code(component, analysis.file.nodes, analysis.file.edges, facts)
+
+
+def _markup_references(component: Component) -> Iterator[Reference]:
+    """What the expressions in the markup name: handlers of events, bound values, functions that they call."""
+    for part in component.facts.expressions:
+        for name in names_in(part.text):
+            yield Reference(component.key_at(part.line), 0, name, part.line, "value")
 
 
 def _component_name(tag: str) -> str:

@@ -34,19 +34,21 @@ class CodeLanguage:
 
     Attributes:
         name: The `language` of nodes.
+        kind: The `kind` of nodes.
         suffixes: Of its files, in lower case.
         reader: Makes a reader, which serves one thread at a time.
         names: The rules for names in its files. Languages with the same rules see each other's names.
     """
 
     name: str
+    kind: str
     suffixes: tuple[str, ...]
     reader: Callable[[], CodeReader | PrismaReader]
     names: type[NameRules]
 
 
 def _language(syntax: type[Syntax], names: type[NameRules], suffixes: str) -> CodeLanguage:
-    return CodeLanguage(syntax.language, tuple(suffixes.split()), lambda: CodeReader(syntax()), names)
+    return CodeLanguage(syntax.language, syntax.kind, tuple(suffixes.split()), lambda: CodeReader(syntax()), names)
 
 
 CODE_LANGUAGES = {
@@ -56,7 +58,7 @@ CODE_LANGUAGES = {
         _language(CSharpSyntax, CSharpNames, ".cs"),
         _language(TypeScriptSyntax, ScriptNames, ".ts .tsx .mts .cts"),
         _language(JavaScriptSyntax, ScriptNames, ".js .jsx .mjs .cjs"),
-        CodeLanguage("prisma", (".prisma",), PrismaReader, ScriptNames),
+        CodeLanguage("prisma", "prisma", (".prisma",), PrismaReader, ScriptNames),
         _language(JavaSyntax, JavaNames, ".java"),
         _language(KotlinSyntax, JavaNames, ".kt .kts"),
         _language(PhpSyntax, PhpNames, ".php"),

@@ -18,6 +18,8 @@ Trait: TypeAlias = Literal[
     "structural",
     "local",
     "declared",
+    "private",
+    "virtual",
 ]
 """The flags of a declaration.
 
@@ -25,7 +27,8 @@ Trait: TypeAlias = Literal[
 interface that types satisfy without naming it (Go). `extension` is a callable whose first argument is written before
 the dot of a call. `property` is a callable that is read like a field. `variadic` is a callable with any number of
 further arguments. `local` is a declaration inside a callable, known only there. `declared` is a callable whose body is
-elsewhere.
+elsewhere. `private` is a member that only its own type sees, so that no other overrides it. `virtual` is a member that
+says that others may override it.
 """
 
 _ABSTRACT = frozenset[Trait]({"interface", "abstract", "structural"})
@@ -48,8 +51,9 @@ class Definition:
     and qualified by types and namespaces; `parent` is an index into the file's definitions (-1 for the file itself).
     Types are in the form of `languages.types`: `bases` are those that a type derives from, `result` is the return type
     of a callable or the type of a value. `parameters` is None if they are not known. `owner` names the type of a member
-    that is written outside of it, in another file (Go). `stands_for`, unless -1, is the index of the definition of
-    this file for which this one is another name.
+    that is written outside of it, in another file (Go). `type_bounds` are pairs of a type parameter and a type that it
+    is bound to, in the order of the source. `stands_for`, unless -1, is the index of the definition of this
+    file for which this one is another name.
     """
 
     key: str
@@ -63,6 +67,7 @@ class Definition:
     result: str = ""
     owner: str = ""
     type_parameters: tuple[str, ...] = ()
+    type_bounds: tuple[tuple[str, str], ...] = ()
     stands_for: int = -1
     traits: frozenset[Trait] = frozenset()
 
@@ -132,6 +137,17 @@ class Call:
     constructs: bool = False
     arguments: tuple[str, ...] = ()
     type_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptParameter:
+    """A statement in definition `scope` that sets a field, at the path `target`, to a parameter, `name`."""
+
+    from_key: str
+    scope: int
+    target: str
+    name: str
+    line: int
 
 
 Role: TypeAlias = Literal["type", "value", "decorator", "string"]
@@ -295,6 +311,7 @@ class CodeFacts:
     bindings: tuple[Binding, ...] = ()
     calls: tuple[Call, ...] = ()
     references: tuple[Reference, ...] = ()
+    kept_parameters: tuple[KeptParameter, ...] = ()
     routes: tuple[Route, ...] = ()
     mounts: tuple[Mount, ...] = ()
     requests: tuple[Request, ...] = ()

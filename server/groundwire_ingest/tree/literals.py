@@ -31,6 +31,9 @@ MINIMUM_BARE_NAME_CHARACTERS = 6
 FoundReference: TypeAlias = tuple[Relation, SqlName, float]
 """An object that SQL names, what is done to it, and how sure that is."""
 
+ALTERED = 0.8
+"""A step of a migration in code names the table of an SQL file."""
+_UNDOES = re.compile(r"[.#](?:Down|down|downgrade)(?:~\d+)?(?:@\d+)?$")
 _NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
 _PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
 _JDBC_CALL = re.compile(r"\{\s*(?:\?\s*=\s*)?(?P<call>call\b.*)\}", re.IGNORECASE | re.DOTALL)
@@ -209,6 +212,17 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
         for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
             confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)
             yield SourceEdge(mapping.from_key, change.from_key, "MapsTo", f"{path}:{change.line}", confidence, 0)
+
+
+def altering_edges(files: Iterable[CodeFacts], catalog: SqlCatalog) -> Iterator[SourceEdge]:
+    """Alters edges from the steps of migrations to the tables of SQL files, those that undo a step aside."""
+    for facts in files:
+        for change in facts.table_changes:
+            name = None if _UNDOES.search(change.from_key) else parse_name(change.table)
+            found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE}))
+            if found is not None:
+                origin = f"{facts.path}:{change.line}"
+                yield from found.edges(facts.path, change.from_key, Relation.ALTERS.value, origin, ALTERED)
 
 
 def _plain(table: str) -> str:

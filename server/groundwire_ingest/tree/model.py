@@ -1,18 +1,27 @@
 """The data that the readers of a tree share: a decoded file, what one file yields, and a set of edges."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A decoded text file; `path` is relative to the tree with forward slashes, `language` a name such as `python`."""
+    """A decoded text file; `path` is relative to the tree with forward slashes, `language` a name such as `python`.
+
+    `note` says what is to be told of how it was decoded; empty if that was as it should be.
+    """
 
     path: str
     text: str
     language: str
+    note: str = ""
+
+    @property
+    def notes(self) -> tuple[SkippedFile, ...]:
+        """The `note`, if there is one, for the report of a build."""
+        return (SkippedFile(self.path, self.note),) if self.note else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,10 @@ class FileAnalysis:
     nodes: tuple[SourceNode, ...] = ()
     edges: tuple[SourceEdge, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
+
+    def noted(self, notes: tuple[SkippedFile, ...]) -> "FileAnalysis":
+        """The same with further notes in front."""
+        return replace(self, skipped=(*notes, *self.skipped)) if notes else self
 
 
 class TreeEdges:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from posixpath import join, normpath
 from typing import TypeAlias
 
 from groundwire_index.nodes.node import NodeAccess
@@ -20,6 +21,7 @@ from groundwire_ingest.tree.folders import folder_of, folders_above
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
+    altering_edges,
     entity_edges,
     literal_edges,
     migration_edges,
@@ -88,6 +90,7 @@ class TreeReading:
         self._component_keys: dict[str, list[str]] = {}
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
+        self._project_references: dict[str, set[str]] = {}
         self._statements: list[tuple[str, Statement]] = []
 
     def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
@@ -108,14 +111,14 @@ class TreeReading:
                 self._statements.extend((path, item) for item in statements(self._catalog, literals))
                 self._mentions.add(path, literals)
                 self._mentions.add_views(path, views)
-                return file
+                return file.noted(report.notes)
             case OtherFile() as other:
                 self._keep_other(path, other)
-                return other.reading.analysis
+                return other.reading.analysis.noted(report.notes)
             case SqlFile() as sql:
-                return self._catalog.add(sql)
+                return self._catalog.add(sql).noted(report.notes)
             case FileAnalysis() as analysis:
-                return analysis
+                return analysis.noted(report.notes)
 
     def refer(self, path: str, references: Iterable[PathReference], keys: tuple[str, ...]) -> None:
         """Adds what a file says of others; `keys` has the node at each of its lines."""
@@ -167,7 +170,7 @@ class TreeReading:
         is_test, generated = self._purposes.is_test, self._purposes.generated
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        projects = frozenset(self._root_namespaces)
+        projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
         mentioned = tuple(self._mentions.edges(self._first_keys))
         pages = self._rendered_pages(mentioned)
@@ -179,6 +182,7 @@ class TreeReading:
         self._edges.add(mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
         self._edges.add(migration_edges(facts, resolution.mappings))
+        self._edges.add(altering_edges(facts, self._catalog))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
@@ -213,6 +217,8 @@ class TreeReading:
                 self._keep_facts(facts)
             case ProjectFacts() as facts if is_project(path):
                 folder, stem = folder_of(path), PurePosixPath(path).stem
+                paths = (normpath(join(folder, written)) for written in facts.projects)
+                self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.test_folders.add(folder)

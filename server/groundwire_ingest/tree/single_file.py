@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.as_code.component import Component, split_component
+from groundwire_ingest.tree.chunk_writer import ChunkClass
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.deploy import DeployAnalysis, deploy_analysis
@@ -84,13 +85,15 @@ Content: TypeAlias = CodeAnalysis | OtherFile | SqlFile | FileAnalysis
 class FileReport:
     """One file as read. `module` is the path or name that a go.mod or a Cargo.toml gives, `project` a script project's.
 
-    `content` is a FileAnalysis for files that hold nothing which other files could lead to.
+    `content` is a FileAnalysis for files that hold nothing which other files could lead to. `notes` say how the file
+    was decoded.
     """
 
     content: Content
     is_generated: bool = False
     module: str = ""
     project: ScriptProject | None = None
+    notes: tuple[SkippedFile, ...] = ()
 
 
 def read_file(root: Path, item: ListedFile) -> FileReport:
@@ -104,13 +107,17 @@ def read_file(root: Path, item: ListedFile) -> FileReport:
         is_generated(file.path, file.text),
         module_path(file.text) if file.language == "gomod" else module,
         script_project(file.path, file.text) if is_project_file(file.path) else None,
+        file.notes,
     )
 
 
 def read_deployment(root: Path, item: ListedFile) -> DeployAnalysis | None:
     """The analysis of a deployment file; None for YAML that deploys nothing."""
     file = read_source(root, item)
-    return DeployAnalysis(FileAnalysis(skipped=(file,))) if isinstance(file, SkippedFile) else deploy_analysis(file)
+    if isinstance(file, SkippedFile):
+        return DeployAnalysis(FileAnalysis(skipped=(file,)))
+    analysis = deploy_analysis(file)
+    return analysis and replace(analysis, file=analysis.file.noted(file.notes))
 
 
 def read_code(file: SourceFile) -> CodeAnalysis:
@@ -139,7 +146,16 @@ def _content(file: SourceFile) -> Content:
         case "gomod":
             why = "read for its module path only; it has no node"
             return FileAnalysis(skipped=(SkippedFile(file.path, why),))
-    return read_code(file)
+    analysis = read_code(file)
+    return _unparsed(file, analysis.file) if analysis.facts is None and analysis.file.skipped else analysis
+
+
+def _unparsed(file: SourceFile, refused: FileAnalysis) -> FileAnalysis:
+    """The file as plain text with the fields of code: what a parser cannot make sense of can be searched for."""
+    kind = CODE_LANGUAGES[file.language].kind
+    text = read_text(file, ChunkClass(file.path, kind, file.language, "regular_code", "CODE_LOGIC")).analysis
+    become = "; ".join(item.why for item in text.skipped) or "indexed as plain text"
+    return replace(text, skipped=tuple(replace(item, why=f"{item.why}; {become}") for item in refused.skipped))
 
 
 def _other_file(file: SourceFile, reading: FileReading) -> OtherFile:

@@ -15,7 +15,8 @@ from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.files.languages import file_language, refusal
 from groundwire_ingest.tree.ignore import Exclusions, IgnoreRules, read_rules
 
-VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
+VERSION_CONTROL_NAMES = frozenset({".git", ".hg", ".svn"})
+"""Folders of version control; in a worktree or submodule `.git` is a file that says where its folder is."""
 CHART_FILE = "Chart.yaml"
 COMPILER_INDEX_SUFFIX = ".scip"
 MAX_IGNORE_FILE_BYTES = 1_000_000
@@ -66,9 +67,9 @@ def list_tree(root: Path, exclusions: Exclusions | None = None) -> tuple[Listing
     A compiler's index that a .gitignore names is listed all the same, for it is generated and only says more of files
     that are listed.
 
-    Folders of version control are passed over. Symbolic links are never followed, so no file is read
-    twice or from outside. A file that is never read by its name, such as an image, a lock file or a key, and a folder
-    that cannot be opened are SkippedFiles.
+    Folders of version control, and files in place of them, are passed over. Symbolic links are never followed, so no
+    file is read twice or from outside. A file that is never read by its name, such as an image, a lock file or a key,
+    and a folder that cannot be opened are SkippedFiles.
     Raises IngestError when `root` is no folder.
     """
     if not root.is_dir():
@@ -132,7 +133,7 @@ def _is_kept(folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None, ex
     """True if neither a .gitignore nor the operator leaves out a file or folder, and it is not of version control."""
     is_folder = entry.is_dir(follow_symlinks=False)
     path = f"{folder}{entry.name}/" if is_folder else folder + entry.name
-    if exclusions.excludes(path) or (is_folder and entry.name in VERSION_CONTROL_FOLDERS):
+    if exclusions.excludes(path) or entry.name in VERSION_CONTROL_NAMES:
         return False
     is_compiler_index = not is_folder and entry.name.endswith(COMPILER_INDEX_SUFFIX)
     return is_compiler_index or not (rules and rules.ignores(path))

@@ -1,7 +1,7 @@
 """Which URLs ASP.NET Core code answers: minimal APIs and controllers."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from tree_sitter import Node
 
@@ -25,13 +25,25 @@ _VERB = re.compile(r"Http(Get|Post|Put|Delete|Patch|Head|Options)(?:Attribute)?"
 # `{id:int}`, `{id?}`, `{id=1}`, `{*rest}`.
 _VARYING = re.compile(r"\{(\*{0,2})(\w++)[^{}]*+\}")
 _TOKEN = re.compile(r"\[(\w+)\]")
+# The types of what routes are mapped on, and methods of groups that map nothing.
+_BUILDERS = frozenset({"IEndpointRouteBuilder", "RouteGroupBuilder", "WebApplication", "RouteBuilder"})
+_PASSING = frozenset({"MapGroup", "UseRouting", "UseEndpoints"})
 _MAX_CHAIN = 10
 
 
 def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route | Mount]:
-    """Routes of `MapGet` and its like with the groups that they are in, then those of controllers' attributes."""
+    """Routes of `MapGet` and its like with the groups that they are in, then those of controllers' attributes.
+
+    Groups, and the builders of routes that methods take, may be handed on to methods that map more.
+    """
+    routers = {text_of(node, "name") for node in nodes["parameter"] if type_name(node, "type") in _BUILDERS}
+    for node in nodes["variable_declarator"]:
+        value = last_child(node)
+        if value is not None and value.type == "invocation_expression" and _router(syntax, value, itself=True)[1]:
+            routers.add(text_of(node, "name"))
     for node in nodes["invocation_expression"]:
         yield from _mapped(syntax, node, places)
+        yield from _handed_on(syntax, node, places, routers)
     for node in nodes["variable_declaration"]:
         for variable in node.named_children:
             yield from _group(syntax, variable, places)
@@ -50,6 +62,23 @@ def _mapped(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
     handler = syntax.value_path(arguments[-1])
     pattern = route_pattern(prefix + url_path(string_value(syntax, arguments[0])))
     yield Route(places.key(node), places.scope(node), pattern, handler, node.start_point.row + 1, router, method)
+
+
+def _handed_on(syntax: Syntax, node: Node, places: Places, routers: Set[str]) -> Iterator[Mount]:
+    """`app.MapGroup("/orders").WithTags("x").MapOrders()`, `OrderRoutes.Map(group)`: what the method is handed."""
+    callee, line = syntax.callee(node), node.start_point.row + 1
+    if callee is None or _MAP.fullmatch(callee[1]) is not None or callee[1] in _PASSING:
+        return
+    router, prefix = _router(syntax, node)
+    if callee[1].startswith(("Map", "Add", "Use", "Register")) and (prefix or router in routers or router == "app"):
+        pattern = route_pattern(prefix) if prefix else ""
+        yield Mount(places.scope(node), f"{callee[1]}(0)", pattern, line, router)
+    path = ".".join(filter(None, callee))
+    for place, value in enumerate(_arguments(node)):
+        is_chain = value.type == "invocation_expression"
+        given, before = _router(syntax, value, itself=True) if is_chain else (text_of(value), "")
+        if before or given in routers:
+            yield Mount(places.scope(node), f"{path}({place})", route_pattern(before) if before else "", line, given)
 
 
 def _group(syntax: Syntax, variable: Node, places: Places) -> Iterator[Mount]:

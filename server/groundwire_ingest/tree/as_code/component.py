@@ -111,6 +111,7 @@ def _rekeyed(facts: CodeFacts, component: Component, kept: Mapping[str, str]) ->
         definitions=tuple(replace(item, key=kept.get(item.key, component.first_key)) for item in facts.definitions),
         calls=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.calls),
         references=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.references),
+        kept_parameters=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.kept_parameters),
         routes=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.routes),
         requests=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.requests),
         registrations=tuple(replace(item, from_key=at(item.from_key, item.line)) for item in facts.registrations),

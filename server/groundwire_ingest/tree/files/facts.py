@@ -61,23 +61,26 @@ class ComponentFacts:
     """A Razor, Vue, Svelte or Astro file: its directives, the code in it and the elements that lead to code.
 
     All are in the order of the file. `tags` are elements whose names mark components (`CartMenu`, `cart-menu`), and
-    those with a tag helper's attributes (`asp-page`).
+    those with a tag helper's attributes (`asp-page`). `expressions` are those in the markup of Vue, Svelte and Astro.
     """
 
     directives: tuple[Directive, ...] = ()
     code: tuple[CodePart, ...] = ()
     tags: tuple[ComponentTag, ...] = ()
+    expressions: tuple[CodePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFacts:
     """An MSBuild file. `properties` are the elements of its property groups, the last of equal names counting.
 
-    `packages` are the names of those that it uses.
+    `packages` are the names of those that it uses, `projects` the paths of the projects that it refers to, relative to
+    its folder, with forward slashes.
     """
 
     properties: tuple[tuple[str, str], ...]
     packages: tuple[str, ...]
+    projects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

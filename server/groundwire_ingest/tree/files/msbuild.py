@@ -77,6 +77,7 @@ def _references(path: str, elements: Sequence[Element]) -> Iterator[PathReferenc
 def _facts(elements: Sequence[Element]) -> ProjectFacts:
     properties: dict[str, str] = {}
     packages: list[str] = []
+    projects: list[str] = []
     for element in elements:
         above = elements[element.parent].local_name if element.parent >= 0 else ""
         if above == "PropertyGroup":
@@ -85,4 +86,7 @@ def _facts(elements: Sequence[Element]) -> ProjectFacts:
             name = element.attributes.get("Include") or element.attributes.get("Update", "")
             if name:
                 packages.append(name)
-    return ProjectFacts(tuple(properties.items()), tuple(packages))
+        elif element.local_name == "ProjectReference":
+            written = element.attributes.get("Include", "").replace("\\", "/")
+            projects += (_FOLDER_PROPERTY.sub("", item.strip()) for item in written.split(";") if item.strip())
+    return ProjectFacts(tuple(properties.items()), tuple(packages), tuple(projects))

@@ -7,7 +7,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 
 from groundwire_ingest.records import SkippedFile, SourceNode
-from groundwire_ingest.tree.chunk_writer import ChunkPlace, ChunkWriter
+from groundwire_ingest.tree.chunk_writer import ChunkClass, ChunkPlace, ChunkWriter
 from groundwire_ingest.tree.chunking import MAX_CHUNK_CHARACTERS, Span, lines_of, split_lines, trimmed_span
 from groundwire_ingest.tree.files.languages import chunk_class
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
@@ -51,6 +51,7 @@ def write_parts(
     cuts: Sequence[int] = (),
     comments: tuple[str, ...] = (),
     skipped: tuple[SkippedFile, ...] = (),
+    fields: ChunkClass | None = None,
 ) -> FileAnalysis:
     """The nodes of a file and a Contains edge from each to the parts of it that are nodes.
 
@@ -60,7 +61,8 @@ def write_parts(
     `<div>` around all others, is no node; its inner parts are. A part counts that begins below the first line of what
     it is inside of and below the end of the part before it. It takes in the lines directly above that begin with one of
     `comments`, but the first part takes in no licence. A long text without parts is cut before one of the lines `cuts`,
-    where a part would begin, or after a blank line.
+    where a part would begin, or after a blank line. `fields` are the common fields of the nodes, unless those of the
+    file's language.
 
     The file's own node has the local id `<path>`, its symbol is the file's name; a part's are `<path>#<a.b>` and `a.b`.
     """
@@ -69,7 +71,7 @@ def write_parts(
     lines = lines_of(file.text)
     offsets = [0, *accumulate(map(len, lines))]
     boundaries = sorted({*cuts, *(part.start_line for part in parts)})
-    writer = ChunkWriter(chunk_class(file))
+    writer = ChunkWriter(fields or chunk_class(file))
     pending = [_nested(lines, parts, comments)]
     while pending:
         whole = pending.pop()

@@ -22,9 +22,10 @@ _STYLE_IMPORT = re.compile(
 _STYLE_SUFFIXES = ("", ".css", ".scss", ".sass", ".less")
 
 
-def read_text(file: SourceFile) -> FileReading:
+def read_text(file: SourceFile, fields: ChunkClass | None = None) -> FileReading:
     """The file as a whole, or cut at blank lines where it is long.
 
+    `fields` are the common fields of the nodes, unless those of the file's language.
     Text of more than MAX_TEXT_CHARACTERS is data that a program wrote and is skipped; so is a private key.
     """
     if _PRIVATE_KEY.search(file.text):
@@ -33,7 +34,7 @@ def read_text(file: SourceFile) -> FileReading:
         return _skipped(
             file, f"{len(file.text)} characters; plain text of more than {MAX_TEXT_CHARACTERS} is taken for data"
         )
-    return FileReading(write_parts(file, ()))
+    return FileReading(write_parts(file, (), fields=fields))
 
 
 def read_style(file: SourceFile) -> FileReading:

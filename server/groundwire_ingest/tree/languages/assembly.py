@@ -83,6 +83,7 @@ def _definitions(parsed: ParsedFile, first_keys: dict[int, str], keys: Sequence[
                 result=syntax.result(item.node) if shape.construct != "type" else "",
                 owner="" if parent else shape.owner,
                 type_parameters=syntax.type_parameters(item.node) if shape.construct != "value" else (),
+                type_bounds=syntax.type_bounds(item.node) if shape.construct != "value" else (),
                 traits=_traits(syntax, item),
             )
         )

@@ -67,13 +67,14 @@ class CodeReader:
         """
         syntax, source = self._syntax, file.text.encode()
         syntax.begin_file()
-        root = self._root(syntax.prepared(source))
+        prepared = syntax.prepared(source)
+        root = self._root(prepared)
         if root is None:
             why = f"cannot be parsed as {file.language} in the steps that its length allows"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         declared = outline(syntax, root)
         errors = _errors(root)
-        if _error_bytes(errors, declared) + _lost_bytes(root, source) > MAX_ERROR_SHARE * len(source):
+        if _error_bytes(errors, declared) + _lost_bytes(root, prepared) > MAX_ERROR_SHARE * len(source):
             why = f"cannot be parsed as {file.language}"
             return CodeAnalysis(FileAnalysis(skipped=(SkippedFile(file.path, why),)))
         parsed = ParsedFile(syntax, file, root, source, lines_of(file.text), declared)
@@ -94,6 +95,7 @@ class CodeReader:
             bindings=tuple(syntax.bindings(found, places)),
             calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
             references=_distinct(syntax.references(found, places)),
+            kept_parameters=tuple(syntax.kept_parameters(found, places)),
             routes=routes,
             mounts=mounts,
             requests=(*requests(syntax, found, places, (*routes, *mounts)), *_of(Request, findings)),
@@ -176,7 +178,7 @@ def _error_bytes(errors: Sequence[Node], declared: Sequence[Declared]) -> int:
 
 
 def _lost_bytes(root: Node, source: bytes) -> int:
-    """How many bytes of a file with errors the parser left out without a word."""
+    """How many bytes of the text that was parsed the parser left out without a word, where there are errors."""
     lost = at = 0
     for child in root.children if root.has_error else ():
         lost += len(source[at : child.start_byte].strip())

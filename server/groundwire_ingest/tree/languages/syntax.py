@@ -9,12 +9,23 @@ from typing import ClassVar
 
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Binding, Call, Construct, Definition, Import, Parameter, Reference, Role, Trait
+from groundwire_ingest.tree.facts import (
+    Binding,
+    Call,
+    Construct,
+    Definition,
+    Import,
+    KeptParameter,
+    Parameter,
+    Reference,
+    Role,
+    Trait,
+)
 from groundwire_ingest.tree.languages.expressions import CallForm, Expressions
-from groundwire_ingest.tree.languages.nodes import Nodes, child_of, collect, given_in, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, child_of, collect, field_of, given_in, text_of, type_of
 
 _MAX_ACCESSOR_BYTES = 200
-_MODIFIERS = frozenset({"modifier", "modifiers"})
+_MODIFIERS = frozenset({"modifier", "modifiers", "visibility_modifier"})
 # A field returned, or set; without white space.
 _ACCESSOR = re.compile(r"\{?(?:(?:=>|return)[&*]?[\w.$]+|[\w.$]+=[&*]?[\w.$]+);?\}?")
 
@@ -74,6 +85,14 @@ class Places:
         while scope and self.definitions[scope].construct != "type":
             scope = self.definitions[scope].parent
         return scope
+
+    def parameters_around(self, node: Node) -> Iterator[Parameter]:
+        """The parameters of the callables around the node."""
+        index = self.scope(node)
+        while index > 0:
+            if self.definitions[index].construct == "callable":
+                yield from self.definitions[index].parameters or ()
+            index = self.definitions[index].parent
 
     def reference(self, node: Node, name: str, role: Role) -> Iterator[Reference]:
         """The name that a node uses; nothing for an empty one."""
@@ -138,6 +157,8 @@ class Syntax(Expressions, ABC):
     given: ClassVar[frozenset[str]] = frozenset()
     # The statements that a constructor consists of when it only keeps what it is given.
     assignments: ClassVar[frozenset[str]] = frozenset()
+    # Statements that set something, with the paths of fields to what is set and to the value.
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {}
     # How a string starts, its prefix and quote, in which backslashes are ordinary characters.
     raw: ClassVar[re.Pattern[str] | None] = None
     # The parameters among what a list of parameters holds; empty where that is all of it.
@@ -197,6 +218,10 @@ class Syntax(Expressions, ABC):
         named = listed.named_children if listed is not None else []
         return tuple(text_of(child.child_by_field_name("name") or (*given_in(child), child)[0]) for child in named)
 
+    def type_bounds(self, node: Node, /) -> tuple[tuple[str, str], ...]:
+        """The type parameters of a type or callable that have a bound, each with that; of several bounds with each."""
+        return ()
+
     def traits(self, node: Node, parent: Node | None, /) -> frozenset[Trait]:
         """The flags of a declaration; `parent` is the declaration around it."""
         parts = [node, *node.children, *given_in(node, "parameters")]
@@ -233,6 +258,14 @@ class Syntax(Expressions, ABC):
                 callee = self.callee(node)
                 if callee is not None:
                     yield node, form, callee
+
+    def kept_parameters(self, nodes: Nodes, places: Places) -> Iterator[KeptParameter]:
+        """Where a field is set to a parameter of the callable around it."""
+        for kind, (target, value) in self.settings.items():
+            for node in nodes[kind]:
+                path, name = ".".join(self.path(field_of(node, *target))), ".".join(self.path(field_of(node, *value)))
+                if path and path != name and any(item.name == name for item in places.parameters_around(node)):
+                    yield KeptParameter(places.key(node), places.scope(node), path, name, node.start_point.row + 1)
 
     def documentation(self, nodes: Nodes) -> frozenset[int]:
         """The start bytes of strings that are comments in effect."""

@@ -6,7 +6,7 @@ from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, RETURNED, Call, De
 from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import GUESSED, INFERRED, WILDCARD, NameRules
-from groundwire_ingest.tree.names.table import Found
+from groundwire_ingest.tree.names.table import Found, Value
 
 MAX_FAN_OUT = 3
 """A call that could be to more definitions than this is taken to be to none of them."""
@@ -75,7 +75,9 @@ class CallResolution:
         value = None if call.receiver.startswith("?") else lookup.value(scope, call.receiver)
         member = lookup.step(value.found, call.name) if value else None
         if member is not None:
-            return member
+            return (
+                member if value is None or self._any_fits(member, call) else self._extending(scope, value, call, member)
+            )
         if value is not None and value.is_itself and call.name == self._rules.maker:
             return value.found
         if value is not None and value.is_itself and call.name in self._rules.deferring:
@@ -85,6 +87,15 @@ class CallResolution:
         if extension is not None or value is not None:
             return extension
         return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None
+
+    def _any_fits(self, found: Found, call: Call) -> bool:
+        """True if one of the definitions accepts the arguments and the type arguments of a call."""
+        return any(self._takes(number, call) and self._has_arity(number, call) for number in found.numbers)
+
+    def _extending(self, scope: int, value: Value, call: Call, member: Found) -> Found:
+        """The extension methods that accept a call that no member does; the member where there are none."""
+        extension = self._lookup.extensions.fitting(scope, value.found, call.name)
+        return extension if extension is not None and self._any_fits(extension, call) else member
 
     def _constructed(self, scope: int, call: Call) -> Found | None:
         if call.name not in (OF_ITEMS, OF_TARGET):
@@ -127,6 +138,7 @@ class CallResolution:
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
         if 1 < len(numbers) <= MAX_SAME_NAMED and self._rules.has_overloads:
             numbers = tuple(number for number in numbers if self._takes(number, call)) or numbers
+            numbers = tuple(number for number in numbers if self._has_arity(number, call)) or numbers
             numbers = self._best_by_types(scope, numbers, call)
         if not 0 < len(numbers) <= MAX_FAN_OUT:
             return None
@@ -140,6 +152,11 @@ class CallResolution:
         parameters = definition.parameters[self._first_parameter(definition, call) :]
         least, given = sum(not parameter.is_optional for parameter in parameters), len(call.arguments)
         return least <= given and (given <= len(parameters) or "variadic" in definition.traits)
+
+    def _has_arity(self, number: int, call: Call) -> bool:
+        """True if a callable has as many type parameters as a call gives type arguments, where it gives any."""
+        given = 0 if call.constructs else len(call.type_arguments)
+        return not given or given == len(self._table.definitions[number].type_parameters)
 
     def _best_by_types(self, scope: int, numbers: tuple[int, ...], call: Call) -> tuple[int, ...]:
         """Of several callables those whose parameters have the most types that the arguments are known to have."""

@@ -32,11 +32,11 @@ JAVA = _words(
 )
 
 KOTLIN = _words(
-    """all also any apply associate associateBy await await cancel catch coerceAtLeast coerceAtMost collect drop
-    emit filterNot filterNotNull firstOrNull flatMap fold groupBy ifEmpty invoke isBlank isNotEmpty isNullOrEmpty
-    joinToString lastOrNull launch let mapNotNull minus none onEach onFailure onSuccess orEmpty plus receive reduce
-    single singleOrNull sortedBy sum sumOf take takeIf toInt toLong toMap toMutableList toSet trim use with withContext
-    zip"""
+    """all also any apply associate associateBy await cancel catch coerceAtLeast coerceAtMost collect div drop emit
+    filterNot filterNotNull firstOrNull flatMap fold groupBy ifEmpty invoke isBlank isNotEmpty isNullOrEmpty
+    joinToString lastOrNull launch let mapNotNull minus minusAssign none onEach onFailure onSuccess orEmpty plus
+    plusAssign rangeto receive reduce rem single singleOrNull sortedBy sum sumOf take takeIf times toInt toLong
+    toMap toMutableList toSet trim use with withContext zip"""
 )
 
 PHP = _words(
@@ -101,9 +101,13 @@ GO = _words(
 
 GIVE_AN_ITEM = _words(
     """first firstordefault single singleordefault last lastordefault elementat find get pop next min max peek dequeue
-    minby maxby orelsethrow orelse unwrap expect one scalarone findone"""
+    minby maxby orelsethrow orelse unwrap expect one scalarone findone
+    computeifabsent computeifpresent getordefault putifabsent getvalueordefault getoradd"""
 )
 """Methods of a collection that return one of its items. In small letters, without `Async`."""
+
+GIVE_PERHAPS_AN_ITEM = _words("findfirst findany reduce")
+"""Methods of a collection that return one of its items in an `Optional`."""
 
 GIVE_ONE_OF = _words(
     """resolve resolvenamed resolvekeyed resolveoptional getservice getrequiredservice getkeyedservice

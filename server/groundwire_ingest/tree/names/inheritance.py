@@ -107,13 +107,25 @@ class Inheritance:
         if table.parts(number)[0] != number:
             return
         members = [member for part in table.parts(number) for member in table.members_of(part)]
+        listed = self._listed(number)
         for base, confidence in self._lookup.lineage(number):
             if base == number:
                 continue
             for part in self._stating(number, base):
                 self._implementing[base][part] = confidence
             for member in members:
-                self._add_member(member, base, confidence)
+                self._add_member(member, base, confidence, base in listed)
+
+    def _listed(self, number: int) -> frozenset[int]:
+        """The bases that a type names itself, and of interfaces those that they derive from."""
+        listed: set[int] = set()
+        pending = [number]
+        while pending:
+            for found in self._lookup.bases(pending.pop()):
+                fresh = [base for base in found.numbers if base not in listed]
+                listed.update(fresh)
+                pending += [base for base in fresh if "interface" in self._table.definitions[base].traits]
+        return frozenset(listed)
 
     def _stating(self, number: int, base: int) -> tuple[int, ...]:
         """The parts of a type that name a base themselves, or the first where none does."""
@@ -125,7 +137,7 @@ class Inheritance:
         stating = dict.fromkeys(part for part, found in named if found and base in found.numbers)
         return tuple(stating) or parts[:1]
 
-    def _add_member(self, member: int, base: int, confidence: float) -> None:
+    def _add_member(self, member: int, base: int, confidence: float, is_listed: bool) -> None:
         rules, definitions = self._lookup.rules, self._table.definitions
         definition, owner = definitions[member], self._table.owner_of(member)
         if definition.construct == "type" or "static" in definition.traits or rules.bodies(member):
@@ -134,12 +146,17 @@ class Inheritance:
             return
         same = [other for other in self._table.members(base, definition.name) if not rules.bodies(other)]
         fitting = [other for other in same if _same_parameters(definition, definitions[other])]
-        if not fitting and len(same) == 1:
+        if rules.overrides_by_types:
+            alike = [other for other in fitting if self._takes_the_same(member, other)]
+            # What says that it overrides does so even where a type is written in another way.
+            fitting = alike or (fitting if "override" in definition.traits else [])
+        elif not fitting and len(same) == 1:
             overloads = self._table.members(owner, definition.name)
             is_taken = any(_same_parameters(definitions[one], definitions[same[0]]) for one in overloads)
             fitting = [] if is_taken else same
         for other in fitting:
-            self._note(member, other, confidence)
+            if rules.may_override(member, other, is_listed):
+                self._note(member, other, confidence)
 
     def _note(self, member: int, base_member: int, confidence: float) -> None:
         if member == base_member:
@@ -193,8 +210,12 @@ class Inheritance:
     def _same_shape(self, number: int, wanted: int) -> bool:
         """True if a member takes and returns the same as another, as far as that is known."""
         left, right = self._table.definitions[number], self._table.definitions[wanted]
-        if not _same_parameters(left, right) or not self._same_type(number, left.result, wanted, right.result):
-            return False
+        returns_the_same = self._same_type(number, left.result, wanted, right.result)
+        return _same_parameters(left, right) and returns_the_same and self._takes_the_same(number, wanted)
+
+    def _takes_the_same(self, number: int, wanted: int) -> bool:
+        """True if the parameters of a member have the types that those of another one have, as far as known."""
+        left, right = self._table.definitions[number], self._table.definitions[wanted]
         pairs = zip(left.parameters or (), right.parameters or (), strict=False)
         return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
 
@@ -203,19 +224,26 @@ class Inheritance:
         if not written or not stated:
             return True
         owner = self._table.owner_of(wanted)
-        if owner >= 0 and head(stated) in self._table.definitions[owner].type_parameters:
+        around = self._table.definitions[owner].type_parameters if owner >= 0 else ()
+        if head(stated) in (*around, *self._table.definitions[wanted].type_parameters):
             return True
         left, right = self._lookup.type_named(number, written), self._lookup.type_named(wanted, stated)
         if left is not None and right is not None:
             same = not set(left.numbers).isdisjoint(right.numbers)
         else:
-            same = left is None and right is None and _last(head(written)) == _last(head(stated))
+            same = left is None and right is None and _plain(written) == _plain(stated)
         inner = zip(arguments(written), arguments(stated), strict=False)
         return same and all(self._same_type(number, one, wanted, other) for one, other in inner)
 
 
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+_PLAIN_NAMES = {"Int16": "short", "Int32": "int", "Int64": "long", "Single": "float", "Boolean": "bool"}
+_KEYWORDS = frozenset({"String", "Object", "Double", "Decimal", "Byte", "Char"})
+
+
+def _plain(type_name: str) -> str:
+    """A type of a library without its namespace and arguments; of a C# type that has a keyword the keyword."""
+    name = head(type_name).rpartition(".")[2]
+    return _PLAIN_NAMES.get(name, name.lower() if name in _KEYWORDS else name)
 
 
 def _same_parameters(left: Definition, right: Definition) -> bool:

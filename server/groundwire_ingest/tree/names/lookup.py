@@ -5,7 +5,13 @@ from dataclasses import replace
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Binding
 from groundwire_ingest.tree.languages.types import arguments, head, item_type, substituted, value_type
-from groundwire_ingest.tree.names.common_methods import GIVE_AN_ITEM, GIVE_ONE_OF, GIVE_SEVERAL_OF, GIVE_THE_SAME
+from groundwire_ingest.tree.names.common_methods import (
+    GIVE_AN_ITEM,
+    GIVE_ONE_OF,
+    GIVE_PERHAPS_AN_ITEM,
+    GIVE_SEVERAL_OF,
+    GIVE_THE_SAME,
+)
 from groundwire_ingest.tree.names.members import Extensions, MemberLookup
 from groundwire_ingest.tree.names.rules import EXACT, INFERRED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.table import NOTHING, Found, Value
@@ -100,7 +106,8 @@ class Lookup(MemberLookup):
             member = self.extensions.fitting(scope, value.found, name)
             if member is None:
                 return self._told(scope, name, given, is_called) or self._accessed(value, name)
-        return self._result(member, value, is_called, (scope, given)) if member else None
+        own = value if name in self.rules.own_instances and not is_called else None
+        return self._result(member, value, is_called, (scope, given)) if member else own
 
     def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
         """The result of a method outside the tree that gets the type as an argument, such as one of a container."""
@@ -111,6 +118,8 @@ class Lookup(MemberLookup):
 
     def _accessed(self, value: Value, name: str) -> Value | None:
         """The result of a method outside the tree: generated, inherited, or of a type that wraps the value."""
+        if name in self.rules.giving_itself:
+            return value
         if value.is_wrapped and _plain_name(name) in GIVE_AN_ITEM | GIVE_THE_SAME:
             return value
         for number in value.found.numbers:
@@ -133,8 +142,9 @@ class Lookup(MemberLookup):
         if not is_called:
             return value if name in ("Value", "Result") else None
         plain = _plain_name(name)
-        if plain in GIVE_AN_ITEM:
-            return self.item(value)
+        if plain in GIVE_AN_ITEM | GIVE_PERHAPS_AN_ITEM:
+            item = self.item(value)
+            return item and replace(item, is_wrapped=item.is_wrapped or plain in GIVE_PERHAPS_AN_ITEM)
         if plain in GIVE_THE_SAME:
             return value
         found = self.extensions.fitting(scope, value.found, name)
@@ -175,7 +185,7 @@ class Lookup(MemberLookup):
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
         """A value whose type names type parameters of its owner, as the owner's own type has them."""
-        if owner_type < 0 or value.found.refs:
+        if owner_type < 0 or (value.found.refs and not value.is_bound):
             return value
         names = self.table.definitions[owner_type].type_parameters
         scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
@@ -183,7 +193,7 @@ class Lookup(MemberLookup):
 
     def _with_arguments(self, value: Value, names: Sequence[str], scope: int, given: Sequence[str]) -> Value:
         """A value whose type names type parameters, with what is given to them in a scope."""
-        if not names or len(names) != len(given) or value.found.refs:
+        if not names or len(names) != len(given) or (value.found.refs and not value.is_bound):
             return value
         type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
         if type_name == value.type_name:
@@ -213,11 +223,30 @@ class Lookup(MemberLookup):
         inner = arguments(type_name)
         if inner and head(type_name).rpartition(".")[2] in _TYPES_OF_TYPES:
             return replace(self._typed(scope, inner[0], at_most), is_itself=True)
+        bound = self._bound(scope, type_name)
+        if bound is not None:
+            is_wrapped = written != type_name
+            return Value(bound.at_most(at_most), type_name, scope, is_wrapped=is_wrapped, is_bound=True)
         found = self.type_named(scope, type_name)
         alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
         if alias is not None and alias.is_itself:
             return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
         return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
+
+    def _bound(self, scope: int, type_name: str) -> Found | None:
+        """The type that a type parameter around a scope is bound to; None for what is no bounded type parameter."""
+        number = scope
+        while number >= 0:
+            bounds = self.table.definitions[number].type_bounds
+            named = (self.type_named(number, bound) for name, bound in bounds if name == type_name)
+            found = next(filter(None, named), None)
+            if found is not None:
+                return found
+            parent = self.table.parent_of(number)
+            # A member that is defined outside of its type has the type parameters of that.
+            owner = self.table.owner_of(number)
+            number = owner if owner >= 0 and self.table.definitions[number].construct != "type" else parent
+        return None
 
     def _is_alias(self, scope: int, type_name: str) -> bool:
         """True if the name of a type is the name of a variable that holds it."""

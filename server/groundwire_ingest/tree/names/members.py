@@ -183,6 +183,9 @@ class Extensions:
         nothing is known of it.
         """
         file = self._lookup.table.file_of(scope)
+        imported = self._lookup.rules.import_of(file, name)
+        if imported is not None and imported.name not in ("", "*"):
+            name = imported.name  # which the file may have given another one
         seen = [number for number in self._named.get(name, ()) if self._lookup.rules.sees(file, number)]
         fitting = tuple(number for number in seen if self._extends(number, receiver))
         if not fitting:

@@ -41,14 +41,14 @@ class TreeLayout:
     """The facts about a tree that name resolution needs besides its code.
 
     `python_packages` are the folders with an `__init__.py`. `go_modules` has the module path of each folder with a
-    go.mod. `dotnet_projects` are the folders with a .NET project. `script_projects` has the facts of each
-    `tsconfig.json` and `package.json`. `crates` has the name of the crate of each folder with a Cargo.toml that has a
-    package. Paths are relative to the tree, its root being empty.
+    go.mod. `dotnet_projects` are the folders with a .NET project, with the folders of those that it refers to.
+    `script_projects` has the facts of each `tsconfig.json` and `package.json`. `crates` has the name of the crate of
+    each folder with a Cargo.toml that has a package. Paths are relative to the tree, its root being empty.
     """
 
     python_packages: frozenset[str]
     go_modules: Mapping[str, str]
-    dotnet_projects: frozenset[str] = frozenset()
+    dotnet_projects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     script_projects: Mapping[str, ScriptProject] = field(default_factory=dict)
     crates: Mapping[str, str] = field(default_factory=dict)
 
@@ -62,11 +62,21 @@ class NameRules(ABC):
     implicit_members: ClassVar[bool] = False
     # True if parameters distinguish several callables of one name.
     has_overloads: ClassVar[bool] = True
+    # True if a member only overrides one with parameters of the same types, as far as these are known.
+    overrides_by_types: ClassVar[bool] = False
     # The member that runs when an instance is called, and the method that gives a function its later work.
     call_name: ClassVar[str] = ""
     deferring: ClassVar[frozenset[str]] = frozenset()
+    # The methods of a callable that call it.
+    invoking: ClassVar[frozenset[str]] = frozenset()
+    # The types of callables, where a field has to state one of them for such a method to call it.
+    callable_types: ClassVar[frozenset[str]] = frozenset()
     # The method of every type that makes an instance of it.
     maker: ClassVar[str] = ""
+    # Names under which a type holds the instance that its own members are called on.
+    own_instances: ClassVar[frozenset[str]] = frozenset()
+    # Methods of every value that give the value itself.
+    giving_itself: ClassVar[frozenset[str]] = frozenset()
     # The name of the member that `new` calls: empty where there is none, None for that of the type.
     constructor: ClassVar[str | None] = None
     # Methods of the language's own collections and strings, whose name alone says nothing about the tree.
@@ -108,6 +118,14 @@ class NameRules(ABC):
     def bodies(self, number: int) -> tuple[int, ...]:
         """Where a declaration that has no body has it; empty for one that has."""
         return ()
+
+    def may_override(self, member: int, overridden: int, is_listed: bool) -> bool:
+        """True if a member that fits another one of a base type by name and parameters overrides or implements it.
+
+        `is_listed`: the type of the member names the base type itself, or an interface that derives from it.
+        """
+        traits = (self.table.definitions[number].traits for number in (member, overridden))
+        return not any("private" in item for item in traits)
 
     def given(self, number: int, parameter: str) -> int | None:
         """The callable whose result a framework gives to a parameter of definition `number`."""

@@ -36,7 +36,8 @@ class Value:
     `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
     `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
     expression is the class or function that was found, rather than an instance of it. With `is_wrapped` the value must
-    first be waited for or unwrapped, as from an `Optional`.
+    first be waited for or unwrapped, as from an `Optional`. With `is_bound` its type is a type parameter, and what was
+    found is the bound of that.
     """
 
     found: Found
@@ -44,6 +45,7 @@ class Value:
     scope: int = 0
     is_itself: bool = False
     is_wrapped: bool = False
+    is_bound: bool = False
 
 
 NOTHING = Found((), 1.0)

@@ -121,13 +121,13 @@ def called_names(text: str, code: Sequence[Token]) -> Iterator[SqlName]:
         first = code[index]
         name, end = read_name(text, code, index)
         is_call = end < len(code) and code[end].keyword == "(" and name is not None
-        if is_call and name is not None and (name.schema or first.keyword not in _own_functions()):
+        if is_call and name is not None and (name.schema or first.keyword not in functions_of_sql()):
             yield name
         index = max(end, index + 1)
 
 
 @cache
-def _own_functions() -> Set[str]:
+def functions_of_sql() -> Set[str]:
     """The functions that come with SQL, in capitals."""
     from sqlglot import exp  # takes half a second to load, which only trees with SQL are to pay
 

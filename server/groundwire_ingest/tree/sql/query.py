@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import Found, Relation, SqlName, name_from_parts, read_name, unquoted
+from groundwire_ingest.tree.sql.object_names import (
+    Found,
+    Relation,
+    SqlName,
+    functions_of_sql,
+    identifier,
+    name_from_parts,
+    read_name,
+    unquoted,
+)
 from groundwire_ingest.tree.sql.parse import NotParsedError, broken_trees, parse_statement
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis, depth_change, keyword_at, keyword_set
 
@@ -16,6 +25,8 @@ _AFTER_INTO_LIST = keyword_set("FROM WHERE GROUP ORDER LIMIT UNION HAVING USING 
 _CHANGES = keyword_set("INSERT UPDATE DELETE MERGE")
 _VERBS_FOR_PARSER = {"PERFORM": "SELECT", "REPLACE": "INSERT"}
 _ASSIGNMENT_OPERATORS = frozenset("+-*/%&|^")
+_OF_A_SCHEMA = "__of_a_schema"
+"""Ends the name of a function in a schema where sqlglot has a function of that name, with other parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ def _is_compound_assignment(code: Sequence[Token], index: int) -> bool:
 def _for_parser(text: str, code: Sequence[Token], dialect: Dialect) -> str:
     """The source of `code` as sqlglot knows it.
 
+    A name such as `dbo.Split` before a parenthesis gets an end that `_plain_name` takes off again.
     PERFORM and REPLACE become the verbs that they mean, and `$1` a column's name: in `$1,$2` sqlglot sees the start of
     a dollar-quoted string. Where any quotes are allowed around a name, it gets those of the standard.
     """
@@ -106,8 +118,25 @@ def _for_parser(text: str, code: Sequence[Token], dialect: Dialect) -> str:
             written = f"parameter{written[1:]}"
         elif token.kind is Kind.QUOTED and dialect is Dialect.GENERIC:
             written = exp.to_identifier(unquoted(written), quoted=True).sql()
+        if _is_qualified_call(text, code, index):
+            written = (
+                f"{written[:-1]}{_OF_A_SCHEMA}{written[-1]}" if token.kind is Kind.QUOTED else written + _OF_A_SCHEMA
+            )
         pieces.append(written if index else _VERBS_FOR_PARSER.get(token.keyword, written))
     return "".join(pieces)
+
+
+def _is_qualified_call(text: str, code: Sequence[Token], index: int) -> bool:
+    """True if the token at `index` is the name of a function of SQL, but after a schema and before a parenthesis."""
+    if code[index].kind not in {Kind.WORD, Kind.QUOTED}:
+        return False
+    is_between = keyword_at(code, index - 1) == "." and keyword_at(code, index + 1) == "("
+    return is_between and identifier(text, code[index]).upper() in functions_of_sql()
+
+
+def _plain_name(name: str) -> str:
+    """A name of the tree as the source has it."""
+    return name.removesuffix(_OF_A_SCHEMA)
 
 
 def tree_references(tree: exp.Expr) -> list[Found]:
@@ -163,7 +192,7 @@ def _table_name(table: exp.Table) -> SqlName | None:
         return None
     if table.this.args.get("temporary"):
         return None
-    return name_from_parts(_parts(table, table.name))
+    return name_from_parts(_parts(table, _plain_name(table.name)))
 
 
 def _is_alias_of_other(table: exp.Table) -> bool:
@@ -179,11 +208,12 @@ def _is_alias_of_other(table: exp.Table) -> bool:
 def _function_name(call: exp.Anonymous) -> SqlName | None:
     """The name of a called function that sqlglot does not know, with the schema from around it."""
     holder = call.parent
-    parts: list[str] = [call.name]
+    name = _plain_name(call.name)
+    parts: list[str] = [name]
     if isinstance(holder, exp.Dot) and holder.expression is call:
         parts = [part.name for part in holder.this.find_all(exp.Identifier)][-2:] + parts
     elif isinstance(holder, exp.Table) and holder.this is call:
-        parts = _parts(holder, call.name)
+        parts = _parts(holder, name)
     return name_from_parts(parts)
 
 

@@ -44,10 +44,15 @@ def test_python_names_its_encoding(read: Reader) -> None:
 @pytest.mark.parametrize(
     ("content", "path", "language", "why"),
     [
-        (b"caf\xe9 {}", "a.cs", "csharp", "not decodable as utf-8: invalid continuation byte at byte 3"),
-        (b"# coding: klingon\n", "a.py", "python", "not decodable as utf-8: unknown encoding: klingon"),
+        (
+            bytes(range(128, 256)) * 9 + b"ab",
+            "a.txt",
+            "text",
+            "not decodable as utf-8, and no text in a known encoding",
+        ),
+        (b"# coding: klingon\n", "a.py", "python", "not decodable as klingon: unknown encoding: klingon"),
         (b"# coding: utf-7\nx = '+2AA-'\n", "a.py", "python", "not decodable as utf-7: "),
-        (b"x = 1\nname = '\xe9'\n", "a.py", "python", "not decodable as utf-8: "),
+        (b"# coding: ascii\nname = '\xe9'\n", "a.py", "python", "not decodable as ascii: "),
         (b"\xff\xfea", "a.cs", "csharp", "not decodable as utf-16: truncated data at byte"),
         (b"class A\0 {}", "a.cs", "csharp", "contains NUL characters"),
         (b"", "a.py", "python", "the file is empty"),
@@ -76,3 +81,41 @@ def test_a_file_that_is_too_large_is_skipped_unread(read: Reader) -> None:
 
 def test_long_lines_are_read_in_other_languages(read: Reader) -> None:
     assert isinstance(read(b"x = '" + b"a" * 30_000 + b"'", "a.py", "python"), SourceFile)
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "is_noted"),
+    [
+        ("// Größe, café".encode("cp1252"), "// Größe, café", True),
+        ("// “quoted” 5 €".encode("cp1252"), "// “quoted” 5 €", True),
+        (b"// \xe2\x82\xac and \xe9\nclass A {}", "// € and \N{REPLACEMENT CHARACTER}\nclass A {}", True),
+        ("// é".encode(), "// é", False),
+        ("class A {}\n// größer".encode("utf-16-le"), "class A {}\n// größer", False),
+        ("class A {}\n// größer".encode("utf-16-be"), "class A {}\n// größer", False),
+        (b"# coding: utf-8-unix\nclass A {}", "# coding: utf-8-unix\nclass A {}", False),
+        (b"class A\r{\r}\r", "class A\n{\n}\n", False),
+        (b"class A\r\n{\r}\n", "class A\r\n{\r}\n", False),
+    ],
+)
+def test_other_encodings_and_line_ends_are_read_and_guesses_named(
+    read: Reader, content: bytes, text: str, is_noted: bool
+) -> None:
+    file = read(content)
+    assert isinstance(file, SourceFile)
+    assert file.text == text
+    assert [note.path for note in file.notes] == (["a.cs"] if is_noted else [])
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "koi8-r", "shift-jis"])
+def test_letters_of_other_scripts_are_replaced_and_the_code_around_them_is_read(read: Reader, encoding: str) -> None:
+    comment = {"gbk": "计算总额", "koi8-r": "налоги", "shift-jis": "請求書"}[encoding]
+    file = read(f"// {comment}\nclass Total\n{{\n}}\n".encode(encoding))
+    assert isinstance(file, SourceFile)
+    assert file.text.endswith("\nclass Total\n{\n}\n")
+    assert "\N{REPLACEMENT CHARACTER}" in file.text
+
+
+def test_a_python_file_that_is_not_what_it_should_be_is_read_all_the_same(read: Reader) -> None:
+    file = read(b"x = 1\nname = '\xe9'\n", "a.py", "python")
+    assert isinstance(file, SourceFile)
+    assert file.text == "x = 1\nname = 'é'\n"

@@ -86,7 +86,7 @@ def test_every_kind_of_file_has_its_nodes_and_every_other_file_its_reason(make_t
         ".gitignore": "rules for a tool; nothing to search for",
         "notes.png": "an image, a font, an archive or other data (.png)",
         "bad.py": "not decodable as utf-16: truncated data at byte 2",
-        "broken.cs": "cannot be parsed as csharp",
+        "broken.cs": "cannot be parsed as csharp; holds no word to search for",
         "go.mod": "read for its module path only; it has no node",
         "empty/__init__.py": "the file is empty",
     }
@@ -193,3 +193,79 @@ def test_part_of_the_standard_library(tmp_path: Path) -> None:
         assert isinstance(source, SourceFile)
         if "def " in node.signature and node.key not in outlines:
             assert "\n".join(source.text.split("\n")[node.start_line - 1 : node.end_line]) == node.text
+
+
+def test_how_a_file_was_decoded_is_told_and_its_nodes_are_there(make_tree: TreeMaker) -> None:
+    code = "// Größe\nclass Size\n{\n    int All(int n)\n    {\n        return n + 1;\n    }\n}\n"
+    root = make_tree({"Size.cs": code.encode("cp1252"), "deploy.yml": "# Größe\nkind: Service\n".encode("cp1252")})
+    records = list(TreeSource(root).read())
+    notes = [item for item in records if isinstance(item, SkippedFile)]
+    assert notes == [
+        SkippedFile("deploy.yml", "not UTF-8; read as Windows-1252"),
+        SkippedFile("Size.cs", "not UTF-8; read as Windows-1252"),
+    ]
+    assert [item.symbol for item in records if isinstance(item, SourceNode) and item.kind == "cs"] == [
+        "Size",
+        "Size.All",
+    ]
+
+
+@pytest.mark.parametrize("path", ["a.c", "a.rs", "a.kt", "a.rb", "A.java"])
+def test_code_that_cannot_be_parsed_is_plain_text_and_named(make_tree: TreeMaker, path: str) -> None:
+    root = make_tree({path: "<#if x> refund } ) ( the { order </#if>\n" * 3})
+    records = list(TreeSource(root).read())
+    nodes = nodes_of(records)
+    assert [(node.path, node.data_type, node.corpus_type) for node in nodes] == [(path, "regular_code", "CODE_LOGIC")]
+    assert "refund" in nodes[0].text
+    assert nodes[0].kind == {"a.c": "c", "a.rs": "rs", "a.kt": "kt", "a.rb": "rb", "A.java": "java"}[path]
+    why = [item.why for item in records if isinstance(item, SkippedFile)]
+    assert len(why) == 1
+    assert why[0].startswith("cannot be parsed as ")
+    assert why[0].endswith("; indexed as plain text")
+
+
+def test_a_private_key_in_code_that_cannot_be_parsed_is_not_read(make_tree: TreeMaker) -> None:
+    root = make_tree({"a.rb": "-----BEGIN RSA PRIVATE KEY-----\n) } ( {\n" * 3})
+    assert nodes_of(list(TreeSource(root).read())) == []
+
+
+def test_of_types_of_one_name_that_of_a_referred_project_is_meant(make_tree: TreeMaker) -> None:
+    widget = (
+        "namespace Kit;\npublic class Widget\n{\n    public int Turn(int n)\n    {\n        return n + 1;\n    }\n}\n"
+    )
+    user = "using Kit;\nclass User\n{\n    int Go(Widget widget)\n    {\n        return widget.Turn(1);\n    }\n}\n"
+    project = '<Project Sdk="Microsoft.NET.Sdk">{}</Project>\n'
+    reference = '<ItemGroup><ProjectReference Include="..\\{0}\\{0}.csproj" /></ItemGroup>'
+    files = {
+        "src/One/Widget.cs": widget,
+        "src/One/One.csproj": project.format(""),
+        "src/Two/Widget.cs": widget,
+        "src/Two/Two.csproj": project.format(""),
+        "src/Mid/Mid.csproj": project.format(reference.format("Two")),
+        "src/App/User.cs": user,
+    }
+
+    def called(app: str) -> dict[str, float]:
+        records = read(make_tree({**files, "src/App/App.csproj": project.format(app)}))
+        found = edges_of(records).items()
+        return {
+            end.partition("#")[0]: value for (start, end, kind), value in found if kind == "Calls" and "User" in start
+        }
+
+    assert called(reference.format("Two")) == {"cs::src/Two/Widget.cs": 0.9}
+    assert called(reference.format("Mid")) == {"cs::src/Two/Widget.cs": 0.9}
+    assert called("") == {"cs::src/One/Widget.cs": 0.5, "cs::src/Two/Widget.cs": 0.5}
+
+
+def test_a_step_of_a_migration_alters_the_table_of_an_sql_file(make_tree: TreeMaker) -> None:
+    step = (
+        "class First : Migration\n{\n    protected override void Up(MigrationBuilder m)\n    {\n"
+        '        m.AddColumn<string>(name: "Code", table: "Device");\n    }\n'
+        "    protected override void Down(MigrationBuilder m)\n    {\n"
+        '        m.DropColumn(name: "Code", table: "Device");\n    }\n}\n'
+    )
+    files = {"db/Device.sql": "CREATE TABLE dbo.Device (Id int NOT NULL);\n", "src/First.cs": step}
+    edges = edges_of(read(make_tree(files)))
+    assert {place: value for place, value in edges.items() if place[2] == "Alters"} == {
+        ("cs::src/First.cs#First.Up", "sql::dbo.Device|TABLE", "Alters"): 0.8
+    }

@@ -216,3 +216,8 @@ def test_a_chart_file_that_is_left_out_makes_no_chart(make_tree: TreeMaker) -> N
 def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IngestError, match="not a folder"):
         list_tree(tmp_path / "absent")
+
+
+def test_the_file_of_a_worktree_or_submodule_in_place_of_a_folder_is_passed_over(make_tree: TreeMaker) -> None:
+    root = make_tree({".git": "gitdir: /home/a/.git/worktrees/b\n", "lib/.git": "gitdir: ../.git/lib\n", "a.py": "x"})
+    assert [item.path for item in list_tree(root)] == ["a.py"]

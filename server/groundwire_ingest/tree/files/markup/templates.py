@@ -15,6 +15,7 @@ from groundwire_ingest.tree.files.markup.elements import (
     raw_end,
     tags_of,
 )
+from groundwire_ingest.tree.files.markup.expressions import expressions
 from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading, PathReference
@@ -103,7 +104,8 @@ _BUILT_IN = frozenset({"template", "slot", "component", "transition", "keep-aliv
 def read_component(file: SourceFile) -> FileReading:
     """The script of a component, and Astro's part between the dashes, as nodes of their own, its elements as parts.
 
-    The facts are ComponentFacts: each script with its language, and the elements that are components.
+    The facts are ComponentFacts: each script with its language, the expressions in the markup, and the elements that
+    are components.
     """
     lines = LineNumbers(file.text)
     tags = list(tags_of(file.text))
@@ -114,7 +116,9 @@ def read_component(file: SourceFile) -> FileReading:
         last_line = lines[front_matter.end() - 1]
         parts.append(Part(("script",), 1, last_line, is_own=True))
         code.insert(0, CodePart("script", front_matter.group(1), lines[front_matter.start(1)], "typescript"))
-    facts = ComponentFacts(code=tuple(code), tags=tuple(_components(file.text, tags, lines)))
+    start = front_matter.end() if front_matter is not None else 0
+    used = expressions(file.text, file.language, tags, lines, start)
+    facts = ComponentFacts(code=tuple(code), tags=tuple(_components(file.text, tags, lines)), expressions=tuple(used))
     references = tuple(tag_references(file, tags, lines))
     links = tuple(links_of(file, tags, lines))
     return FileReading(write_parts(file, parts), references, facts=facts, requests=links)

@@ -11,7 +11,7 @@ from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
 from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, last_child, line_of, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, children_of, has_child, last_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape
 
 _CPP_ONLY = re.compile(
@@ -51,13 +51,15 @@ class CppSyntax(CSyntax):
         return tuple(filter(None, map(type_of, named)))
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
-        """Also `override`, and what has no body at all: a pure virtual member, and a class with such."""
+        """Also `override`, `virtual`, and what has no body at all: a pure virtual member, and a class with such."""
         if self.declarations[node.type] == "type":
             is_abstract = any(map(_is_pure, children_of(node, "body")))
             return frozenset({"abstract"}) if is_abstract else frozenset()
         found: set[Trait] = set(super().traits(node, parent))
         if any(text_of(child) == "override" for child in children_of(function_of(node))):
             found.add("override")
+        if has_child(node, "virtual"):
+            found.add("virtual")
         if _is_pure(node):
             found.discard("declared")
             found.add("abstract")

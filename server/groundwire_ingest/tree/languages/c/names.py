@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Reference
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, name_of, written_type
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, line_of, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, field_of, first_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _TYPED_CALLS = frozenset(
@@ -67,6 +67,7 @@ _SET = {
     "return_statement": FIRST,
 }
 _VALUES = frozenset({"identifier", "pointer_expression", "qualified_identifier"})
+_INNER_VALUES = {"conditional_expression": ("alternative", "consequence"), "cast_expression": ("value",)}
 _DECLARING = frozenset(
     """struct_specifier class_specifier union_specifier enum_specifier type_definition alias_declaration
     type_parameter_declaration optional_type_parameter_declaration concept_definition""".split()
@@ -102,5 +103,14 @@ def _whole(node: Node) -> Node | None:
 
 
 def _value(syntax: Syntax, value: Node | None, places: Places) -> Iterator[Reference]:
-    if value is not None and value.type in _VALUES:
-        yield from places.reference(value, ".".join(syntax.path(value)), "value")
+    """What a value names: of a conditional expression each of the two, of a cast what is cast."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if node is None:
+            continue
+        if node.type in _VALUES:
+            yield from places.reference(node, ".".join(syntax.path(node)), "value")
+        pending += [node.child_by_field_name(field) for field in _INNER_VALUES.get(node.type, ())]
+        if node.type == "parenthesized_expression":
+            pending.append(first_child(node))

@@ -10,6 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
 from groundwire_ingest.tree.languages.c.names import c_bindings, c_references
+from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
@@ -50,14 +51,42 @@ class CSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "namespace_identifier", "this", "field_identifier"})
     unwrapped = frozenset({"parenthesized_expression", "pointer_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"subscript_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {"call_expression": CallForm("function", "arguments")}
     strings = frozenset({"string_literal", "concatenated_string"})
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._made_functions: dict[int, str] = {}
+
     def prepared(self, source: bytes) -> bytes:
-        """The source with blanks for macros that hide declarations."""
-        for pattern in (_LINKAGE, _EXPORT, _IN_FRONT, _ALONE):
+        """The source with blanks for macros that hide declarations, and for branches that are no whole statements."""
+        patterns = (_LINKAGE, _EXPORT, _IN_FRONT, _ALONE, *[_BEFORE_TYPE] * _MAX_SPECIFIERS, _BEFORE_NAME)
+        for pattern in patterns:
             source = pattern.sub(_blanked, source)
-        return source
+        return self._with_made_functions(one_branch(source))
+
+    def _with_made_functions(self, source: bytes) -> bytes:
+        """The source with functions that macros make as functions: `TEST name( x) {` in place of `TEST(name, x) {`.
+
+        The grammar of C takes them for a call and a block; that of C++ reads them as they are.
+        """
+
+        def rewritten(match: re.Match[bytes]) -> bytes:
+            written = source[match.start(1) : match.end(2) + 1].decode(errors="replace")
+            self._made_functions[match.start()] = " ".join(written.split())
+            name, comma, others = match[2].partition(b",")
+            inside = b" " + name + b"(" + others if comma else b"(" + name
+            return source[match.start() : match.end(1)] + inside + source[match.end(2) : match.end()]
+
+        return _MADE_FUNCTION.sub(rewritten, source) if self.language == "c" else source
+
+    def begin_file(self) -> None:
+        """Also forgets the functions that macros make in the file before."""
+        super().begin_file()
+        self._made_functions.clear()
 
     def shape(self, node: Node) -> Shape | None:
         """Types with a body, functions with or without one, and macros that take arguments."""
@@ -74,6 +103,9 @@ class CSyntax(Syntax):
         return Shape(name, "type", body, body, owner) if body is not None and name else None
 
     def _function(self, node: Node) -> Shape | None:
+        made = self._made_functions.get(node.start_byte) if node.type == "function_definition" else None
+        if made is not None:
+            return Shape(made, "callable", node.child_by_field_name("body"))
         function = function_of(node)
         if function is None:
             return None
@@ -92,7 +124,9 @@ class CSyntax(Syntax):
         return (tag,) if tag and tag != text_of(node, "declarator") else ()
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
-        """The parameters of a function; none for `(void)`."""
+        """The parameters of a function; none for `(void)`, and not known of one that a macro makes."""
+        if node.start_byte in self._made_functions:
+            return None
         function = function_of(node) if self.declarations[node.type] == "callable" else None
         listed = field_of(function, "parameters")
         if listed is None:
@@ -158,9 +192,28 @@ _IN_FRONT = re.compile(
     rb"[A-Za-z_][\w:<>]{0,100}[ \t*&]+[A-Za-z_]\w{0,100}[ \t]*\()",
     re.MULTILINE,
 )
-# A macro by itself where a declaration could be.
+# A macro such as __printf(1, 2) among the specifiers of a function, with the type and the name behind it; one a time.
+_BEFORE_TYPE = re.compile(
+    rb"^(?:(?:static|extern|inline|const|volatile)[ \t]+){0,4}"
+    rb"(__(?!attribute__|declspec)[a-z]\w*(?:\([^()\n]{0,100}\))?)"
+    rb"[ \t]+(?=[A-Za-z_]\w{0,100}(?:[ \t]+[A-Za-z_]\w{0,100}){0,4}[ \t*]+[A-Za-z_]\w{0,100}[ \t]*\()",
+    re.MULTILINE,
+)
+# A macro such as __init between the type and the name of a function.
+_BEFORE_NAME = re.compile(
+    rb"^(?:(?:static|extern|inline|const|volatile|struct|unsigned)[ \t]+){0,4}(?!static\b|extern\b|inline\b|const\b)"
+    rb"[A-Za-z_]\w{0,100}[ \t*]+(__[a-z]\w*)[ \t]+(?=[A-Za-z_]\w{0,100}[ \t]*\()",
+    re.MULTILINE,
+)
+_MAX_SPECIFIERS = 3
+# A macro that makes a function, such as SYSCALL_DEFINE1(close, int, fd), by its name and its arguments.
+_MADE_FUNCTION = re.compile(
+    rb"^(?:static[ \t]+)?([A-Z][A-Z0-9_]+)\(([A-Za-z_]\w*[^(){};#=]{0,300})\)\s{0,20}(?=\{)", re.MULTILINE
+)
+# A macro by itself where a declaration could be, and without a block.
 _ALONE = re.compile(
-    rb"(?:\A|[;{}:][ \t]*\r?\n|^[ \t]*\r?\n)[ \t]*([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,100}\))?)[ \t]*\r?$", re.MULTILINE
+    rb"(?:\A|[;{}:][ \t]*\r?\n|^[ \t]*\r?\n)[ \t]*([A-Z][A-Z0-9_]{2,}(?:\([^()\n]{0,100}\))?)[ \t]*\r?$(?!\n[ \t]*\{)",
+    re.MULTILINE,
 )
 # `extern "C" {` and its end where only a compiler of C++ sees them: the braces are in branches of their own.
 _LINKAGE = re.compile(

@@ -6,12 +6,14 @@ from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import OF_ITEMS, OF_TARGET, Binding, Reference
 from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
     Nodes,
     around_of,
     child_of,
     children_of,
     field_of,
-    first_child,
+    has_child,
     last_child,
     line_of,
     outer_of,
@@ -26,6 +28,8 @@ TYPE_NODES = ("class_declaration", "struct_declaration", "interface_declaration"
 _MEMBERS = frozenset({"method_declaration", "local_function_statement", "property_declaration", "operator_declaration"})
 _FUNCTIONS = frozenset({"lambda_expression", "anonymous_method_expression"})
 _ITEM_METHODS = frozenset({"Add", "Insert", "Push", "Enqueue", "AddLast", "AddFirst", "Append", "Prepend", "TryAdd"})
+_TRYING = frozenset({"TryGetValue", "TryPop", "TryPeek", "TryDequeue", "TryTake", "TryGet", "TryRemove"})
+_PAIR = 2
 _MAX_STEPS = 6
 
 
@@ -82,9 +86,30 @@ def csharp_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
             yield Binding(places.scope(node), name, type_of(declared), True)
         else:
             made, path = _value(syntax, node.child_by_field_name("right"))
-            yield Binding(places.scope(node), name, made, False, path, True)
+            yield Binding(places.scope(node), _item_name(node) or name, made, False, path, True)
     for node in nodes["lambda_expression"]:
         yield from _lambda_parameter(syntax, node, places)
+    for node in nodes["from_clause"]:
+        path = syntax.value_path(last_child(node))
+        yield from places.variable(node, text_of(node, "name"), type_of(node, "type"), path, is_item=True)
+    for node in nodes["declaration_expression"]:
+        yield from _declared_argument(syntax, node, places)
+
+
+def _declared_argument(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The variable of `out Order found`, or of `found.TryGetValue(key, out var one)` as an item."""
+    declared, call = node.child_by_field_name("type"), outer_of(node.parent)
+    path = syntax.path(field_of(call, "function"))
+    if declared is not None and declared.type != "implicit_type":
+        yield from places.variable(node, text_of(node, "name"), type_of(declared))
+    elif len(path) > 1 and path[-1] in _TRYING:
+        yield from places.variable(node, text_of(node, "name"), "", ".".join(path[:-1]), is_item=True)
+
+
+def _item_name(loop: Node) -> str:
+    """`value` of `foreach (var (key, value) in pairs)`; empty for a loop over anything else."""
+    names = children_of(loop, "left") if has_child(loop, "tuple_pattern") else []
+    return text_of(names[-1]) if len(names) == _PAIR else ""
 
 
 def _declared_variables(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
@@ -143,12 +168,23 @@ _TYPED = {
     "method_declaration": "returns",
     **dict.fromkeys(
         """delegate_declaration typeof_expression cast_expression declaration_pattern catch_declaration
-        array_creation_expression""".split(),
+        array_creation_expression type_parameter_constraint""".split(),
         "type",
     ),
     "as_expression": "right",
 }
-_VALUED = ("argument", "return_statement", "assignment_expression", "member_access_expression")
+_VALUED = (
+    *("argument", "return_statement", "assignment_expression", "member_access_expression", "variable_declarator"),
+    *("arrow_expression_clause", "switch_expression_arm", "expression_element", "initializer_expression"),
+    *("conditional_expression", "binary_expression", "cast_expression", "parenthesized_expression"),
+)
+# Where values are that a node of the grammar passes on; elsewhere it is the first part.
+_VALUES_OF = {
+    "assignment_expression": ("right",),
+    "conditional_expression": ("consequence", "alternative"),
+    "cast_expression": ("value",),
+    "switch_expression_arm": (LAST,),
+}
 _NAMES = frozenset({"identifier", "member_access_expression"})
 _PREDEFINED = frozenset({"predefined_type", "implicit_type"})
 
@@ -166,20 +202,27 @@ def csharp_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[
         for written in (name, f"{name}Attribute") if name else ():
             yield from places.reference(node, written, "decorator")
     for node in nodes.of(*_VALUED):
-        value = _valued(node)
-        is_name = value is not None and value.type in _NAMES
-        yield from places.reference(node, ".".join(syntax.path(value)) if is_name else "", "value")
+        for value in _valued(node):
+            if value is not None and value.type in _NAMES:
+                yield from places.reference(value, ".".join(syntax.path(value)), "value")
 
 
-def _valued(node: Node) -> Node | None:
-    """The value that a node passes on, returns, assigns or reads."""
+def _valued(node: Node) -> Iterator[Node | None]:
+    """The values that a node passes on, returns, assigns, puts into a collection or reads."""
     match node.type:
-        case "assignment_expression":
-            return node.child_by_field_name("right")
         case "member_access_expression":
             is_called = node.parent is not None and node.parent.type == "invocation_expression"
-            return None if is_called else node
-    return first_child(node)
+            yield None if is_called else node
+        case "variable_declarator":
+            value = last_child(node)
+            yield None if value == node.child_by_field_name("name") else value
+        case "binary_expression":
+            is_choice = text_of(node, "operator") == "??" or has_child(node, "??")
+            yield from map(node.child_by_field_name, ("left", "right") if is_choice else ())
+        case "initializer_expression":
+            yield from node.named_children
+        case kind:
+            yield from (field_of(node, field) for field in _VALUES_OF.get(kind, (FIRST,)))
 
 
 def _types(node: Node, written: Node | None, places: Places) -> Iterator[Reference]:

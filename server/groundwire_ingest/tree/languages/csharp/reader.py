@@ -1,13 +1,16 @@
 """C#: namespaces, types with their members."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import tree_sitter_c_sharp
 from tree_sitter import Language, Node
 
-from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.conditionals import one_branch
+from groundwire_ingest.tree.languages.csharp.extensions import ExtensionBlock, extension_blocks
 from groundwire_ingest.tree.languages.csharp.names import (
     TYPE_NODES,
     attribute_names,
@@ -18,6 +21,7 @@ from groundwire_ingest.tree.languages.csharp.names import (
 )
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
     LAST,
     Nodes,
     child_of,
@@ -31,12 +35,12 @@ from groundwire_ingest.tree.languages.nodes import (
     type_name,
     type_of,
 )
-from groundwire_ingest.tree.languages.syntax import Shape, Syntax
+from groundwire_ingest.tree.languages.syntax import Places, Shape, Syntax
 from groundwire_ingest.tree.languages.types import head
 
 
 class CSharpSyntax(Syntax):
-    """C# up to version 12, as far as the grammar goes."""
+    """C# up to version 12, as far as the grammar goes, and the extension members of version 14."""
 
     kind = "cs"
     language = "csharp"
@@ -68,6 +72,9 @@ class CSharpSyntax(Syntax):
     unwrapped = frozenset({"parenthesized_expression", "await_expression", "postfix_unary_expression", "argument"})
     conditionals = frozenset({"conditional_access_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"element_access_expression": "expression"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "invocation_expression": CallForm("function", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
@@ -81,9 +88,19 @@ class CSharpSyntax(Syntax):
         "abstract": "abstract",
         "static": "static",
         "override": "override",
+        "private": "private",
         "partial": "partial",
         "interface_declaration": "interface",
     }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._extension_blocks: list[ExtensionBlock] = []
+
+    def begin_file(self) -> None:
+        """Also forgets the extension members of the file before."""
+        super().begin_file()
+        self._extension_blocks = []
 
     def shape(self, node: Node) -> Shape | None:
         """Types and members; indexers are `this[]`, operators `operator +`, destructors `~Name`."""
@@ -111,6 +128,17 @@ class CSharpSyntax(Syntax):
         name = text_of(node, "name").removesuffix("Async")
         return (f"{name.removeprefix('On') or name}Command",)
 
+    def prepared(self, source: bytes) -> bytes:
+        """The source with blanks for branches that are no whole statements and around extension members."""
+        source, self._extension_blocks = extension_blocks(one_branch(source))
+        return source
+
+    def _extended(self, node: Node) -> ExtensionBlock | None:
+        """The block of extension members that a declaration is in."""
+        position = bisect_right(self._extension_blocks, node.start_byte, key=lambda block: block.start) - 1
+        block = self._extension_blocks[position] if position >= 0 else None
+        return block if block is not None and block.holds(node) else None
+
     def module_traits(self, root: Node) -> frozenset[Trait]:
         """Top-level statements are a part of a class `Program`."""
         return frozenset({"partial"}) if has_child(root, "global_statement") else frozenset()
@@ -131,7 +159,27 @@ class CSharpSyntax(Syntax):
         name = text_of(listed, "name")
         if name:
             found.append(Parameter(name, type_of(listed, "type"), True))
-        return tuple(found)
+        block = self._extended(node) if node.type == "method_declaration" else None
+        return (block.receiver, *found) if block is not None and self._is_extension(node) else tuple(found)
+
+    def type_parameters(self, node: Node) -> tuple[str, ...]:
+        """Also those of the block of extension members around a method."""
+        block = self._extended(node) if node.type == "method_declaration" else None
+        return (*(block.type_parameters if block is not None else ()), *super().type_parameters(node))
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The types in the `where` clauses."""
+        clauses = [child for child in node.named_children if child.type == "type_parameter_constraints_clause"]
+        bounds = (
+            (text_of(clause, FIRST), type_of(part, "type")) for clause in clauses for part in clause.named_children
+        )
+        return tuple((name, stated) for name, stated in bounds if stated)
+
+    def _is_extension(self, method: Node) -> bool:
+        """True if a method in a block of extension members is called on a value, rather than on a type."""
+        block = self._extended(method)
+        is_static = any(child.text == b"static" for child in method.children)
+        return block is not None and bool(block.receiver.name) and not is_static
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; it is optional when a value follows its name."""
@@ -150,6 +198,8 @@ class CSharpSyntax(Syntax):
             found.add("variadic")
         first = first_child(node, "parameters")
         if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")
+        if node.type == "method_declaration" and self._is_extension(node):
             found.add("extension")
         return frozenset(found)
 
@@ -181,6 +231,12 @@ class CSharpSyntax(Syntax):
         value = last_child(node)
         return '"' if value is not None and value.type in self.strings else self.value_path(value)
 
+    def value_path(self, node: Node | None) -> str:
+        """Of `typeof(T)` the type."""
+        if node is not None and node.type == "typeof_expression":
+            return head(type_of(node, "type"))
+        return super().value_path(node)
+
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""
         return tuple(filter(None, map(type_of, base_types(node))))
@@ -194,5 +250,12 @@ class CSharpSyntax(Syntax):
             if target:
                 yield Import(module, name, alias, line_of(node), has_child(node, "global"))
 
-    bindings = csharp_bindings
+    def bindings(self, nodes: Nodes, places: Places) -> Iterator[Binding]:
+        """Those that are declared, and the receivers of extension members."""
+        yield from csharp_bindings(self, nodes, places)
+        for node in nodes.of("method_declaration", "property_declaration") if self._extension_blocks else ():
+            block, index = self._extended(node), places.declared(node)
+            if block is not None and block.receiver.name and index:
+                yield Binding(index, block.receiver.name, block.receiver.type_name, True)
+
     references = csharp_references

@@ -46,6 +46,9 @@ class GoSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "package_identifier"})
     unwrapped = frozenset({"parenthesized_expression", "unary_expression", "slice_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": "operand"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_statement": (("left", FIRST), ("right", FIRST))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "composite_literal": CallForm("type", "", constructs=True),
@@ -96,6 +99,17 @@ class GoSyntax(Syntax):
         """The names of a type's own type parameters."""
         named = children_of(spec_of(node), "type_parameters")
         return tuple(text_of(name) for child in named for name in child.children_by_field_name("name") if name.is_named)
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The constraints, and of an interface that is written out the types in it."""
+        bounds: list[tuple[str, str]] = []
+        for child in children_of(spec_of(node), "type_parameters"):
+            constraint = first_child(child, "type")
+            is_written_out = constraint is not None and constraint.type == "interface_type"
+            stated = embedded(constraint) if is_written_out else (go_type(constraint),)
+            names = [text_of(name) for name in child.children_by_field_name("name") if name.is_named]
+            bounds += ((name, bound) for bound in stated if bound for name in names)
+        return tuple(bounds)
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """An interface is satisfied without being named."""

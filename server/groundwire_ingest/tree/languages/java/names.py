@@ -9,6 +9,8 @@ from groundwire_ingest.tree.languages.nodes import Nodes, children_of, given_in,
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import names_in
 
+# Methods of collections whose lambda gets two of the items.
+_COMPARING = frozenset({"sort", "sorted", "max", "min", "reduce"})
 _MADE = frozenset({"object_creation_expression", "cast_expression"})
 
 
@@ -85,6 +87,9 @@ def _lambda_parameters(syntax: Syntax, call: Node, places: Places) -> Iterator[B
         path = syntax.value_path(call.child_by_field_name("object"))
         if parameters.type == "identifier" and path:
             yield Binding(places.scope(argument), text_of(parameters), "", False, path, True)
+        elif parameters.type == "inferred_parameters" and path and text_of(call, "name") in _COMPARING:
+            for name in parameters.named_children:
+                yield Binding(places.scope(argument), text_of(name), "", False, path, True)
         elif parameters.type == "inferred_parameters":
             yield from (Binding(places.scope(argument), text_of(name), "", False) for name in parameters.named_children)
 

@@ -10,7 +10,17 @@ from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.java.annotations import annotations
 from groundwire_ingest.tree.languages.java.names import java_bindings, java_references
-from groundwire_ingest.tree.languages.nodes import FIRST, LAST, Nodes, first_child, line_of, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
+    Nodes,
+    child_of,
+    children_of,
+    first_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 
 _TYPES = """class_declaration interface_declaration enum_declaration record_declaration
@@ -42,6 +52,9 @@ class JavaSyntax(Syntax):
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"parenthesized_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"array_access": "array"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "method_invocation": CallForm("", "arguments"),
         "object_creation_expression": CallForm("type", "arguments", constructs=True),
@@ -51,6 +64,7 @@ class JavaSyntax(Syntax):
     marks: ClassVar[Mapping[str, Trait]] = {
         "abstract": "abstract",
         "static": "static",
+        "private": "private",
         "interface_declaration": "interface",
         "spread_parameter": "variadic",
     }
@@ -85,6 +99,12 @@ class JavaSyntax(Syntax):
         """Also `override`, by its annotation."""
         overrides = any(name == "Override" for name, _ in annotations(node))
         return super().traits(node, parent) | frozenset[Trait]({"override"} if overrides else ())
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The types after `extends`."""
+        listed = children_of(node, "type_parameters")
+        bounds = ((text_of(child, FIRST), child_of(child, "type_bound")) for child in listed)
+        return tuple((name, type_of(part)) for name, bound in bounds for part in children_of(bound) if type_of(part))
 
     def value_path(self, node: Node | None) -> str:
         """Of a cast the type that it states, of a class literal the class."""

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding, Reference
-from groundwire_ingest.tree.languages.nodes import Nodes, child_of, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import Nodes, child_of, first_child, given_in, last_child, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import head
 
+_OF_RECEIVER = frozenset({"run", "apply", "with"})
+_GIVING_ITSELF = frozenset({"let", "also", "takeIf", "takeUnless"})
+_MAPPING = frozenset({"map", "mapNotNull", "mapIndexed"})
 _MEMBER_BODIES = frozenset({"class_body", "enum_class_body"})
 
 
@@ -20,6 +23,8 @@ def kotlin_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
         name = child_of(node, "identifier")
         if name is not None:
             yield Binding(places.scope(node), text_of(name), _stated(node), True)
+    for node in nodes["lambda_literal"]:
+        yield from _lambda_parameter(syntax, node, places)
     for node in nodes["lambda_parameters"]:
         variables = (child for child in node.named_children if child.type == "variable_declaration")
         yield from (_variable(child, places) for child in variables)
@@ -35,6 +40,33 @@ def _variable(node: Node, places: Places, value: str = "") -> Binding:
     """A variable, which is an item of `value` where it states no type."""
     stated = _stated(node)
     return Binding(places.scope(node), text_of(first_child(node)), stated, bool(stated), value, not stated)
+
+
+def _lambda_parameter(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
+    """The only parameter of a lambda, by its name or `it`: what the called method belongs to, or an item of that."""
+    call = node.parent.parent if node.parent is not None and node.parent.type == "annotated_lambda" else None
+    called = first_child(call)
+    if call is None or called is None or called.type != "navigation_expression":
+        return
+    variables = given_in(child_of(node, "lambda_parameters"))
+    if len(variables) > 1 or any(_stated(variable) for variable in variables):
+        return
+    receiver, method = first_child(called), text_of(last_child(called))
+    name = text_of(first_child(variables[0])) if variables else "it"
+    mapped = _mapped(syntax, receiver)
+    value = mapped or syntax.value_path(receiver)
+    if value and name.isidentifier() and method not in _OF_RECEIVER:
+        yield Binding(places.scope(node), name, "", False, value, not mapped and method not in _GIVING_ITSELF)
+
+
+def _mapped(syntax: Syntax, call: Node | None) -> str:
+    """The path of what `x.map { ... }` makes of each item; empty for any other expression."""
+    called = first_child(call) if call is not None and call.type == "call_expression" else None
+    if called is None or text_of(last_child(called)) not in _MAPPING:
+        return ""
+    given = first_child(child_of(call, "annotated_lambda"))
+    result = last_child(given)
+    return syntax.value_path(result) if result is not None and result.type != "lambda_parameters" else ""
 
 
 def _item(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:

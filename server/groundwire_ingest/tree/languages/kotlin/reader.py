@@ -9,6 +9,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.kotlin.names import kotlin_bindings, kotlin_references
+from groundwire_ingest.tree.languages.kotlin.operators import implied_calls
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     LAST,
@@ -26,7 +27,12 @@ from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _BODIES = ("class_body", "enum_class_body", "function_body", "block", "getter", "property_delegate")
 _TYPE_NODES = ("user_type", "nullable_type", "parenthesized_type", "function_type", "non_nullable_type")
-_TRAITS: Mapping[str, Trait] = {"abstract": "abstract", "sealed": "abstract", "override": "override"}
+_TRAITS: Mapping[str, Trait] = {
+    "abstract": "abstract",
+    "sealed": "abstract",
+    "override": "override",
+    "private": "private",
+}
 
 
 class KotlinSyntax(Syntax):
@@ -53,6 +59,7 @@ class KotlinSyntax(Syntax):
     words = frozenset({"identifier", "this_expression", "super_expression"})
     unwrapped = frozenset({"parenthesized_expression", "value_argument", "annotated_lambda"})
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {"assignment": (("left",), ("right",))}
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm(FIRST, "value_arguments"),
         "constructor_invocation": CallForm(FIRST, "value_arguments", constructs=True),
@@ -111,6 +118,12 @@ class KotlinSyntax(Syntax):
         after = [child for child in node.named_children if listed is not None and child.start_byte >= listed.end_byte]
         return next((type_of(child) for child in after if child.type in _TYPE_NODES), "")
 
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The types after the colon, and those of `where`."""
+        listed = (*children_of(child_of(node, "type_parameters")), *children_of(child_of(node, "type_constraints")))
+        bounds = ((text_of(child_of(child, "identifier")), type_of(child_of(child, *_TYPE_NODES))) for child in listed)
+        return tuple((name, stated) for name, stated in bounds if stated)
+
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type; what a companion object holds is static."""
         modifiers = text_of(child_of(node, "modifiers")).split()
@@ -160,6 +173,8 @@ class KotlinSyntax(Syntax):
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get<A>()`."""
         return tuple(filter(None, map(type_of, children_of(child_of(node, "type_arguments")))))
+
+    implied_calls = implied_calls
 
     def imports(self, nodes: Nodes) -> Iterator[Import]:
         """Types, functions and properties by name, under another one with `as`, and everything of a package."""

@@ -49,6 +49,9 @@ class PhpSyntax(Syntax):
     words = frozenset({"name", "qualified_name", "variable_name", "relative_scope"})
     unwrapped = frozenset({"parenthesized_expression", "argument", "clone_expression"})
     subscripts: ClassVar[Mapping[str, str]] = {"subscript_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "function_call_expression": CallForm("function", "arguments"),
         "member_call_expression": CallForm("", "arguments"),
@@ -62,6 +65,7 @@ class PhpSyntax(Syntax):
         "interface_declaration": "interface",
         "abstract_modifier": "abstract",
         "static_modifier": "static",
+        "private": "private",
         "variadic_parameter": "variadic",
     }
 

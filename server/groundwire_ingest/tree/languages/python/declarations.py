@@ -95,7 +95,7 @@ def _class_traits(node: Node) -> frozenset[Trait]:
 
 
 def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
-    """The flags of a class, or of a method by its decorators and by a body that is there to be overridden."""
+    """The flags of a class, or of a method by its decorators, its name and by a body that is there to be overridden."""
     if node.type == "class_definition":
         return _class_traits(node)
     if node.type != "function_definition" or parent is None or parent.type != "class_definition":
@@ -106,6 +106,9 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
         found.add("property")
     if "staticmethod" in names:
         found.add("static")
+    name = text_of(node, "name")
+    if name.startswith("__") and not name.endswith("__"):
+        found.add("private")
     raises = len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
     is_empty = all(text_of(statement) in ("...", "pass") for statement in statements)
     if names & _ABSTRACT or raises or (is_empty and "structural" in _class_traits(parent)):

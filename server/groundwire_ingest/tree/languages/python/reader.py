@@ -10,7 +10,16 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, line_of, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
+    Nodes,
+    children_of,
+    first_child,
+    line_of,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.python.declarations import (
     decorators,
     is_settings_module,
@@ -49,6 +58,7 @@ class PythonSyntax(Syntax):
     words = frozenset({"identifier"})
     unwrapped = frozenset({"parenthesized_expression", "await"})
     subscripts: ClassVar[Mapping[str, str]] = {"subscript": "value"}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {"assignment": (("left",), ("right",))}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("function", "arguments")}
     strings = frozenset({"string"})
     raw = re.compile("[rR]")
@@ -84,9 +94,13 @@ class PythonSyntax(Syntax):
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """Those behind the name of a class, or of `Generic` among its bases."""
-        stated = super().type_parameters(node)
+        stated = tuple(name for name, _ in _type_parameters(node))
         generic = (base for base in self.bases(node) if head(base).rpartition(".")[2] in _GENERIC)
         return stated or next(map(arguments, generic), ())
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """Those behind the name of a class or function."""
+        return tuple((name, bound) for name, bound in _type_parameters(node) if bound)
 
     parameters = parameters_of
     result = result_of
@@ -131,6 +145,16 @@ class PythonSyntax(Syntax):
 
     implied_calls = python_calls
     references = python_references
+
+
+def _type_parameters(node: Node) -> Iterator[tuple[str, str]]:
+    """The type parameters behind a name, each with its bound, which may be empty."""
+    for child in children_of(node, "type_parameters"):
+        inner = first_child(child)
+        if inner is not None and inner.type == "constrained_type":
+            yield text_of(inner, FIRST), type_of(inner, LAST)
+        else:
+            yield text_of(inner or child), ""
 
 
 def _plain_import(node: Node, line: int) -> Iterator[Import]:

@@ -5,10 +5,19 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import RETURNED, Binding
-from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, around_of, first_child, last_child, text_of, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    Nodes,
+    around_of,
+    children_of,
+    first_child,
+    last_child,
+    text_of,
+    type_of,
+)
 from groundwire_ingest.tree.languages.python.declarations import YIELDING, decorators, parameter_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
-from groundwire_ingest.tree.languages.types import head
+from groundwire_ingest.tree.languages.types import head, type_text
 
 _SELF = frozenset({"self", "cls"})
 # Functions that give the items of their first argument, or what it is.
@@ -17,6 +26,7 @@ _VIEWS = (".values()", ".items()")
 _GROUPS = frozenset("pattern_list tuple_pattern list_pattern tuple list as_pattern_target list_splat_pattern".split())
 # The names that make a type of others when they are before brackets.
 _TYPE_FORMS = frozenset("Annotated Optional list List dict Dict set Set Sequence Iterable Mapping Callable".split())
+_TAKING_LAMBDAS = frozenset({("max",), ("min",), ("sorted",), ("map",), ("filter",), ("groupby",)})
 _INJECTED = frozenset({"Depends", "Security", "Provide", "Inject"})
 
 
@@ -90,7 +100,10 @@ class _Bindings:
             parameter, named = parameter_of(child), first_child(child)
             if parameter.name in _SELF:
                 continue
-            if parameter.name and parameter.type_name:
+            items = self._given_items(node) if node.type == "lambda_parameters" else ""
+            if items and parameter.name and node.named_child_count == 1:
+                yield Binding(scope, parameter.name, "", False, items, True)
+            elif parameter.name and parameter.type_name:
                 self._stated.setdefault((scope, parameter.name), parameter.type_name)
                 yield Binding(scope, parameter.name, parameter.type_name, True)
             elif parameter.name:
@@ -101,6 +114,17 @@ class _Bindings:
                 yield Binding(scope, text_of(first_child(named)), f"{collection}{stated}>" if stated else "", True)
             elif child.type in ("list_splat_pattern", "dictionary_splat_pattern"):
                 yield Binding(scope, text_of(named), "", False)
+
+    def _given_items(self, parameters: Node) -> str:
+        """The path of the collection whose items a lambda gets: `max(items, key=lambda item: ...)`; else empty."""
+        around = parameters.parent.parent if parameters.parent is not None else None
+        listed = around.parent if around is not None and around.type == "keyword_argument" else around
+        call = listed.parent if listed is not None and listed.type == "argument_list" else None
+        path = self._syntax.path(call.child_by_field_name("function")) if call is not None else ()
+        if path in _TAKING_LAMBDAS:
+            others = [child for child in children_of(listed) if child.type != "lambda"]
+            return self._iterated(others[0])[0] if others and others[0].type != "keyword_argument" else ""
+        return ".".join(path[:-1]) if len(path) > 1 and path[-1] == "sort" else ""
 
     def _given(self, default: Node | None) -> str:
         path = value_of(self._syntax, default)
@@ -132,7 +156,14 @@ class _Bindings:
             yield Binding(around, path[1], stated, bool(stated), "" if stated else value, False, scope)
 
     def _alias(self, value: Node | None) -> str:
-        """`type<...>` of what is set to `Annotated[Foo, ...]`, `list[Foo]` and the like: a name for a type."""
+        """`type<...>` of what is set to `Annotated[Foo, ...]`, `list[Foo]` and the like: a name for a type.
+
+        So is `TypeVar("T", bound=Foo)` for its bound.
+        """
+        if value is not None and value.type == "call" and text_of(value, "function").endswith("TypeVar"):
+            given = (child for child in children_of(value, "arguments") if text_of(child, "name") == "bound")
+            bound = next((type_text(text_of(child, "value").strip("'\"")) for child in given), "")
+            return f"type<{bound}>" if bound else ""
         written = type_of(value) if value is not None and value.type == "subscript" else ""
         return f"type<{written}>" if head(written).rpartition(".")[2] in _TYPE_FORMS else ""
 
@@ -154,12 +185,23 @@ class _Bindings:
     def _items(self, node: Node) -> Iterator[Binding]:
         """The variables of a loop; of several the last one is the item where the rest only count or name it."""
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        path, counts = self._iterated(right)
         names = list(_names(left))
+        zipped = self._zipped(right)
+        if zipped and len(zipped) == len(names):
+            for name, path in zip(names, zipped, strict=True):
+                yield self._local(node, name, path, is_item=bool(path))
+            return
+        path, counts = self._iterated(right)
         is_single = left is not None and left.type == "identifier"
         for position, name in enumerate(names, 1):
             is_item = (position == len(names) == 2 and counts) or (is_single and not counts)
             yield self._local(node, name, path, is_item=True) if is_item and path else self._local(node, name, "")
+
+    def _zipped(self, value: Node | None) -> list[str]:
+        """The paths of the collections that `zip(a, b)` goes through together; none for anything else."""
+        is_zip = value is not None and value.type == "call" and text_of(value, "function") == "zip"
+        given = children_of(value, "arguments") if is_zip else []
+        return [self._iterated(child)[0] for child in given if child.type != "keyword_argument"]
 
     def _iterated(self, value: Node | None) -> tuple[str, bool]:
         """The path of the collection that is gone through, and whether its items come with their number or key."""

@@ -49,6 +49,7 @@ class RubySyntax(Syntax):
     words = frozenset({"identifier", "constant", "self", "super", "instance_variable", "class_variable"})
     unwrapped = frozenset({"parenthesized_statements"})
     subscripts: ClassVar[Mapping[str, str]] = {"element_reference": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {"assignment": (("left",), ("right",))}
     calls: ClassVar[Mapping[str, CallForm]] = {"call": CallForm("", "arguments")}
     strings = frozenset({"string"})
     raw = re.compile("'")

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Binding, Import, Reference, Role
-from groundwire_ingest.tree.languages.nodes import Nodes, around_of, children_of, first_child, line_of, text_of
+from groundwire_ingest.tree.languages.nodes import (
+    FIRST,
+    LAST,
+    Nodes,
+    around_of,
+    children_of,
+    field_of,
+    first_child,
+    line_of,
+    text_of,
+)
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.types import type_text
 
@@ -64,6 +74,17 @@ _DECLARING = frozenset("struct_item enum_item union_item trait_item type_item ty
 _PATHS = frozenset("scoped_identifier scoped_type_identifier use_declaration use_as_clause scoped_use_list".split())
 
 
+_VALUES_OF = {
+    "let_declaration": ("value",),
+    "assignment_expression": ("right",),
+    "field_initializer": ("value",),
+    "match_arm": ("value",),
+    "return_expression": (FIRST,),
+    "block": (LAST,),
+}
+_TESTING = frozenset({"if_expression", "while_expression"})
+
+
 def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Reference]:
     """Types by name, then what is before the last `::` of a path, then functions and constants that are passed on."""
     for node in nodes["type_identifier"]:
@@ -77,10 +98,27 @@ def rust_references(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Re
             yield from _path(syntax, owner, "type", places)
             if node.parent.type != "call_expression":
                 yield from _path(syntax, node, "value", places)
-    for node in nodes["arguments"]:
-        for argument in node.named_children:
-            if argument.type == "identifier":
-                yield from _path(syntax, argument, "value", places)
+    for node in nodes.of("arguments", "array_expression", "tuple_expression", *_VALUES_OF):
+        for value in _values(node):
+            if value.type == "identifier" and text_of(value) not in _taken_out_around(value):
+                yield from _path(syntax, value, "value", places)
+
+
+def _values(node: Node) -> Iterator[Node]:
+    """The values that a node passes on, keeps, sets or gives as its result."""
+    fields = _VALUES_OF.get(node.type)
+    if fields is None:
+        yield from node.named_children
+    else:
+        yield from filter(None, (field_of(node, field) for field in fields))
+
+
+def _taken_out_around(node: Node) -> frozenset[str]:
+    """The names in the patterns of the arms and conditions around a value."""
+    patterns = (item.child_by_field_name("pattern") for item in around_of(node) if item.type == "match_arm")
+    conditions = (item.child_by_field_name("condition") for item in around_of(node) if item.type in _TESTING)
+    words = (re.findall(r"[^\W\d]\w*", text_of(item)) for item in (*patterns, *conditions))
+    return frozenset(word for found in words for word in found)
 
 
 def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iterator[Reference]:

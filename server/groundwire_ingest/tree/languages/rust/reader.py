@@ -9,7 +9,8 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.nodes import FIRST, children_of, field_of, has_child, text_of
+from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
+from groundwire_ingest.tree.languages.rust.macros import macro_calls
 from groundwire_ingest.tree.languages.rust.names import rust_bindings, rust_imports, rust_references, rust_type
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
@@ -44,6 +45,9 @@ class RustSyntax(Syntax):
         reference_expression unary_expression""".split()
     )
     subscripts: ClassVar[Mapping[str, str]] = {"index_expression": FIRST}
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "struct_expression": CallForm("name", "body", constructs=True),
@@ -77,6 +81,14 @@ class RustSyntax(Syntax):
     def parameter(self, node: Node) -> Parameter:
         """One parameter; `self` is none."""
         return Parameter(text_of(node, "pattern"), rust_type(node.child_by_field_name("type")))
+
+    def type_bounds(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """The traits after the colon, and those of `where`."""
+        where = child_of(node, "where_clause")
+        named = [(text_of(child, "name"), child) for child in children_of(node, "type_parameters")]
+        named += [(text_of(child, "left"), child) for child in children_of(where)]
+        bounds = ((name, rust_type(bound)) for name, child in named for bound in children_of(child, "bounds"))
+        return tuple((name, stated) for name, stated in bounds if name and stated)
 
     def result(self, node: Node) -> str:
         """The type that a function returns or a constant has."""
@@ -117,6 +129,7 @@ class RustSyntax(Syntax):
         return tuple(filter(None, map(rust_type, children_of(node, "function", "type_arguments"))))
 
     imports = rust_imports
+    implied_calls = macro_calls
     bindings = rust_bindings
     references = rust_references
 

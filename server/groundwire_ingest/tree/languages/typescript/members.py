@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Parameter, Trait
-from groundwire_ingest.tree.languages.nodes import children_of, first_child, last_child, text_of, type_name, type_of
+from groundwire_ingest.tree.languages.nodes import (
+    child_of,
+    children_of,
+    first_child,
+    last_child,
+    text_of,
+    type_name,
+    type_of,
+)
 from groundwire_ingest.tree.languages.syntax import Syntax
 from groundwire_ingest.tree.languages.typescript.shapes import value_or_self
 
@@ -143,11 +151,20 @@ def script_traits(_: Syntax, node: Node, parent: Node | None) -> frozenset[Trait
         found.add("interface")
     if node.type.startswith("abstract_"):
         found.add("abstract")
+    if _is_private(node):
+        found.add("private")
     for parameter in children_of(value_or_self(node).child_by_field_name("parameters")):
         pattern = parameter.child_by_field_name("pattern") or parameter
         if pattern.type == "rest_pattern":
             found.add("variadic")
     return frozenset(found)
+
+
+def _is_private(member: Node) -> bool:
+    """True for `private go()` and `#go()`."""
+    name = member.child_by_field_name("name") or member.child_by_field_name("property")
+    is_hidden = name is not None and name.type == "private_property_identifier"
+    return is_hidden or text_of(child_of(member, "accessibility_modifier")) == "private"
 
 
 def is_overload(node: Node, name: str) -> bool:

@@ -87,6 +87,9 @@ class TypeScriptSyntax(Syntax):
     }
     words = frozenset({"identifier", "type_identifier", "this", "super"})
     unwrapped = frozenset({"non_null_expression", "parenthesized_expression", "await_expression"})
+    settings: ClassVar[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+        "assignment_expression": (("left",), ("right",))
+    }
     calls: ClassVar[Mapping[str, CallForm]] = {
         "call_expression": CallForm("function", "arguments"),
         "new_expression": CallForm("constructor", "arguments", constructs=True),

@@ -4,13 +4,14 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from posixpath import normpath
 
-from groundwire_ingest.tree.facts import Definition, Import
+from groundwire_ingest.tree.facts import Definition, Import, Trait
 from groundwire_ingest.tree.names import common_methods as everyday
 from groundwire_ingest.tree.names.rules import EXACT, GUESSED, WILDCARD, NameRules, TreeLayout, with_outer
 from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 
 MAX_INCLUDED = 2000
 """How many files are followed from one before the rest is given up."""
+_OVERRIDABLE = frozenset[Trait]({"virtual", "override", "abstract"})
 
 
 class CFamilyNames(NameRules):
@@ -18,6 +19,7 @@ class CFamilyNames(NameRules):
 
     self_names = frozenset({"this"})
     implicit_members = True
+    overrides_by_types = True
     common_methods = everyday.CPP
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
@@ -76,6 +78,13 @@ class CFamilyNames(NameRules):
     def bodies(self, number: int) -> tuple[int, ...]:
         """The definitions of a declared function: those of the same owner, or of the tree, that take as many."""
         return self._bodies.get(number, ())
+
+    def may_override(self, member: int, overridden: int, is_listed: bool) -> bool:
+        """Only of a virtual member, or one that overrides such a member."""
+        owner = self.table.owner_of(overridden)
+        alike = self.table.members(owner, self.table.definitions[overridden].name) if owner >= 0 else (overridden,)
+        stated = {trait for number in (member, *alike) for trait in self.table.definitions[number].traits}
+        return not stated.isdisjoint(_OVERRIDABLE)
 
     def _seen(self, file: int, numbers: tuple[int, ...]) -> Found | None:
         """Of the definitions of one name those that a file may mean, less sure where it includes none of them."""

@@ -16,6 +16,7 @@ class PhpNames(QualifiedNames):
     super_names = frozenset({"parent"})
     implicit_members = False
     has_overloads = False
+    overrides_by_types = False
     has_functions = True
     constructor = "__construct"
     common_methods = everyday.PHP

@@ -17,6 +17,8 @@ _OF_ENTITY = frozenset(
     findByIdOptional""".split()
 )
 _OF_ENTITIES = frozenset("findAll findAllById saveAll saveAllAndFlush list listAll streamAll".split())
+# Languages in which a member says that it overrides another.
+_STATING_LANGUAGES = frozenset({"csharp", "kotlin"})
 
 
 class QualifiedNames(NameRules):
@@ -27,6 +29,7 @@ class QualifiedNames(NameRules):
 
     self_names = frozenset({"this"})
     implicit_members = True
+    overrides_by_types = True
     # True if namespaces may have functions next to types.
     has_functions: ClassVar[bool] = False
 
@@ -35,6 +38,7 @@ class QualifiedNames(NameRules):
         # The nearest folder around a file that holds a project; the tree's root where none does.
         projects = ((one for one in folders_above(item.path) if one in layout.dotnet_projects) for item in table.files)
         self._project_of = [next(around, "") for around in projects]
+        self._referred: dict[str, frozenset[str]] = {}
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
         self._namespace_of = self.namespaces()
         for number, definition in enumerate(table.definitions):
@@ -55,7 +59,32 @@ class QualifiedNames(NameRules):
 
     def visible(self, scope: int, name: str) -> Found | None:
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
-        return self.once((scope, name), lambda: self._find_visible(scope, name))
+        return self.once((scope, name), lambda: self._of_project(scope, self._find_visible(scope, name)))
+
+    def _of_project(self, scope: int, found: Found | None) -> Found | None:
+        """Of definitions of one name those in the project of a scope, else those in projects that it refers to.
+
+        All of them where there are none in these.
+        """
+        if found is None or len(found.numbers) < 2:
+            return found
+        project = self._project_of[self.table.file_of(scope)]
+        projects = {number: self._project_of[self.table.file_of(number)] for number in found.numbers}
+        own = tuple(number for number, other in projects.items() if other == project)
+        near = own or tuple(number for number, other in projects.items() if other in self._all_referred(project))
+        return Found(near, found.confidence) if near else found
+
+    def _all_referred(self, project: str) -> frozenset[str]:
+        """The projects that a project refers to, and those that these refer to."""
+        if project not in self._referred:
+            seen: set[str] = set()
+            pending = [project]
+            while pending:
+                fresh = self.layout.dotnet_projects.get(pending.pop(), frozenset()) - seen
+                seen |= fresh
+                pending += sorted(fresh)
+            self._referred[project] = frozenset(seen)
+        return self._referred[project]
 
     def _find_visible(self, scope: int, name: str) -> Found | None:
         file = self.table.file_of(scope)
@@ -112,6 +141,20 @@ class QualifiedNames(NameRules):
         namespace = self._namespace_of[number]
         return next((item for item in self.wildcards_of(file) if item.module == namespace), None)
 
+    def may_override(self, member: int, overridden: int, is_listed: bool) -> bool:
+        """In Kotlin only what says `override`; in C# so, too, and what implements a member of an interface.
+
+        Other members of C# hide those of a base class, and do not implement the interfaces of that.
+        """
+        if not super().may_override(member, overridden, is_listed):
+            return False
+        definitions = self.table.definitions
+        language = self.table.files[self.table.file_of(member)].language
+        if "override" in definitions[member].traits or language not in _STATING_LANGUAGES:
+            return True
+        base = self.table.owner_of(overridden)
+        return language == "csharp" and is_listed and base >= 0 and "interface" in definitions[base].traits
+
     def _with_parts_joined(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """The declarations of one name, of parts of a type in one project the first alone."""
         by_project: dict[str, list[int]] = {}
@@ -145,6 +188,7 @@ class CSharpNames(QualifiedNames):
     """C#."""
 
     super_names = frozenset({"base"})
+    invoking = frozenset({"Invoke", "InvokeAsync", "DynamicInvoke"})
     common_methods = everyday.CSHARP
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
@@ -165,13 +209,43 @@ class JavaNames(QualifiedNames):
     """Java and Kotlin, which see each other."""
 
     super_names = frozenset({"super"})
+    invoking = frozenset({"invoke", "accept", "apply", "run", "test", "get", "call", "applyAsInt", "applyAsLong"})
+    callable_types = frozenset(
+        """Function0 Function1 Function2 Consumer BiConsumer Supplier Function BiFunction Predicate BiPredicate Runnable
+        Callable UnaryOperator BinaryOperator IntFunction ToIntFunction ToLongFunction BooleanSupplier""".split()
+    )
     has_functions = True
+    call_name = "invoke"
+    own_instances = frozenset({"INSTANCE", "Companion"})
+    giving_itself = frozenset({"also", "apply", "takeIf", "takeUnless"})
     common_methods = everyday.JAVA | everyday.KOTLIN
 
+    def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
+        super().__init__(table, layout)
+        # The classes that Java code knows the functions of Kotlin's files by, such as `shop.TextKt` of Text.kt.
+        self._facades: dict[str, int] = {}
+        for number in range(len(table.definitions)):
+            parent, path = table.parent_of(number), table.path_of(number)
+            if parent >= 0 and table.parent_of(parent) < 0 and path.endswith(".kt"):
+                stem = path.rpartition("/")[2].removesuffix(".kt")
+                name = f"{stem[:1].upper()}{stem[1:]}Kt"
+                full_name = ".".join(filter(None, (self._namespace_of[number], name)))
+                self._facades.setdefault(full_name, parent)
+
     def visible(self, scope: int, name: str) -> Found | None:
-        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports."""
+        """A Kotlin script, such as one of Gradle, is compiled by itself: it sees what it declares and imports.
+
+        Java code also sees the classes of files with functions.
+        """
         found = super().visible(scope, name)
         file = self.table.file_of(scope)
+        if found is None and name.endswith("Kt"):
+            item = self.import_of(file, name)
+            packages = (self._namespace_of[scope], *(wildcard.module for wildcard in self.wildcards_of(file)))
+            names = [f"{item.module}.{item.name}"] if item is not None else []
+            names += (f"{package}.{name}" if package else name for package in packages)
+            number = next((self._facades[full] for full in names if full in self._facades), None)
+            return Found((number,), WILDCARD) if number is not None else None
         if found is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
             return found
         own = tuple(number for number in found.numbers if self.table.file_of(number) == file)

@@ -10,6 +10,8 @@ from groundwire_ingest.tree.names.rules import EXACT, MAX_IMPORT_STEPS, WILDCARD
 from groundwire_ingest.tree.names.table import NOTHING, Found, Ref, SymbolTable
 
 _ROOTS = frozenset({"lib", "main"})
+_ROOT_FOLDER = "."
+"""Names the root module of a crate in the tree's own folder, which is empty, since no module has an empty name."""
 
 
 class RustNames(NameRules):
@@ -26,7 +28,7 @@ class RustNames(NameRules):
 
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
-        self._folders = {name: folder for folder, name in sorted(layout.crates.items(), reverse=True)}
+        self._folders = {name: folder or _ROOT_FOLDER for folder, name in sorted(layout.crates.items(), reverse=True)}
         self._module_of_file = [self._module_at(facts.path) for facts in table.files]
         self._file_of_module: dict[str, int] = {}
         for file, module in enumerate(self._module_of_file):
@@ -170,4 +172,4 @@ class RustNames(NameRules):
             inside = inside[1:]
         if inside[-1] == "mod" or (len(inside) == 1 and inside[0] in _ROOTS):
             inside = inside[:-1]
-        return "::".join((crate, *inside))
+        return "::".join((crate or _ROOT_FOLDER, *inside))

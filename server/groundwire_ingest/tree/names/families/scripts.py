@@ -13,6 +13,7 @@ from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 class ScriptNames(NameRules):
     """The exports and imports of modules."""
 
+    invoking = frozenset({"call", "apply"})
     self_names = frozenset({"this"})
     super_names = frozenset({"super"})
     constructor = "constructor"

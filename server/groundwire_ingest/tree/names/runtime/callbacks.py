@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from groundwire_ingest.tree.facts import OF_ITEMS, RETURNED, Call
+from groundwire_ingest.tree.languages.types import head
 from groundwire_ingest.tree.names.calls import CallResolution
 from groundwire_ingest.tree.names.inheritance import Inheritance
 from groundwire_ingest.tree.names.lookup import Lookup
@@ -37,15 +38,18 @@ class Callbacks:
         self._lookup = lookup
         self._table = lookup.table
         self._calling: defaultdict[str, list[_Use]] = defaultdict(list)
+        set_fields = {item.target.rpartition(".")[2] for facts in self._table.files for item in facts.kept_parameters}
         for file, facts in enumerate(self._table.files):
             run = {(call.from_key, call.receiver) for call in facts.calls if call.name == RETURNED}
             for call in facts.calls:
                 scope = self._table.module_of(file) + call.scope
                 is_run = (call.from_key, f"{call.receiver}.{call.name}()".lstrip(".")) in run
                 paths = self._called_paths(scope, call, call.arguments if is_run else ())
-                for before, name in filter(None, map(_field, paths)):
+                for before, name in filter(None, (self._field(scope, path) for path in paths)):
                     owners = lookup.lineages(lookup.argument(scope, before))
                     self._calling[name].append(_Use(call.from_key, owners, facts.is_test))
+                if not set_fields.isdisjoint((call.name, call.receiver.rpartition(".")[2])):
+                    self._note_direct(scope, call, facts.is_test)
 
     def kept(self, file: int) -> Iterator[tuple[str, str, int, float]]:
         """The node that keeps a callable, the node that calls it, the line, and the confidence."""
@@ -53,13 +57,60 @@ class Callbacks:
         is_test = self._table.files[file].is_test
         for call in self._table.files[file].calls:
             scope = first + call.scope
-            field = _field(call.receiver) if call.name.lower() in _ADDING else None
+            field = self._field(scope, call.receiver) if call.name.lower() in _ADDING else None
             if field is None or not any(self._is_parameter(scope, argument) for argument in call.arguments):
                 continue
             owners = self._lookup.lineages(self._lookup.argument(scope, field[0]))
             uses = [use for use in self._calling.get(field[1], ()) if is_test or not use.is_test]
             for use, confidence in self._callers(owners, uses):
                 yield call.from_key, use.key, call.line, confidence
+        for item in self._table.files[file].kept_parameters:
+            scope = first + item.scope
+            field = self._field(scope, item.target)
+            owners = self._lookup.lineages(self._lookup.argument(scope, field[0])) if field is not None else frozenset()
+            uses = [use for use in self._calling.get(field[1] if field else "", ()) if is_test or not use.is_test]
+            for use, confidence in self._callers(owners, uses) if owners else ():
+                yield item.from_key, use.key, item.line, confidence
+
+    def _note_direct(self, scope: int, call: Call, is_test: bool) -> None:
+        """Notes a call of what a field holds: `self.one(1)`, `_one?.Invoke(1)`; not of a method of that name."""
+        rules = self._lookup.rules
+        plain = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        is_invoked = call.name.lower() == "invoke"
+        for path in (plain, call.receiver) if call.name in rules.invoking else (plain,):
+            field = self._field(scope, path)
+            owners = self._lookup.lineages(self._lookup.argument(scope, field[0])) if field is not None else frozenset()
+            if (
+                field is None
+                or not owners
+                or not self._may_hold_callable(owners, field[1], path == plain or is_invoked)
+            ):
+                continue
+            self._calling[field[1]].append(_Use(call.from_key, owners, is_test))
+
+    def _may_hold_callable(self, owners: frozenset[int], name: str, is_called: bool) -> bool:
+        """True if a field of the types is called itself, or by a method that its stated type has for that."""
+        members = (member for owner in owners for member in self._table.members(owner, name))
+        if any(self._table.definitions[member].construct == "callable" for member in members):
+            return False
+        fields = [field for owner in owners if (field := self._lookup.field(owner, name)) is not None]
+        types = self._lookup.rules.callable_types
+        has_type = any(head(field[1].type_name).rpartition(".")[2] in types for field in fields)
+        return is_called or not types or has_type
+
+    def _field(self, scope: int, path: str) -> tuple[str, str] | None:
+        """The path before a field and its name, also of a field that is named without the value before it."""
+        segments = path.split(".")
+        while segments and segments[-1] in _TAKING:
+            segments.pop()
+        if not segments or segments[-1].endswith("()"):
+            return None
+        if len(segments) > 1:
+            return ".".join(segments[:-1]), segments[-1]
+        rules = self._lookup.rules
+        variable = self._lookup.variable(scope, segments[0]) if rules.implicit_members else None
+        is_field = variable is not None and self._table.is_type(variable[0])
+        return (min(rules.self_names), segments[0]) if is_field else None
 
     def _callers(self, owners: frozenset[int], uses: list[_Use]) -> Iterator[tuple[_Use, float]]:
         known = [use for use in uses if use.owners]
@@ -84,16 +135,6 @@ class Callbacks:
         variable = self._lookup.local_variable(scope, name) if name.isidentifier() else None
         parameters = self._table.definitions[variable[0]].parameters if variable is not None else None
         return any(parameter.name == name for parameter in parameters or ())
-
-
-def _field(path: str) -> tuple[str, str] | None:
-    """The path before a field, and the field's name, of a path to the field or to an item of it."""
-    segments = path.split(".")
-    while segments and segments[-1] in _TAKING:
-        segments.pop()
-    if len(segments) < 2 or segments[-1].endswith("()"):
-        return None
-    return ".".join(segments[:-1]), segments[-1]
 
 
 class HandedOver:

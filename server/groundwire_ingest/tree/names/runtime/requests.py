@@ -128,6 +128,9 @@ class RequestMatching:
         top, _, rest = facts.path.partition("/")
         for pattern in patterns:
             fitting = _asked(facts, request, self._served[pattern])
+            if pattern and all(part in (_HOLE, _REST) for part in pattern):
+                # Any string of as many parts fits: only what a call sends to a router that is mounted nowhere else.
+                fitting = [item for item in fitting if request.is_sent and not item.is_open]
             is_near = bool(rest) and all(item.path.startswith(f"{top}/") for item in fitting)
             is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or is_near
             if fitting:

@@ -18,6 +18,8 @@ MAX_PREFIXES = 8
 _MAX_MOUNT_STEPS = 10
 # The path of a callable with the place of what it is handed, or with nothing for what it returns.
 _HANDED = re.compile(r"(.+)\((\d{0,3})\)")
+# What makes routers that are parts of others.
+_PART = re.compile(r"router|blueprint|group|^Routes\b|^Array<Route>", re.IGNORECASE)
 _METHODS = frozenset("get post put patch delete head options".split())
 
 Holder = tuple[int, str]
@@ -30,6 +32,7 @@ class Served:
 
     `method` is that of HTTP in capitals, empty for any. `within` is the key of the only test or file of tests that it
     is served in; empty for all others. `name` is what requests may name it by, without what is before it.
+    `is_open`: the router may be mounted at a place that the tree does not show, so that the pattern may lack its start.
     """
 
     pattern: str
@@ -42,6 +45,7 @@ class Served:
     confidence: float
     within: str
     name: str
+    is_open: bool
 
 
 class Routes:
@@ -52,6 +56,7 @@ class Routes:
         self._uses = uses
         self._table = lookup.table
         self._known_prefixes: dict[tuple[Holder, int], tuple[str, ...]] = {}
+        self._known_open: dict[tuple[Holder, int], bool] = {}
         self._mounts: defaultdict[Holder, list[tuple[int, Mount]]] = defaultdict(list)
         for file, facts in enumerate(self._table.files):
             for mount in facts.mounts:
@@ -79,9 +84,10 @@ class Routes:
                 # Of the frameworks, those of Python name a route by its handler.
                 name = route.name or (own_name if facts.language == "python" else "")
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
+                is_open = holder is not None and self._is_open(holder, _MAX_MOUNT_STEPS)
                 for prefix in self._prefixes_of(holder, _MAX_MOUNT_STEPS) if holder is not None else ("",):
                     pattern, at = url_path(prefix + route.pattern), (route.from_key, facts.path, route.line)
-                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name)
+                    yield Served(pattern, method, key, *at, facts.is_test, confidence, within, name, is_open)
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, str, float]]:
         """Key, name, method and confidence of each handler; a class answers by its members that are named so."""
@@ -125,6 +131,33 @@ class Routes:
             self._known_prefixes[key] = self._find_prefixes(holder, steps)
         return self._known_prefixes[key]
 
+    def _is_open(self, holder: Holder, steps: int) -> bool:
+        """True if an object is a router that others mount, and no mount of it leads to one that nothing mounts.
+
+        That is one that a callable takes or returns, or one of a module that is made as a part of others, or such a
+        module itself.
+        """
+        key = (holder, steps)
+        if key not in self._known_open:
+            self._known_open[key] = self._find_open(holder, steps)
+        return self._known_open[key]
+
+    def _find_open(self, holder: Holder, steps: int) -> bool:
+        mounts = [item for item in self._mounts.get(holder, []) if item[1].role != "own"]
+        if mounts and steps:
+            around = [self._holder(scope, mount.within) if mount.within else None for scope, mount in mounts]
+            return all(one is not None and one != holder and self._is_open(one, steps - 1) for one in around)
+        number, name = holder
+        binding, returned = self._table.variable(number, name), self._table.variable(number, RETURNED)
+        parameters = self._table.definitions[number].parameters or ()
+        is_handed = any(parameter.name == name for parameter in parameters)
+        is_returned = returned is not None and returned.value == name
+        made = f"{binding.type_name} {binding.value}" if binding is not None else ""
+        is_kept = self._table.definitions[number].construct != "callable"
+        # A type is a module of Angular, which others import or load.
+        is_module = any(self._table.is_type(member) for member in self._table.members(number, name))
+        return is_handed or is_returned or is_module or (is_kept and _PART.search(made) is not None)
+
     def _find_prefixes(self, holder: Holder, steps: int) -> tuple[str, ...]:
         mounts = self._mounts.get(holder, []) if steps else []
         own = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
@@ -151,7 +184,11 @@ class Routes:
 
     def _handed(self, scope: int, path: str, place: str) -> Holder | None:
         """The parameter that a callable keeps what it is handed in, or the variable that it returns."""
-        number, *others = self._uses.numbers(scope, path) or (-1,)
+        numbers = self._uses.numbers(scope, path)
+        if not numbers and "." not in path:
+            extension = self._lookup.extensions.fitting(scope, None, path)
+            numbers = extension.numbers if extension is not None else ()
+        number, *others = numbers or (-1,)
         if others or number < 0 or self._table.definitions[number].construct != "callable":
             return None
         parameters = self._table.definitions[number].parameters or ()

@@ -18,8 +18,33 @@ MADE = 0.6
 """A message is made, and perhaps sent elsewhere."""
 
 _HANDLES = re.compile(r"handle|consum|listen|subscri|observ|reacts?to", re.IGNORECASE)
+# The interfaces and base types of handlers in libraries for messages, less the I before the name: MediatR, MassTransit,
+# NServiceBus, Rebus, Wolverine, Brighter, Darker, EasyNetQ, Spring, and what code that makes its own calls them.
+_HANDLER_TYPES = frozenset(
+    """RequestHandler RequestHandlerAsync NotificationHandler StreamRequestHandler StreamQueryHandler
+    StreamCommandHandler RequestExceptionHandler RequestPreProcessor RequestPostProcessor Consumer JobConsumer
+    MessageConsumer ConsumeMessage Consume ConsumeAsync HandleMessages AmStartedByMessages HandleTimeouts
+    HandleSagaNotFound InitiatedBy Orchestrates Observes MessageHandler CommandHandler CommandHandlerAsync QueryHandler
+    QueryHandlerAsync EventHandler EventHandlerAsync DomainEventHandler IntegrationEventHandler
+    DomainEventNotificationHandler DomainNotificationHandler Handle HandleEvent HandleCommand HandleQuery
+    DistributedEventHandler LocalEventHandler ApplicationListener TransactionalApplicationListener""".split()
+)
 _LISTENS = re.compile(r"(?:^|\.|[a-z])(?:Listener|(?:Event|Command|Query|Message)Handler|Subscribe|Incoming)$")
 _PROVIDES = frozenset({"Bean", "Provides", "Produces"})
+# The names of calls that register one type for another, and those of calls that relate them in another way.
+_REGISTERS = re.compile(
+    r"^_*(?:try_?)?(?:add|register|bind|provide|replace|decorate|override|use|inject|wire|singleton|transient|scoped|alias"
+    r"|forward|implement)|^to$",
+    re.IGNORECASE,
+)
+_RELATES = re.compile(
+    r"(?:sub|derived|known)_?types?$|map(?:ping)?s?$|profile$|conver(?:ter|sion)$|comparer$", re.IGNORECASE
+)
+_AROUND = re.compile(r"Context|Envelope|Message|Delivery|Event$")
+_PUBLISHES = re.compile(
+    r"^(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)|(?:add|push|append|record|store)\w*event)",
+    re.IGNORECASE,
+)
 _SENDS = re.compile(
     r"^(?=\w++$)(?:\w*(?:send|publish|dispatch|emit|raise|notify|enqueue|broadcast)"
     r"|(?:add|save|push|append|record|store)\w*event|(?:fire|trigger|execute|handle|invoke|request|ask|post)(?:async)?$)",
@@ -91,8 +116,12 @@ class Registrations:
         The types may also be the arguments, as in `bind(I, T)` or `Add(typeof(I), typeof(T))`. Or they are the type
         that a callable provides and the type that it makes, as in `@Bean I i() { return new T(); }`.
         """
-        if call.constructs and scope in self._providers:
-            return self._derived(scope, self._lookup.table.definitions[scope].result, f"{call.receiver}.{call.name}")
+        if call.constructs:
+            made = f"{call.receiver}.{call.name}"
+            is_provided = scope in self._providers
+            return self._derived(scope, self._lookup.table.definitions[scope].result, made) if is_provided else None
+        if _REGISTERS.match(call.name) is None or _RELATES.search(call.name) is not None:
+            return None
         given = call.type_arguments if len(call.type_arguments) == 2 else call.arguments[:2]
         return self._derived(scope, *given) if len(given) == 2 else None
 
@@ -114,11 +143,12 @@ class Messages:
         self._uses = uses
         self._table = lookup.table
         self._handlers: defaultdict[int, dict[int, float]] = defaultdict(dict)
+        self._published = self._published_names()
         for number, definition in enumerate(self._table.definitions):
             for base in definition.bases if definition.construct == "type" else ():
-                if _HANDLES.search(head(base)):
-                    for written in arguments(base):
-                        self._add_handlers(number, number, written)
+                written = next(iter(arguments(base)), "")
+                if written and self._handles(number, base, written):
+                    self._add_handlers(number, number, item_type(written) if head(written) == "Batch" else written)
         for file, facts in enumerate(self._table.files):
             for reference in facts.references:
                 if reference.role == "decorator" and _LISTENS.search(reference.name):
@@ -145,6 +175,35 @@ class Messages:
             for message in self._messages_named(scope, "", name):
                 yield message, INFERRED
 
+    def _published_names(self) -> frozenset[str]:
+        """The names of the types that calls publish or send, as an argument or a type argument."""
+        named: set[int] = set()
+        for file, facts in enumerate(self._table.files):
+            for call in facts.calls:
+                if call.constructs or _PUBLISHES.match(call.name) is None:
+                    continue
+                scope = self._table.module_of(file) + call.scope
+                named.update(number for argument in call.arguments for number in self._lookup.argument(scope, argument))
+                types = (self._lookup.type_named(scope, name) for name in call.type_arguments)
+                named.update(number for found in types if found is not None for number in found.numbers)
+        return frozenset(self._table.definitions[number].name for number in named)
+
+    def _handles(self, number: int, base: str, written: str) -> bool:
+        """True if a type with a base handles what the first argument of that names.
+
+        The base is, or derives from, a handler of a library for messages. Or the tree declares it as what handles,
+        consumes or listens, and the tree publishes what it is for.
+        """
+        if _plain_name(base) in _HANDLER_TYPES:
+            return True
+        found = self._lookup.type_named(number, base)
+        if found is None:
+            return False
+        lineage = {one for base_type in found.numbers for one, _ in self._lookup.lineage(base_type)}
+        names = {_plain_name(name) for one in lineage for name in self._table.definitions[one].bases}
+        is_published = head(value_type(written)).rpartition(".")[2] in self._published
+        return not names.isdisjoint(_HANDLER_TYPES) or (is_published and _HANDLES.search(head(base)) is not None)
+
     def _messages_named(self, scope: int, receiver: str, name: str) -> tuple[int, ...]:
         found = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
         return tuple(number for number in found.numbers if number in self._handlers) if found else ()
@@ -156,7 +215,7 @@ class Messages:
             return
         for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
             definition = self._table.definitions[member]
-            takes = {head(value_type(parameter.type_name)) for parameter in definition.parameters or ()}
+            takes = {name for parameter in definition.parameters or () for name in _taken(parameter.type_name)}
             constructor = self._lookup.rules.constructor_name(number)
             is_method = definition.construct == "callable" and definition.name != constructor
             if is_method and head(value_type(written)) in takes:
@@ -205,6 +264,18 @@ class Messages:
 
     def _is_nested(self, number: int) -> bool:
         return self._table.enclosing_type(self._table.owner_of(number)) is not None
+
+
+def _taken(type_name: str) -> Iterator[str]:
+    """The type of a parameter, and the types in one around a message, such as `ConsumeContext<Ship>`."""
+    name = head(value_type(type_name))
+    yield from names_in(type_name) if _AROUND.search(name) else (name,)
+
+
+def _plain_name(base: str) -> str:
+    """The name of a base type without its namespace, its arguments, and the I of an interface."""
+    name = head(base).rpartition(".")[2]
+    return name[1:] if name[:1] == "I" and name[1:2].isupper() else name
 
 
 def is_sending(call: Call) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+import pytest
+
 from groundwire_ingest.records import SourceNode
 
 
@@ -157,3 +159,54 @@ def test_a_path_that_a_block_of_code_names_leads_from_what_is_left_of_the_markup
     page = filler + '@functions {\n    object Part() => Html.Partial("Cart");\n}\n'
     found = tree({"Views/Page.cshtml": page, "Views/Cart.cshtml": "<p>\n  Cart\n</p>\n"})
     assert {end for _, end in found.of("Imports")} == {"Views/Cart.cshtml"}
+
+
+SCRIPT = (
+    'import { far } from "./far"\n'
+    "function save() {\n  const n = 1\n  return n\n}\n"
+    "function third(n) {\n  const k = n\n  return k\n}\n"
+    "function unused(n) {\n  const k = n\n  return k\n}\n"
+    "const onInput = (e) => {\n  const n = 1\n  return n\n}\n"
+)
+FAR = "export function far(n) {\n  const k = n\n  return k\n}\n"
+
+
+MARKUP = {
+    "a.vue": """\
+<template>
+  <form @submit.prevent="save">
+    <p :class="{unused: third(1)}">{{ far(2) }} unused</p>
+    <input v-on:input="onInput" title="unused">
+  </form>
+</template>
+<script setup lang="ts">
+SCRIPT</script>
+""",
+    "a.svelte": """\
+<script lang="ts">
+SCRIPT</script>
+<form on:submit={save} title="unused">
+  {#if third(1)}<p>unused {far("unused")}</p>{/if}
+  <input oninput={e => onInput(e.unused)}>
+</form>
+<style>
+  p { unused: 1 }
+</style>
+""",
+    "a.astro": """\
+---
+SCRIPT---
+<form onsubmit={save}>
+  {third(1) && <p>unused</p>}
+  <p title={far(1)}>unused</p>
+  <Field {...onInput} />
+</form>
+""",
+}
+
+
+@pytest.mark.parametrize("path", MARKUP)
+def test_markup_refers_to_what_its_expressions_name(tree: Reader, path: str) -> None:
+    found = tree({path: MARKUP[path].replace("SCRIPT", SCRIPT), "far.ts": FAR})
+    ends = {end.rpartition("#")[2] for start, end in found.of("References") if start == path}
+    assert ends == {"save", "third", "onInput", "far"}

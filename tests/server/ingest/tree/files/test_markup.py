@@ -112,6 +112,12 @@ def test_the_script_of_a_component_is_a_node_of_its_own(read: Read) -> None:
             ComponentTag("Cart", 7, (Attribute(":items", "a > b ? [] : c", 7), Attribute("@add", "add", 7))),
             ComponentTag("cart-line", 8, (Attribute("v-for", "x in y", 8),)),
         ),
+        expressions=(
+            CodePart("expression", "a > b ? [] : c", 7, "vue"),
+            CodePart("expression", "add", 7, "vue"),
+            CodePart("expression", "x in y", 8, "vue"),
+            CodePart("expression", "{ a < b }", 9, "vue"),
+        ),
     )
 
 

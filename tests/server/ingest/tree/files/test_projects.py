@@ -31,7 +31,7 @@ PROJECT = """\
 
 def test_what_a_project_consists_of(read: Read) -> None:
     assert read("src/Shop/Shop.csproj", PROJECT).facts == ProjectFacts(
-        (("RootNamespace", "Shop"), ("IsTestProject", "true")), ("xunit", "Dapper")
+        (("RootNamespace", "Shop"), ("IsTestProject", "true")), ("xunit", "Dapper"), ("../Lib/Lib.csproj",)
     )
 
 

@@ -100,3 +100,104 @@ def test_a_member_of_other_parameters_or_another_name_implements_nothing(edges_o
     overloaded = "interface IRepo\n{\n    void Save(int x);\n    void Save(string x, string y, int z);\n}\n"
     files = {"I.cs": overloaded, "R.cs": f"class Repo : IRepo\n{{\n    {member}\n}}\n"}
     assert edges_of("Implements", files) == {}
+
+
+def overrides(edges_of: EdgesOf, files: Mapping[str, str]) -> set[tuple[str, str]]:
+    """The members that override or implement others, and those, less their files."""
+    edges = edges_of("Overrides", files).keys() | edges_of("Implements", files).keys()
+    return {(start.partition("#")[2], end.partition("#")[2]) for start, end in edges}
+
+
+@pytest.mark.parametrize(
+    ("base", "member", "is_override"),
+    [
+        ("public virtual void Go(int n)", "public override void Go(int n)", True),
+        ("public virtual void Go(int n)", "public sealed override void Go(System.Int32 n)", True),
+        ("public abstract void Go(T n)", "public override void Go(string n)", True),
+        ("public virtual void Go(int n)", "public new void Go(int n)", False),
+        ("public void Go(int n)", "public void Go(int n)", False),
+        ("private void Go(int n)", "private void Go(int n)", False),
+        ("public virtual void Go(int n)", "public virtual void Go(string n)", False),
+        ("public virtual void Go(int n)", "public override void Go()", False),
+    ],
+)
+def test_in_csharp_only_what_says_so_overrides(edges_of: EdgesOf, base: str, member: str, is_override: bool) -> None:
+    body = "\n    {\n        Log();\n    }\n"
+    text = f"class Base<T>\n{{\n    {base}{body}}}\nclass Next : Base<string>\n{{\n    {member}{body}}}\n"
+    expected = {("Next.Go", "Base.Go")} if is_override else set[tuple[str, str]]()
+    assert overrides(edges_of, {"A.cs": text}) == expected
+
+
+def test_a_member_that_hides_another_implements_only_interfaces_that_its_type_names(edges_of: EdgesOf) -> None:
+    go = "    public void Go(int n)\n    {\n        Log();\n    }\n"
+    text = (
+        "interface IRun\n{\n    void Go(int n);\n}\ninterface IFast : IRun\n{\n}\n"
+        f"class Base : IFast\n{{\n{go}}}\nclass Next : Base\n{{\n{go}}}\nclass Again : Base, IRun\n{{\n{go}}}\n"
+    )
+    assert overrides(edges_of, {"A.cs": text}) == {("Base.Go", "IRun.Go"), ("Again.Go", "IRun.Go")}
+
+
+def test_private_members_of_java_and_other_parameter_types_override_nothing(edges_of: EdgesOf) -> None:
+    def type_of(name: str, visibility: str, parameter: str) -> str:
+        go = f"  {visibility} void go({parameter} n) {{\n    log();\n    log();\n  }}\n"
+        return f"class {name} {{\n  void run() {{\n    go(1);\n    log();\n  }}\n{go}}}\n"
+
+    private = {"A.java": type_of("A", "private", "int"), "B.java": type_of("B extends A", "private", "int")}
+    assert overrides(edges_of, private) == {("B.run", "A.run")}
+    assert edges_of("Calls", private) == {("A.java#A.run", "A.java#A.go"): 1.0, ("B.java#B.run", "B.java#B.go"): 1.0}
+    other = {"A.java": type_of("A", "public", "int"), "B.java": type_of("B extends A", "public", "String")}
+    assert overrides(edges_of, other) == {("B.run", "A.run")}
+    same = {"A.java": type_of("A", "public", "int"), "B.java": type_of("B extends A", "public", "int")}
+    assert overrides(edges_of, same) == {("B.run", "A.run"), ("B.go", "A.go")}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (
+            "a.py",
+            "class Base:\n    def {}(self):\n        log()\n        log()\n        log()\n\n\n"
+            "class Next(Base):\n    def {}(self):\n        log()\n        log()\n        log()\n",
+        ),
+        (
+            "a.ts",
+            "class Base {{\n  {}() {{\n    log();\n  }}\n}}\n"
+            "class Next extends Base {{\n  {}() {{\n    log();\n  }}\n}}\n",
+        ),
+        (
+            "a.php",
+            "<?php\nclass Base\n{{\n    {}()\n    {{\n        log();\n    }}\n}}\n"
+            "class Next extends Base\n{{\n    {}()\n    {{\n        log();\n    }}\n}}\n",
+        ),
+        (
+            "a.kt",
+            "open class Base {{\n    {}() {{\n        log()\n    }}\n}}\n"
+            "class Next : Base() {{\n    {}() {{\n        log()\n    }}\n}}\n",
+        ),
+        (
+            "a.cpp",
+            "class Base {{\n  {}() {{\n    log();\n  }}\n}};\n"
+            "class Next : public Base {{\n  {}() {{\n    log();\n  }}\n}};\n",
+        ),
+    ],
+    ids=["python", "typescript", "php", "kotlin", "cpp"],
+)
+def test_private_and_other_final_members_are_overridden_in_no_language(edges_of: EdgesOf, path: str, text: str) -> None:
+    seen = {
+        "a.py": [("go", "go"), ("__go__", "__go__")],
+        "a.ts": [("go", "go"), ("protected go", "go")],
+        "a.php": [("public function go", "public function go"), ("protected function go", "public function go")],
+        "a.kt": [("open fun go", "override fun go")],
+        "a.cpp": [("virtual void go", "void go"), ("virtual void go", "void go")],
+    }[path]
+    hidden = {
+        "a.py": [("__go", "__go")],
+        "a.ts": [("#go", "#go"), ("private go", "go")],
+        "a.php": [("private function go", "private function go")],
+        "a.kt": [("private fun go", "private fun go"), ("fun go", "fun go")],
+        "a.cpp": [("void go", "void go")],
+    }[path]
+    for base, member in seen:
+        assert len(overrides(edges_of, {path: text.format(base, member)})) == 1, (base, member)
+    for base, member in hidden:
+        assert overrides(edges_of, {path: text.format(base, member)}) == set(), (base, member)

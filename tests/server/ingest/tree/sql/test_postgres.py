@@ -206,3 +206,16 @@ def test_a_qualifier_in_mysql_is_a_database_that_holds_all_tables() -> None:
     _, catalog = _read(MYSQL)
     found = {edge.to_key: edge.confidence for edge in catalog.edges() if edge.from_key == "sql::empty_all|PROC"}
     assert found == {"sql::film|TABLE": 1.0, "sql::actor|TABLE": 0.9}
+
+
+def test_a_function_of_a_schema_may_have_the_name_of_one_of_sql() -> None:
+    catalog = SqlCatalog()
+    text = (
+        "CREATE FUNCTION app.unnest(a text) RETURNS SETOF text AS $$ SELECT 'x' $$ LANGUAGE sql;\n"
+        "CREATE VIEW app.of_tree AS SELECT * FROM app.unnest('x') u;\n"
+        "CREATE VIEW app.of_sql AS SELECT * FROM unnest(ARRAY[1]) u;\n"
+    )
+    catalog.add(read_sql_file(SourceFile("a.sql", text, "sql")))
+    assert [(edge.from_key, edge.edge_type, edge.to_key) for edge in catalog.edges()] == [
+        ("sql::app.of_tree|VIEW", "Calls", "sql::app.unnest|FUNC")
+    ]

@@ -252,3 +252,24 @@ def test_a_long_body_is_cut_between_its_statements() -> None:
         ("sql::dbo.Long|PROC", f"sql::{part}", "Contains") for part in ids[1:]
     }
     assert _edges(catalog, "dbo.Long|PROC") == {("WritesTo", "dbo.Audit|TABLE")}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM dbo.Audit a CROSS APPLY dbo.Split(a.Id, ',') s",
+        "SELECT v FROM [dbo].[Split]('a', ',') JOIN dbo.Audit ON v = Id",
+        "SELECT dbo.Split(Id) FROM dbo.Audit",
+        "SELECT * FROM dbo.Audit (NOLOCK) WHERE Id IN (SELECT v FROM dbo.Split('a'))",
+    ],
+)
+def test_a_function_of_the_tree_may_have_the_name_of_one_of_sql(query: str) -> None:
+    function = "CREATE FUNCTION dbo.Split(@s int) RETURNS TABLE AS RETURN (SELECT 1 AS v)"
+    _, catalog = _read(TABLES, function, f"CREATE PROC dbo.Subject AS {query}")
+    assert _edges(catalog, "dbo.Subject|PROC") == {("ReadsFrom", "dbo.Audit|TABLE"), ("Calls", "dbo.Split|FUNC")}
+
+
+def test_a_function_of_sql_is_none_of_the_tree_without_a_schema() -> None:
+    function = "CREATE FUNCTION dbo.Split(@s int) RETURNS TABLE AS RETURN (SELECT 1 AS v)"
+    _, catalog = _read(TABLES, function, "CREATE PROC dbo.Subject AS SELECT SPLIT(Id, ',') FROM dbo.Audit")
+    assert _edges(catalog, "dbo.Subject|PROC") == {("ReadsFrom", "dbo.Audit|TABLE")}

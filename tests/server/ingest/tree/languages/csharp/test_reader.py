@@ -161,6 +161,9 @@ def test_namespace_of_the_whole_file(analyse: Analyser) -> None:
         ('m.Entity<Invoice>().HasKey(x => x.Id).ToTable("Inv");', "Invoice", "Inv"),
         ('m.Entity<Domain.Invoice>().ToTable("Inv", "billing");', "Invoice", "billing.Inv"),
         ('m.Entity<Invoice>(b => { b.ToTable("Inv"); });', "Invoice", "Inv"),
+        ("m.Entity<Invoice>().ToTable(nameof(Domain.Invoice));", "Invoice", "Invoice"),
+        ('var e = m.Entity<Invoice>();\n    e.HasKey(x => x.Id);\n    e.ToTable("Inv");', "Invoice", "Inv"),
+        ('const string Name = "Inv";\n    m.Entity<Invoice>().ToTable(Name);', "Invoice", "Inv"),
     ],
 )
 def test_to_table(analyse: Analyser, statement: str, entity: str, table: str) -> None:
@@ -184,3 +187,39 @@ def test_configuration_class_table_attribute_and_db_set(analyse: Analyser) -> No
         TableMapping("cs::a.cs#Context", 3, "Order", "Orders", 0.8),
         TableMapping("cs::a.cs#Line", 5, "", "billing.Lines", 1.0),
     ]
+
+
+def test_a_builder_that_a_helper_takes_is_of_its_entity(analyse: Analyser) -> None:
+    text = (
+        'class Maps {\n  static void Map(EntityTypeBuilder<Invoice> b) {\n    b.ToTable("Inv");\n    Log(b);\n  }\n}\n'
+    )
+    facts = analyse("a.cs", text).facts
+    assert facts is not None
+    assert facts.mappings == (TableMapping("cs::a.cs#Maps.Map", 2, "Invoice", "Inv", 1.0),)
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [
+        ("Migrations/2024_First.Designer.cs", "partial class First"),
+        ("Migrations/ShopModelSnapshot.cs", "partial class ShopModelSnapshot : ModelSnapshot"),
+        ("Migrations/2024_First.cs", "class First : Migration"),
+    ],
+)
+def test_snapshots_of_models_and_migrations_map_nothing(analyse: Analyser, path: str, base: str) -> None:
+    text = (
+        f"{base} {{\n  void BuildModel(ModelBuilder m) {{\n"
+        '    m.Entity<Invoice>(b => { b.ToTable("Inv"); });\n  }\n}\n'
+    )
+    facts = analyse(path, text).facts
+    assert facts is not None
+    assert facts.mappings == ()
+
+
+@pytest.mark.parametrize("statement", ["m.Entity<Invoice>().ToTable(name);", "m.Entity<Invoice>().ToTable(Named());"])
+def test_a_table_that_is_not_plain_is_not_mapped(analyse: Analyser, statement: str) -> None:
+    facts = analyse(
+        "a.cs", f"class Context {{\n  void On(ModelBuilder m, string name) {{\n    {statement}\n  }}\n}}\n"
+    ).facts
+    assert facts is not None
+    assert facts.mappings == ()

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
@@ -152,3 +154,53 @@ def test_of_several_bodies_of_one_declaration_none_is_sure(edges_of: EdgesOf) ->
         "windows.c": '#include "io.h"\nint load(int x) {\n  return x + 2;\n}\n',
     }
     assert set(edges_of("ImplementedBy", files).values()) == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("head", "symbol"),
+    [
+        ("static inline __printf(2, 3) int noted(const char *a, const char *f, ...)", "noted"),
+        ("static __always_inline __must_check int noted(int a)", "noted"),
+        ("__attribute__((noinline)) static int noted(int a)", "noted"),
+        ("static int __init noted(void)", "noted"),
+        ("struct page * __ref noted(void)", "noted"),
+        ("static __u32 noted(int a)", "noted"),
+        ("SYSCALL_DEFINE2(noted, int, fd, const char *, name)", "SYSCALL_DEFINE2(noted, int, fd, const char *, name)"),
+        ("TEST(Suite, noted)", "TEST(Suite, noted)"),
+        ("DEFINE_NOTED(noted)", "DEFINE_NOTED(noted)"),
+    ],
+)
+def test_macros_before_and_around_functions(edges_of: EdgesOf, analyse: Analyser, head: str, symbol: str) -> None:
+    text = (
+        "static int helper(void)\n{\n    int x = 1;\n    return x;\n}\n\n"
+        f"{head}\n{{\n    int y = helper();\n    return y;\n}}\n\n"
+        "int plain(void)\n{\n    int y = helper();\n    return y;\n}\n"
+    )
+    analysis = analyse("a.c", text)
+    lines = {node.symbol: (node.start_line, node.end_line) for node in analysis.file.nodes[1:]}
+    assert lines == {"helper": (1, 5), symbol: (7, 11), "plain": (13, 17)}
+    assert edges_of("Calls", {"a.c": text}) == {(f"a.c#{symbol}", "a.c#helper"): 1.0, ("a.c#plain", "a.c#helper"): 1.0}
+
+
+def test_a_macro_without_a_block_makes_no_function(analyse: Analyser) -> None:
+    text = "DEFINE_LOCK(lock, 1);\nMODULE_AUTHOR(noted, a)\nstatic int data[] = {\n    1,\n    2,\n};\n"
+    assert [node.symbol for node in analyse("a.c", text).file.nodes] == [""]
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("return k ? left : right;", {"left", "right"}),
+        ("handler h = k ? &left : (handler)right;", {"left", "right"}),
+        ("o->run = (k ? left : 0);", {"left"}),
+        ("return k ? k : 1;", set[str]()),
+        ("return left_count;", set[str]()),
+    ],
+)
+@pytest.mark.parametrize("path", ["a.c", "a.cpp"])
+def test_functions_among_the_values_of_expressions(
+    edges_of: EdgesOf, path: str, statement: str, named: set[str]
+) -> None:
+    functions = "".join(f"int {name}(int x)\n{{\n    int k = x;\n    return k;\n}}\n" for name in ("left", "right"))
+    text = f"{functions}handler pick(struct ops *o)\n{{\n    int k = 1;\n    {statement}\n}}\n"
+    assert {end.partition("#")[2] for _, end in edges_of("References", {path: text})} == named

@@ -182,3 +182,24 @@ def test_what_the_mvvm_toolkit_generates_leads_to_what_it_is_made_of(edges_of: E
     }
     assert edges_of("Calls", files) == {("Test.cs#Test.Run", "Model.cs#Line.Pack"): 0.9}
     assert ("Test.cs#Test.Run", "Model.cs#Model.ClearAsync") in edges_of("References", files)
+
+
+@pytest.mark.parametrize(
+    ("member", "named"),
+    [
+        ("Action[] all = { Left, Right };", {"Left", "Right"}),
+        ("List<Action> all = [Left];", {"Left"}),
+        ("List<Action> all = new() { Left, (Action)Right };", {"Left", "Right"}),
+        ('Dictionary<string, Action> all = new() { ["a"] = Left, { "b", Right } };', {"Left", "Right"}),
+        ("Action Pick(bool k) => k ? Left : Right;", {"Left", "Right"}),
+        ("Action Pick(int k) => k switch { 1 => Left, _ => Right };", {"Left", "Right"}),
+        ("Action Pick(Action k) => k ?? Right;", {"Right"}),
+        ("void Pick()\n    {\n        Action k = Left;\n    }", {"Left"}),
+        ("void Pick(int Left)\n    {\n        var k = Left + 1;\n    }", set[str]()),
+        ("bool Pick(int a) => a == Left;", set[str]()),
+    ],
+)
+def test_methods_among_the_values_of_expressions(edges_of: EdgesOf, member: str, named: set[str]) -> None:
+    methods = "".join(f"    void {name}()\n    {{\n        Run(1);\n    }}\n" for name in ("Left", "Right"))
+    files = {"A.cs": f"class Menu\n{{\n    {member}\n{methods}}}\n"}
+    assert {end.rpartition(".")[2] for _, end in edges_of("References", files)} == named

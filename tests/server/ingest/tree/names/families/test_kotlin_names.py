@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
@@ -226,3 +228,61 @@ def test_references(edges_of: EdgesOf) -> None:
         ("src/shop/Service.kt#com.shop.Service.run", "src/shop/Service.kt#com.shop.Service"): 1.0,
         ("src/shop/Service.kt#com.shop.main", "src/shop/Service.kt#com.shop.report"): 1.0,
     }
+
+
+STORE = (
+    "package shop\n\nclass Store {\n"
+    "    fun count(): Int {\n        val n = 3\n        return n\n    }\n"
+    "    operator fun invoke(n: Int): Int {\n        val k = n\n        return k\n    }\n"
+    "    operator fun plus(other: Store): Store {\n        val k = other\n        return k\n    }\n"
+    "    operator fun get(at: Int): Int {\n        val k = at\n        return k\n    }\n"
+    "    operator fun set(at: Int, value: Int) {\n        val k = at\n        print(k)\n    }\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "called"),
+    [
+        ("val x = store(3)", {"invoke"}),
+        ("val x = store + store", {"plus"}),
+        ("var x = store\n    store += store", {"plus"}),
+        ("val x = store[2]", {"get"}),
+        ("store[2] = 3", {"set"}),
+        ("with(store) { count() }", {"count"}),
+        ("store.run { count() }", {"count"}),
+        ("store.apply { count() }", {"count"}),
+        ("val x = n + n", set[str]()),
+        ("val x = names[2]", set[str]()),
+        ("names.run { count() }", set[str]()),
+    ],
+)
+def test_operators_and_members_of_the_receiver_of_a_lambda(edges_of: EdgesOf, statement: str, called: set[str]) -> None:
+    text = f"{STORE}\nfun run(store: Store, n: Int, names: List<String>) {{\n    print(1)\n    {statement}\n}}\n"
+    calls = edges_of("Calls", {"a.kt": text})
+    assert {end.rpartition(".")[2] for start, end in calls if start == "a.kt#shop.run"} == called
+
+
+def test_an_extension_under_another_name(edges_of: EdgesOf) -> None:
+    files = {
+        "text.kt": "package text\n\nfun String.shout(): String {\n    val k = uppercase()\n    return k\n}\n",
+        "a.kt": (
+            "package app\n\nimport text.shout as yell\n\nfun run(s: String): String {\n    val k = s.yell()\n"
+            "    return k\n}\n\nfun other(s: String): String {\n    val k = s.quiet()\n    return k\n}\n"
+        ),
+    }
+    assert {start for start, _ in edges_of("Calls", files)} == {"a.kt#app.run"}
+
+
+def test_java_calls_functions_of_files_and_members_of_objects(edges_of: EdgesOf) -> None:
+    kotlin = (
+        "package text\n\nfun helper(n: Int): Int {\n    val k = n\n    return k\n}\n\n"
+        "object Single {\n    fun own(n: Int): Int {\n        val k = n\n        return k\n    }\n}\n\n"
+        "class Host {\n    companion object {\n        fun make(n: Int): Int {\n            val k = n\n"
+        "            return k\n        }\n    }\n}\n"
+    )
+    java = (
+        "package app;\nimport text.*;\nclass User {\n  void run() {\n    int k = 1;\n    UtilKt.helper(k);\n"
+        "    Single.INSTANCE.own(k);\n    Host.Companion.make(k);\n    OtherKt.helper(k);\n  }\n}\n"
+    )
+    calls = edges_of("Calls", {"text/util.kt": kotlin, "app/User.java": java})
+    assert {end.partition("#")[2] for _, end in calls} == {"text.helper", "text.Single.own", "text.Host.make"}

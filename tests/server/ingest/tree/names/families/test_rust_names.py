@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from groundwire_ingest.tree.facts import CodeAnalysis
 
 Analyser = Callable[[str, str], CodeAnalysis]
@@ -248,3 +250,72 @@ def test_references(edges_of: EdgesOf) -> None:
         ("crates/core/src/service.rs#tests.opens", "crates/core/src/data/repo.rs#Repo"): 0.9,
         ("crates/core/src/service.rs#tests.opens", "crates/core/src/service.rs#Service"): 1.0,
     }
+
+
+@pytest.mark.parametrize("folder", ["", "crates/kit/"])
+@pytest.mark.parametrize("root", ["lib", "main"])
+def test_the_root_module_of_a_crate_in_any_folder(edges_of: EdgesOf, folder: str, root: str) -> None:
+    text = (
+        "mod inner;\npub struct Gate;\nimpl Gate {\n    pub fn opens(&self) -> bool {\n        let open = held();\n"
+        "        open\n    }\n}\n"
+        "pub fn passes(gate: Gate) -> bool {\n    let held = gate.opens();\n    held\n}\n"
+        "fn held() -> bool {\n    let n = 1;\n    n > 1\n}\n"
+    )
+    inner = "use crate::Gate;\npub fn through(gate: Gate) -> bool {\n    let open = gate.opens();\n    open\n}\n"
+    cargo = '[package]\nname = "kit"\n'
+    path = f"{folder}src/{root}.rs"
+    files = {f"{folder}Cargo.toml": cargo, path: text, f"{folder}src/inner.rs": inner}
+    assert edges_of("Calls", files) == {
+        (f"{path}#Gate.opens", f"{path}#held"): 1.0,
+        (f"{path}#passes", f"{path}#Gate.opens"): 0.9,
+        (f"{folder}src/inner.rs#through", f"{path}#Gate.opens"): 0.9,
+    }
+    assert edges_of("PartialOf", files) == {
+        (f"{path}#Gate", f"{path}#Gate~2"): 1.0,
+        (f"{path}#Gate~2", f"{path}#Gate"): 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ('println!("{}", add(k, 2))', {"add"}),
+        ("vec![count.bump(k), add(1, k)]", {"add", "Count.bump"}),
+        ("assert!(count.bump(2) == 3 && !add(1, 2).is_zero())", {"add", "Count.bump"}),
+        ("assert_eq!(vec![crate::add(1, 2)], wanted)", {"add"}),
+        ("tokio::select! { x = add(k, 1) => { count.bump(1) } }", {"add", "Count.bump"}),
+        ('write!(out, "{}", Count::fresh::<u8>().bump(1))', {"Count.fresh", "Count.bump"}),
+        ('println!("add(1, 2)")', set[str]()),
+        ('println!("{}", other.add)', set[str]()),
+        ("vec![add, bump]", set[str]()),
+    ],
+)
+def test_calls_in_the_arguments_of_macros(edges_of: EdgesOf, body: str, called: set[str]) -> None:
+    text = (
+        "pub fn add(a: i32, b: i32) -> i32 {\n    let c = a + b;\n    c\n}\n"
+        "pub struct Count { n: i32 }\nimpl Count {\n"
+        "    pub fn bump(&self, by: i32) -> i32 {\n        let k = self.n + by;\n        k\n    }\n"
+        "    pub fn fresh<T>() -> Count {\n        let n = 0;\n        Count { n }\n    }\n}\n"
+        f"pub fn run(count: &Count, k: i32) {{\n    let wanted = k;\n    {body};\n}}\n"
+    )
+    calls = edges_of("Calls", {"src/lib.rs": text})
+    assert {end.partition("#")[2] for start, end in calls if start == "src/lib.rs#run"} == called
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("if k { left } else { right }", {"left", "right"}),
+        ("match k { true => left, _ => right }", {"left", "right"}),
+        ("let all = [left, right];", {"left", "right"}),
+        ("Tab { run: left }", {"left"}),
+        ("return left;", {"left"}),
+        ("match found { Some(left) => left, _ => 1 }", set[str]()),
+        ("if let Some(right) = found { right } else { 1 }", set[str]()),
+        ("let left = 1; left", set[str]()),
+    ],
+)
+def test_functions_among_the_values_of_expressions(edges_of: EdgesOf, statement: str, named: set[str]) -> None:
+    functions = "".join(f"fn {name}() -> i32 {{\n    let k = 1;\n    k\n}}\n" for name in ("left", "right"))
+    text = f"{functions}fn pick(k: bool) {{\n    start();\n    {statement}\n}}\n"
+    assert {end.partition("#")[2] for _, end in edges_of("References", {"src/lib.rs": text})} == named

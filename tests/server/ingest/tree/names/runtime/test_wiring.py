@@ -162,3 +162,87 @@ def test_parts_of_a_type_lead_to_each_other(edges_of: EdgesOf) -> None:
         ("c/A.cs#A", "c/B.cs#A"),
         ("c/B.cs#A", "c/A.cs#A"),
     }
+
+
+@pytest.mark.parametrize(
+    ("base", "parameter"),
+    [
+        ("IRequestHandler<Ship, bool>", "Ship"),
+        ("MediatR.INotificationHandler<Ship>", "Ship"),
+        ("IConsumer<Ship>", "ConsumeContext<Ship>"),
+        ("IConsumer<Batch<Ship>>", "ConsumeContext<Batch<Ship>>"),
+        ("IHandleMessages<Ship>", "Ship"),
+        ("RequestHandlerAsync<Ship>", "Ship"),
+    ],
+)
+def test_handlers_of_libraries_for_messages(edges_of: EdgesOf, base: str, parameter: str) -> None:
+    handler = f"namespace S;\nclass H : {base}\n{{\n    public Task Take({parameter} message) => Go(message);\n}}\n"
+    assert edges_of("HandledBy", {"Ship.cs": COMMAND, "H.cs": handler}) == {("Ship.cs#S.Ship", "H.cs#S.H.Take"): 0.9}
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "AuthorizationHandler<OwnerRequirement, User>",
+        "AuthorizationHandler<User, Order>",
+        "SqlMapper.TypeHandler<User>",
+        "ISubscriberFactory<User>",
+        "IRequestHandler<Other, User>",
+    ],
+)
+def test_a_type_argument_of_another_handler_is_no_message(edges_of: EdgesOf, base: str) -> None:
+    files = {
+        "User.cs": "namespace S;\npublic class User { }\n",
+        "H.cs": f"namespace S;\nclass H : {base}\n{{\n    public Task Handle(User user, int n) => Go(user);\n}}\n",
+        "Api.cs": sender("bus.Publish(new User());").replace("int id", ""),
+    }
+    assert edges_of("HandledBy", files) == edges_of("Sends", files) == {}
+
+
+def test_handlers_of_the_tree_are_known_by_what_is_published(edges_of: EdgesOf) -> None:
+    interface = "namespace S;\npublic interface IReactsTo<T>\n{\n    Task React(T happened);\n}\n"
+    handler = "namespace S;\nclass {0}Reaction : IReactsTo<{0}>\n{{\n    public Task React({0} it) => Go(it);\n}}\n"
+    files = {
+        "I.cs": interface,
+        "Ship.cs": "namespace S;\npublic record Ship(int Id);\npublic record Port(int Id);\n",
+        "ShipReaction.cs": handler.format("Ship"),
+        "PortReaction.cs": handler.format("Port"),
+        "Api.cs": sender("bus.Publish(new Ship(id));\n        Keep(new Port(id));"),
+    }
+    assert edges_of("Sends", files) == {("Api.cs#S.Api.Post", "ShipReaction.cs#S.ShipReaction.React"): 0.9}
+
+
+def test_a_base_class_of_the_tree_may_derive_from_a_handler(edges_of: EdgesOf) -> None:
+    files = {
+        "Ship.cs": COMMAND,
+        "Base.cs": "namespace S;\npublic abstract class Base<T> : IRequestHandler<T, bool>\n{\n}\n",
+        "H.cs": "namespace S;\nclass H : Base<Ship>\n{\n    public Task Take(Ship ship) => Go(ship);\n}\n",
+    }
+    assert edges_of("HandledBy", files) == {("Ship.cs#S.Ship", "H.cs#S.H.Take"): 0.9}
+
+
+@pytest.mark.parametrize(
+    ("call", "is_registration"),
+    [
+        ("services.AddScoped<IClock, Clock>()", True),
+        ("services.TryAddSingleton(typeof(IClock), typeof(Clock))", True),
+        ("builder.RegisterType<IClock, Clock>()", True),
+        ("services.Decorate<IClock, Clock>()", True),
+        ("CreateMap<IClock, Clock>()", False),
+        ("configuration.CreateMap<IClock, Clock>().ReverseMap()", False),
+        ("model.AddSubType(typeof(IClock), typeof(Clock))", False),
+        ("Convert<IClock, Clock>(one)", False),
+        ("new Pair<IClock, Clock>()", False),
+    ],
+)
+def test_only_a_call_that_registers_is_a_registration(edges_of: EdgesOf, call: str, is_registration: bool) -> None:
+    files = {
+        "A.cs": (
+            "interface IClock\n{\n}\nclass Clock : IClock { }\n"
+            "class Shop(IClock clock)\n{\n    void Run() => clock.Now();\n}\n"
+            f"class Setup\n{{\n    void Add()\n    {{\n        {call};\n    }}\n}}\n"
+        )
+    }
+    assert edges_of("Registers", files) == ({("A.cs#Setup.Add", "A.cs#Clock"): 0.9} if is_registration else {})
+    assert edges_of("Injects", files) == ({("A.cs#Shop", "A.cs#Clock"): 0.9} if is_registration else {})
+    assert edges_of("BoundTo", files) == ({("A.cs#IClock", "A.cs#Clock"): 0.9} if is_registration else {})
