@@ -9,7 +9,7 @@ underscores separates, so `dbo.Invoice` is the two identifiers `dbo` and `Invoic
   C of `C0001`) are dropped, as they match everything. Underscores alone yield nothing.
 * Tokens longer than 64 characters are cut to 64.
 
-Scripts that set no spaces between words (Chinese, Japanese, Thai) yield one token a run.
+A run of a script that sets no spaces between words (Chinese, Japanese, Thai) yields its pairs of characters.
 """
 
 import functools
@@ -20,11 +20,12 @@ from groundwire_index.text.identifiers import (
     STOP_WORDS,
     folded,
     identifiers,
+    pairs_of,
     stem,
     words_within,
 )
 
-_RULES_VERSION = 1
+_RULES_VERSION = 2
 
 TOKENIZER_FINGERPRINT = f"groundwire-code-{_RULES_VERSION}:{SNOWBALL}"
 """Changes whenever the same text may yield other tokens; an index and its queries must agree on it.
@@ -47,7 +48,9 @@ def _identifier_tokens(identifier: str) -> tuple[str, ...]:
         return _word_tokens(identifier)
     if not words:
         return ()
-    tokens = [folded(identifier)[:MAX_TOKEN_LENGTH]]
+    # A run of several scripts is no name that is asked for as a whole.
+    is_name = not any(map(pairs_of, words))
+    tokens = [folded(identifier)[:MAX_TOKEN_LENGTH]] if is_name else []
     for word in words:
         if len(word) > 1:
             tokens.extend(_word_tokens(word))
@@ -56,4 +59,6 @@ def _identifier_tokens(identifier: str) -> tuple[str, ...]:
 
 def _word_tokens(word: str) -> tuple[str, ...]:
     name = folded(word)
+    if pairs := pairs_of(name):
+        return pairs
     return () if name in STOP_WORDS else (stem(name),)

@@ -4,6 +4,11 @@ A text is normalised to NFKC and cut into identifiers: runs of Unicode letters, 
 than 256 characters are data (base64, hexadecimal), not names, and are left out. An identifier is cut into its words at
 underscores, at case changes (`getUser`), and between letters and digits (`sha256`). It is also cut before the last
 capital of an acronym (`HTTPServer`; a plural `s` stays: `userIDs` -> user, IDs).
+
+Chinese, Japanese, Thai and some other scripts set no spaces between words, and Korean puts endings behind them. An
+identifier is cut where such a script begins and ends, and the run yields its overlapping pairs of characters: the words
+of a text and of a query then share tokens wherever they stand in their runs. This is the usual way without a dictionary
+(the bigrams of Lucene's CJK analyser).
 """
 
 import re
@@ -23,6 +28,17 @@ SNOWBALL = f"snowball-english-{'.'.join(_PYSTEMMER_VERSION.split('.')[:2])}"
 """The version of the Snowball algorithms: their major and minor version, as patch releases only repackage."""
 
 _IDENTIFIER = re.compile(r"\w+")
+_UNSPACED = re.compile(
+    "["
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"  # Hangul
+    "\u1780-\u17ff"  # Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "]"
+)
+_ACCENTS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 
 
 STOP_WORDS = frozenset(
@@ -73,9 +89,19 @@ def words_within(identifier: str) -> Iterator[str]:
     yield from _without_underscores(identifier[start:])
 
 
+def pairs_of(word: str) -> tuple[str, ...]:
+    """The overlapping pairs of characters of a word in a script without spaces; () for any other word, and for one."""
+    if len(word) < 2 or not _UNSPACED.match(word):
+        return ()
+    return tuple(word[place : place + 2] for place in range(len(word) - 1))
+
+
 def folded(word: str) -> str:
-    """Case-folded, and composed again: folding can take a composed character apart."""
-    return unicodedata.normalize("NFKC", word.casefold())
+    """Case-folded, Latin letters without accents, and composed again: folding can take a composed character apart."""
+    lower = word.casefold()
+    if lower.isascii():
+        return lower
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", unicodedata.normalize("NFKD", lower)))
 
 
 def stem(folded_word: str) -> str:
@@ -93,6 +119,8 @@ def _is_boundary(identifier: str, position: int) -> bool:
     """True when a new part starts at `position`, which is at least 1."""
     before, here = identifier[position - 1], identifier[position]
     if (before == "_") != (here == "_") or before.isdecimal() != here.isdecimal():
+        return True
+    if not (before.isascii() and here.isascii()) and bool(_UNSPACED.match(before)) != bool(_UNSPACED.match(here)):
         return True
     if not here.isupper():
         return False
