@@ -130,7 +130,11 @@ class Explorer:
         if names := [name for name in (str(values["scope"]), *question.also) if name]:
             scopes = [index_scope(name) for name in dict.fromkeys(names)]
             answer = await attempted(gather(self.client, scopes, question.q, how))
-        told = answer.title if isinstance(answer, Problem) else f"{len(answer.passages)} passages."
+        told = (
+            answer.title
+            if isinstance(answer, Problem)
+            else f"{len(answer.passages)} {'passage' if len(answer.passages) == 1 else 'passages'}."
+        )
         return Page("evidence.html", f"{printable(question.q)[:60]} · Evidence", told, {**values, "answer": answer})
 
     async def map(self, pairs: Pairs) -> Page:

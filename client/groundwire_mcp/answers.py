@@ -100,7 +100,7 @@ class Answers:
             found = await client.read(scope, asked.nodes, budget_tokens=asked.budget_tokens)
         if found.unread and not found.texts and not any(unread.occurrences for unread in found.unread):
             raise ToolError(found.rendered.removesuffix("\n"))
-        return texts_of(found)
+        return texts_of(found, self.notes())
 
     async def expand_graph(self, asked: ExpandGraph) -> Graph:
         """The neighbourhood of nodes in the dependency graph."""
@@ -115,7 +115,7 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return graph_of(walked, asked.nodes)
+        return graph_of(walked, asked.nodes, self.notes())
 
     async def find_paths(self, asked: FindPaths) -> Paths:
         """How nodes are connected."""
@@ -141,7 +141,7 @@ class Answers:
                 direction=choices(EdgeDirection)[asked.direction],
                 min_confidence=asked.min_confidence,
             )
-        return paths_of(found, asked.direction, [*ends["from"], *ends["to"]])
+        return paths_of(found, asked.direction, [*ends["from"], *ends["to"]], self.notes())
 
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""
@@ -195,6 +195,8 @@ class Answers:
         visible = await self._visible()
         if not visible:
             raise ToolError(_NONE_AVAILABLE)
+        if self.scopes is None:  # of any number
+            return name, [IndexScope(repository="*", branch="*")]
         return name, [scope.index_scope for scope in visible]
 
     async def _named(self, name: str) -> AllowedScope:

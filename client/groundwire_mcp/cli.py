@@ -119,6 +119,8 @@ def _of_server(
 
     if local.cache or local.embedder:
         raise ValueError("--cache and --embedder: have no use without --local FOLDER")
+    if http.expose and not scopes:
+        raise ValueError("--expose: needs --scope: name what other machines may ask about")
     if http.caller_tokens and connection.token:
         raise ValueError(
             "--caller-tokens, --token-file: give one; with both, the server could not know which token to use"

@@ -117,9 +117,9 @@ def _without_embeddings(found: QueryResponse | GatherEvidenceResponse) -> str:
     return f"{note[0].upper()}{note[1:]}." if note else ""
 
 
-def texts_of(found: Reading) -> Quotation:
-    """The texts of names, and the names that mean none."""
-    return Quotation(quoted=found.rendered)
+def texts_of(found: Reading, notes: Sequence[str]) -> Quotation:
+    """The texts of names, and the names that mean none; `notes` as for `hits_of`."""
+    return Quotation(quoted=found.rendered, note=_joined(notes))
 
 
 def text_of(text: NodeText) -> Text:
@@ -127,21 +127,25 @@ def text_of(text: NodeText) -> Text:
     return _described(text, Text, (), text=text.text)
 
 
-def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str]) -> Graph:
-    """The nodes and edges around `starts`, names and ids."""
+def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], notes: Sequence[str]) -> Graph:
+    """The nodes and edges around `starts`, names and ids; `notes` as for `hits_of`."""
     numbers = {node.id: number for number, node in enumerate(walked.nodes, start=1)}
     scopes = walked.scopes
     nodes = [_described(node, GraphNode, scopes, n=numbers[node.id], depth=node.depth) for node in walked.nodes]
     missing = sum(map(is_id, set(starts) - set(walked.seed_ids)))
-    notes = (
+    all_notes = (
         f"{missing} of the ids are no nodes that are there." if missing else "",
         _WALK_NOTES.get(walked.debug.reason, ""),
+        *notes,
     )
-    return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(notes))
+    return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(all_notes))
 
 
-def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution]) -> Paths:
-    """The paths, over nodes that are listed once; `direction` is the one that was asked for, `ends` what was."""
+def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution], index_notes: Sequence[str]) -> Paths:
+    """The paths, over nodes that are listed once.
+
+    `direction` is the one that was asked for, `ends` what was; `index_notes` are said of the index.
+    """
     told = telling_paths(found)
     passed = {node_id for path in told for node_id in path.node_ids}
     on_paths = [node for node in found.nodes if node.id in passed]
@@ -162,7 +166,11 @@ def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution
     )
     if left := len(found.paths) - len(told):
         notes.append(f"Left out: {left} that differ in one node only, or stay within one file.")
-    return Paths(nodes=nodes, paths=paths, note=_joined([*notes, *searched, _PATH_NOTES.get(found.debug.reason, "")]))
+    return Paths(
+        nodes=nodes,
+        paths=paths,
+        note=_joined([*notes, *searched, _PATH_NOTES.get(found.debug.reason, ""), *index_notes]),
+    )
 
 
 def _described(

@@ -45,3 +45,5 @@ def test_a_long_line_is_cut_with_the_match_in_view(place: int) -> None:
 def test_a_line_that_fits_is_whole() -> None:
     assert cut_in_view("return rate", "rate", 11) == "return rate"
     assert cut_in_view("return rates", "absent", 11) == "return rat…"
+    assert [cut_in_view("return rates", "rate", width) for width in (0, 1, 2)] == ["", "r", "re"]
+    assert "total" in cut_in_view("İ" * 60 + " the total of it", "total", 20)

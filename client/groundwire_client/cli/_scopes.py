@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
+from groundwire.printable_text import printable
 from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._client import GroundwireClient
 from groundwire_client._errors import GroundwireError
@@ -39,21 +40,19 @@ def found_scopes(client: GroundwireClient, repositories: Sequence[str], branches
     """
     if repositories and branches:
         return given_scopes(repositories, branches, index)
-    listed = _listed(client, with_inactive=bool(index))
+    listed = _listed(client, index)
     if not repositories:
-        branch = only("--branch", branches) or "*"
-        (repository, branch) = _only_scope(listed, IndexScope(repository="*", branch=branch), "--repository")
+        branch = only("--branch", branches)
+        repository, branch = _only_scope(listed, IndexScope(repository="*", branch=branch or "*"), "--repository")
         return given_scopes([repository], [branch], index)
-    pairs = [
-        _only_scope(listed, IndexScope(repository=repository, branch="*"), "--branch") for repository in repositories
-    ]
+    pairs = [_only_scope(listed, IndexScope(repository=name, branch="*"), "--branch") for name in repositories]
     return given_scopes([repository for repository, _ in pairs], [branch for _, branch in pairs], index)
 
 
 def visible_scopes(client: GroundwireClient) -> str:
     """The scopes that the caller sees, for a message; empty if the server does not list them."""
     try:
-        return _named(_listed(client, with_inactive=False))
+        return _named(_listed(client, ""))
     except GroundwireError:
         return ""
 
@@ -71,27 +70,32 @@ def only(option: str, values: Sequence[str]) -> str:
     return "".join(values)
 
 
-def _listed(client: GroundwireClient, *, with_inactive: bool) -> list[IndexScope]:
-    """The repositories and branches of the indexes that the caller sees, each once, in order."""
+def _listed(client: GroundwireClient, version: str) -> list[IndexScope]:
+    """The repositories and branches that have a version which the caller sees, the active one for ""; each once."""
     names = dict.fromkeys(
-        (index.repository, index.branch) for index in client.list_indexes().indexes if index.active or with_inactive
+        (index.repository, index.branch)
+        for index in client.list_indexes().indexes
+        if (index.version == version if version else index.active)
     )
     return [IndexScope(repository=repository, branch=branch) for repository, branch in names]
 
 
-def _only_scope(listed: Iterable[IndexScope], asked: IndexScope, option: str) -> tuple[str, str]:
-    """The repository and branch of the only scope that is one of those asked for."""
+def _only_scope(listed: Sequence[IndexScope], asked: IndexScope, missing: str) -> tuple[str, str]:
+    """The repository and branch of the only scope that is one of those asked for; `missing` is the absent option."""
     matching = [scope for scope in listed if is_of(scope, asked)]
     if len(matching) == 1:
         return matching[0].repository, matching[0].branch
     if not matching:
         all_listed = _named(listed)
         cure = f"there are: {all_listed}" if all_listed else "the server has no index that you may see"
-        raise typer.BadParameter(f"no index is of it; {cure}", param_hint=option)
-    raise typer.BadParameter(f"give it, since there are several: {_named(matching)}", param_hint=option)
+        given = {"--branch": ("--repository", asked.repository), "--repository": ("--branch", asked.branch)}
+        option, name = given[missing]
+        what = f"there is no index of {printable(name)!r}" if name != "*" else "there is no index"
+        raise typer.BadParameter(f"{what}; {cure}", param_hint=option if name != "*" else missing)
+    raise typer.BadParameter(f"give it, since there are several: {_named(matching)}", param_hint=missing)
 
 
 def _named(scopes: Iterable[IndexScope]) -> str:
-    names = [f"{scope.repository} {scope.branch}" for scope in scopes]
+    names = [printable(f"{scope.repository} {scope.branch}") for scope in scopes]
     more = f", and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"{', '.join(names[:_MOST_NAMED])}{more}"

@@ -24,7 +24,8 @@ async def run(settings: StepSettings, state: PipelineState, runtime: Runtime) ->
             described = await _described(scopes, state, runtime)
     state.index_kinds = _all_of([list(index.kinds) for index in described])
     state.index_languages = _all_of([list(index.languages) for index in described])
-    state.index_folders = _all_of([list(index.folders) for index in described])
+    # They are offered as beginnings, and no list of all: an index without folders, or with too many, adds none.
+    state.index_folders = sorted({folder for index in described for folder in index.folders})
     without_data = [set(_modes_without_data(index)) for index in described]
     state.modes_without_data = sorted(set.intersection(*without_data)) if without_data else []
     return Outcome(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from groundwire.evidence.question_words import QuestionWords
 
 _CUT = "…"
+_LEAST_WIDTH = 3
 _BEFORE = 4
 """A line that is cut shows this part of its width, one fourth, before the first word that matches."""
 
@@ -23,9 +24,10 @@ def best_line_of(lines: Sequence[str], question: str) -> int:
 
 def cut_in_view(line: str, question: str, width: int) -> str:
     """A line in at most `width` characters, with the first word of the question that it has in view."""
-    if len(line) <= width:
-        return line
-    lowered = line.lower()
+    if len(line) <= width or width < _LEAST_WIDTH:
+        return line[: max(width, 0)]
+    # Place by place, since a sign may become longer in lower case.
+    lowered = "".join(sign.lower()[:1] for sign in line)
     places = [place for stem in QuestionWords(question, ()).stems if (place := lowered.find(stem)) >= 0]
     first = max(min(places, default=0) - width // _BEFORE, 0)
     first = min(first, len(line) - width + len(_CUT))

@@ -1,6 +1,7 @@
 """Reading and writing the files of an index: arrays that are mapped, never copied, and bytes that are durable."""
 
 import ctypes
+import errno
 import hashlib
 import math
 import mmap
@@ -91,11 +92,13 @@ def locked(path: Path, refusal: str = "") -> Iterator[None]:
     """Holds an exclusive lock that the kernel releases when the process ends, however it ends.
 
     Waits for it, or with a `refusal` raises BuildRefusedError at once when another process holds it. The file stays.
+    Raises FileNotFoundError where its folder is not there.
     """
+    if not path.parent.is_dir():  # which filelock would make
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     lock = FileLock(
         path,
         timeout=0 if refusal else -1,
-        mode=0o644,
         poll_interval=_SECONDS_BETWEEN_LOOKS,
         fallback_to_soft=False,
         preserve_lock_file=True,

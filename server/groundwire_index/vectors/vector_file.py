@@ -18,6 +18,7 @@ from groundwire_index.vectors.vector_codes import map_codes, write_codes
 VECTORS_FILE = "vectors.faiss"
 PRESENT_FILE = "vectors.present.bin"
 
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _HEADER = struct.Struct("<4siqqqBiQ")
 _UNUSED = 1 << 20  # the value of two fields that the format no longer uses
 _INNER_PRODUCT = 0
@@ -33,7 +34,7 @@ class VectorFile:
         self._directory = directory
         self._dimension = dimension
         self._present = np.zeros(count, dtype=np.bool_)
-        self._descriptor = os.open(directory / VECTORS_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        self._descriptor = os.open(directory / VECTORS_FILE, _FLAGS, 0o644)
         header = _HEADER.pack(b"IxFI", dimension, count, _UNUSED, _UNUSED, True, _INNER_PRODUCT, count * dimension)
         self._write(header, 0)
         os.ftruncate(self._descriptor, self._place(count))

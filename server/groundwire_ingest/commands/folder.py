@@ -40,8 +40,10 @@ from groundwire_ingest.repositories.repositories_file import Repository
 
 READY, CHANGED, CURRENT, FAILED = "READY", "CHANGED", "CURRENT", "FAILED"
 EMBEDDED, UNEMBEDDED = "EMBEDDED", "UNEMBEDDED"
-SECONDS_UNTIL_RETRY = 30.0
+SECONDS_UNTIL_RETRY, MOST_SECONDS_UNTIL_RETRY = 30.0, 600.0
 _EMBED = "embed"
+_EXIT_TOLD = 3
+"""The exit code of a process that could not embed and has said why."""
 
 
 class FolderIndex:
@@ -69,16 +71,20 @@ class FolderIndex:
     def refresh_words(self) -> None:
         """Builds and activates a version without embeddings, unless the active one is what a build would make.
 
-        Older versions are deleted, see `remove_older`. Raises OperatorError and OSError as a build does.
+        A version that has the same content with embeddings stays. Older versions are deleted, see `remove_older`.
+        Raises OperatorError and OSError as a build does.
         """
-        self._refresh(NO_EMBEDDER)
+        with self._locked("build"):
+            if self.model == NO_EMBEDDER or not self._indexer.has_embeddings_of(self._repository(self.model)):
+                self._build(NO_EMBEDDER)
 
     def refresh(self) -> None:
-        """The same with embeddings; if texts cannot be embedded, without them. Raises as `refresh_words` does."""
+        """The same with embeddings; if texts cannot be embedded, as `refresh_words` does. Raises as that does."""
         try:
-            self._refresh(self.model)
+            with self._locked("build"):
+                self._build(self.model)
         except EmbedderError:
-            self._refresh(NO_EMBEDDER)
+            self.refresh_words()
             raise
 
     def embed(self) -> None:
@@ -86,16 +92,23 @@ class FolderIndex:
 
         This is a build too, in a scope of its own: while it runs, the folder's scope can be built.
         """
-        scope = replace(self.scope, branch=f"{self.scope.branch}.embedding", active_index=own_version_name())
+        scope = replace(self.scope, branch=f"{self.scope.branch}.embedding")
         with self._locked("embedding"):
-            repository = Repository(self.folder, replace(scope, active_index=""), self.model)
-            self._indexer.index(repository, scope.active_index, always=True, activate=False)
-            self._store.delete(scope)
+            if not self.needs_embeddings:  # another process of the folder was faster
+                return
+            version = own_version_name()
+            try:
+                self._indexer.index(Repository(self.folder, scope, self.model), version, always=True, activate=False)
+            finally:
+                for made in self._store.versions(scope):  # also what a process left that was killed
+                    self._store.delete(replace(scope, active_index=made))
 
-    def _refresh(self, embedder: str) -> None:
-        with self._locked("build"):
-            self._indexer.index(Repository(self.folder, self.scope, embedder), own_version_name())
-            remove_older(self._store, self.scope)
+    def _repository(self, embedder: str) -> Repository:
+        return Repository(self.folder, self.scope, embedder)
+
+    def _build(self, embedder: str) -> None:
+        self._indexer.index(self._repository(embedder), own_version_name())
+        remove_older(self._store, self.scope)
 
     @contextmanager
     def _locked(self, purpose: str) -> Iterator[None]:
@@ -110,29 +123,29 @@ class Following:
     def __init__(self, index: FolderIndex) -> None:
         self._index = index
         self._embedding: subprocess.Popen[bytes] | None = None
-        self._is_embedded = not index.needs_embeddings
+        self._is_embedded = False  # the texts are in the cache, since this process has let them be embedded
         self._is_ready = False
+        self._pause = SECONDS_UNTIL_RETRY
         self._retry_at = float("inf")
 
     def run(self) -> None:
         """Follows the folder until the process ends.
 
-        What has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder.
+        What has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder. An embedding
+        that fails again and again is tried at longer and longer intervals, up to MOST_SECONDS_UNTIL_RETRY.
         """
         for paths in chain((None,), changes([self._index.folder], self._index.data, idle=True)):
             if paths:
                 _say(CHANGED)
             if self._embedding is not None and self._embedding.poll() is not None:
-                self._is_embedded = self._embedding.returncode == 0
-                self._retry_at = time.monotonic() + (0.0 if self._is_embedded else SECONDS_UNTIL_RETRY)
-                self._embedding = None
+                self._embedding_has_ended(self._embedding.returncode)
             if paths is None or paths or time.monotonic() >= self._retry_at:
                 self._refresh()
 
     def _refresh(self) -> None:
         self._retry_at = float("inf")
         try:
-            if self._is_embedded:
+            if self._is_embedded or not self._index.needs_embeddings:
                 self._index.refresh()
                 _say(EMBEDDED)
             else:
@@ -151,6 +164,21 @@ class Following:
             self._is_ready = True
             _say(READY)
 
+    def _embedding_has_ended(self, exit_code: int) -> None:
+        """What it has embedded is taken up at once; what failed is tried again later."""
+        self._embedding = None
+        self._is_embedded = exit_code == 0
+        if self._is_embedded:
+            self._pause = SECONDS_UNTIL_RETRY
+            self._retry_at = time.monotonic()
+            return
+        if exit_code != _EXIT_TOLD:
+            _say(
+                UNEMBEDDED, f"the process that embeds the texts has ended with {exit_code}, perhaps for lack of memory"
+            )
+        self._retry_at = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, MOST_SECONDS_UNTIL_RETRY)
+
     def _start_embedding(self) -> "subprocess.Popen[bytes]":
         index = self._index
         arguments = (index.folder, index.data, index.scope.repository, index.scope.branch, index.model, _EMBED)
@@ -166,7 +194,7 @@ def embed(index: FolderIndex) -> int:
         index.embed()
     except (OperatorError, OSError) as error:
         _tell_failure(UNEMBEDDED, error)
-        return EXIT_FAILED
+        return _EXIT_TOLD
     return 0
 
 

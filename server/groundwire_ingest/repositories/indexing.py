@@ -95,6 +95,24 @@ class Indexer:
         )
         return build_index(source, options, self._progress, self._storage)
 
+    def has_embeddings_of(self, repository: Repository) -> bool:
+        """True if the active version has the source as it is now, with embeddings of the repository's model.
+
+        The model is not asked: it may be out of reach.
+        """
+        active = replace(repository.scope, active_index=self._storage.active(repository.scope))
+        if not active.active_index:
+            return False
+        try:
+            manifest = self._storage.manifest(active)
+        except IndexDamagedError:
+            return False
+        if manifest.vector_space is None:
+            return False
+        name = repository.embedder
+        model = name if name in PACKAGED_MODELS else f"{name} {manifest.vector_space.fingerprint}"
+        return inputs_of(repository, model, self._storage.build_parameters) == manifest.inputs
+
     def _inputs_of_version(self, scope: Scope) -> str:
         try:
             return self._storage.manifest(scope).inputs

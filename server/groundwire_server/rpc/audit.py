@@ -40,7 +40,7 @@ _Value: TypeAlias = str | int | Sequence[str] | Mapping[str, int] | Mapping[str,
 if sys.platform != "win32":
     import fcntl
 
-_CLOSED_IN_CHILDREN = getattr(os, "O_CLOEXEC", 0)
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 _Record: TypeAlias = dict[str, _Value]
 _SEVERAL = (
@@ -191,7 +191,7 @@ def _write(descriptor: int, line: bytes) -> None:
 
 def _open(path: Path) -> int:
     """The file for appending. Where it is made here, only this user may read it."""
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CLOSED_IN_CHILDREN, 0o600)
+    return os.open(path, _FLAGS, 0o600)
 
 
 def _of_call(call: CallRecord) -> _Record:

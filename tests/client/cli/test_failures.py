@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from groundwire.v1 import evidence_pb2, query_pb2, retrieval_pb2, scope_pb2
 from groundwire_client.cli import ConnectionOptions, app
-from groundwire_client.cli._option_names import option_of
+from groundwire_client.cli._option_names import OPTION_FIELDS, option_of
 
 if TYPE_CHECKING:
     from client.cli.conftest import Command, Run
@@ -82,6 +82,9 @@ def test_bad_input_names_each_field(server: FakeServer, run: Run) -> None:
         ("filter.kinds[0]", "--kind"),
         ("filter.metadata.team", "--filter team"),
         ("scope.repository", "--repository"),
+        ("scopes[3].branch", "--branch"),
+        ("access.collections.values", "--bind collections.values"),
+        ("hybrid.diversify_strength", "--diversify"),
         ("max_depth", "--depth"),
         ("query", "query"),
     ],
@@ -99,6 +102,9 @@ def test_every_option_of_a_field_is_one_of_a_command() -> None:
     fields |= {f"filter.{name}" for name in scope_pb2.NodeFilter.DESCRIPTOR.fields_by_name}
     fields |= {f"hybrid.{name}" for name in query_pb2.HybridParameters.DESCRIPTOR.fields_by_name}
     named = {option_of(field) for field in fields} - fields
+    of_access = {f"access.{name}" for name in scope_pb2.AccessContext.DESCRIPTOR.fields_by_name}
+    of_scope = {f"scope.{name}" for name in scope_pb2.IndexScope.DESCRIPTOR.fields_by_name}
+    assert {field.removeprefix("hybrid.") for field in fields} | of_access | of_scope >= OPTION_FIELDS
     assert {name for option in named for name in option.split() if name.startswith("--")} <= known
     assert {"--top-k", "--kind", "--depth", "--alpha"} <= named
 

@@ -61,8 +61,15 @@ def test_the_only_repository_and_branch_are_read(
         ([WEB, SHOP], [], "--repository", "since there are several: web main, shop main"),
         ([SHOP, OLD, WEB], ["-r", "shop"], "--branch", "since there are several: shop main, shop old"),
         ([SHOP, WEB], ["-b", "main"], "--repository", "since there are several: shop main, web main"),
-        ([SHOP, WEB], ["-r", "absent"], "--branch", "no index is of it; there are: shop main, web main"),
-        ([SHOP], ["-b", "absent"], "--repository", "no index is of it; there are: shop main"),
+        (
+            [SHOP, WEB],
+            ["-r", "absent"],
+            "--repository",
+            "there is no index of 'absent'; there are: shop main, web main",
+        ),
+        ([SHOP], ["-b", "absent"], "--branch", "there is no index of 'absent'; there are: shop main"),
+        ([("evil\x9b31m", "main"), WEB], [], "--repository", "there are several: evil\ufffd31m main, web main"),
+        ([SHOP, WEB], ["--index", "v9"], "--repository", "the server has no index that you may see"),
         ([], [], "--repository", "the server has no index that you may see"),
     ],
 )

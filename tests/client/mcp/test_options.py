@@ -26,6 +26,7 @@ def never(folder: Path, cache: Path | None, embedder: str) -> NoReturn:
         ([*SHOP, "--http", "127.0.0.1:99999"], "must be HOST:PORT"),
         ([*SHOP, "--caller-tokens"], "without --http"),
         ([*SHOP, "--expose"], "without --http"),
+        (["--http", "0.0.0.0:0", "--expose"], "--expose: needs --scope"),
         ([*SHOP, "--http", "127.0.0.1:0", "--caller-tokens", "--token-file", __file__], "give one"),
         ([*SHOP, "--cache", "x"], "without --local"),
         ([*SHOP, "--local", "."], "leave out --scope"),

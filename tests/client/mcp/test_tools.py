@@ -242,7 +242,7 @@ def test_paths_alike_are_left_out_with_their_nodes() -> None:
     hops = [GraphEdge(from_id="A", to_id="B"), GraphEdge(from_id="B", to_id="D")]
     other = [GraphEdge(from_id="A", to_id="C"), GraphEdge(from_id="C", to_id="D")]
     paths = [DependencyPath(node_ids="ABD", hops=hops), DependencyPath(node_ids="ACD", hops=other)]
-    told = paths_of(FindPathsResponse(paths=paths, nodes=nodes), "outgoing", [])
+    told = paths_of(FindPathsResponse(paths=paths, nodes=nodes), "outgoing", [], [])
     assert [path.nodes for path in told.paths] == [[1, 2, 3]]
     assert [(node.place, node.symbol) for node in told.nodes] == [(f"src/org/shop/{id_}.java:1", id_) for id_ in "ABD"]
     assert "Left out: 1 that differ in one node only" in told.note

@@ -72,8 +72,8 @@ def of_main(*repositories: str) -> list[IndexScope]:
     [
         (["a", "b"], ["a", "b", "cs"], ["src/a/", "src/b/"], []),
         (["b", "b"], ["b", "cs"], ["src/b/"], ["semantic", "semantic_rerank"]),
-        (["a", "c"], ["a", "c", "cs"], [], []),
-        (["*"], ["a", "b", "c", "cs"], [], []),
+        (["a", "c"], ["a", "c", "cs"], ["src/a/"], []),
+        (["*"], ["a", "b", "c", "cs"], ["src/a/", "src/b/"], []),
         (["x", "y"], [], [], []),
     ],
 )

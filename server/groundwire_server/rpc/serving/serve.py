@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import structlog
 
 from groundwire_index.backends import DEFAULT_BACKEND
-from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.rpc.serving.exit_codes import cannot_start, exit_code
@@ -67,6 +66,7 @@ def serve_indexes(
     bound_native_threads()
     keep_event_loop_prompt()
     # Not at the top: this loads the numeric libraries, which read their thread counts when they are loaded.
+    from groundwire_index.store.store import IndexStore
     from groundwire_server.rpc.serving.compose import compose
 
     log.info("loading models", embedders=settings.embedders)

@@ -85,3 +85,34 @@ def test_the_first_embedding_leaves_the_folder_free_for_builds(folder: Path, dat
     assert states(data) == [(True, 0)], "it leaves no version, and activates none"
     index.refresh()
     assert states(data) == [(False, 0), (True, 384)]
+
+
+def test_words_never_replace_embeddings_of_the_same_content(
+    folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as while an embedding service is out of reach, or by another process that has no model."""
+    FolderIndex(folder, data, SCOPE, DEFAULT_MODEL).refresh()
+    other = FolderIndex(folder, data, SCOPE, DEFAULT_MODEL)
+    other.refresh_words()
+    assert states(data) == [(True, 384)]
+
+    def out_of_reach(_: Indexer, name: str) -> str:
+        if name == NO_EMBEDDER:
+            return name
+        raise EmbedderError("is out of reach")
+
+    monkeypatch.setattr(Indexer, "_model_id", out_of_reach)
+    with pytest.raises(EmbedderError):
+        other.refresh()
+    assert states(data) == [(True, 384)]
+    (folder / "a.py").write_text("def changed(): pass\n", encoding="utf-8")
+    with pytest.raises(EmbedderError):
+        other.refresh()
+    assert states(data) == [(False, 384), (True, 0)]
+
+
+def test_a_folder_that_is_embedded_already_is_not_embedded_again(folder: Path, data: Path) -> None:
+    index = FolderIndex(folder, data, SCOPE, DEFAULT_MODEL)
+    index.refresh()
+    index.embed()
+    assert states(data) == [(True, 384)]

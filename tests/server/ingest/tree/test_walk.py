@@ -219,5 +219,5 @@ def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_worktree_or_submodule_in_place_of_a_folder_is_passed_over(make_tree: TreeMaker) -> None:
-    root = make_tree({".git": "gitdir: /home/a/.git/worktrees/b\n", "lib/.git": "gitdir: ../.git/lib\n", "a.py": "x"})
+    root = make_tree({".git": "gitdir: ../a/.git/worktrees/b\n", "lib/.git": "gitdir: ../.git/lib\n", "a.py": "x"})
     assert [item.path for item in list_tree(root)] == ["a.py"]
