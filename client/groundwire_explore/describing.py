@@ -34,10 +34,12 @@ def name_of(symbol: str, location: SourceLocation, node_id: str) -> str:
 def short_name(name: str, path: str) -> str:
     """The last part of a qualified name in a file: `Create` of `Shop.Invoice.Create(int)`, of headings the last one.
 
-    The name of the file itself is one part.
+    The name of the file itself is one part, also behind its folders.
     """
-    title = name.rpartition(" > ")[2]
-    if title != name or " " in title or title == path.rpartition("/")[2]:
+    title, file_name = name.rpartition(" > ")[2], path.rpartition("/")[2]
+    if file_name and (title == file_name or title.endswith(f"/{file_name}")):
+        return file_name
+    if title != name or " " in title:
         return title
     parts = [part for part in _SEPARATOR.split(title.partition("(")[0]) if part]
     return parts[-1] if parts else title
