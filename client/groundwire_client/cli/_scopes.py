@@ -32,7 +32,7 @@ def given_scopes(repositories: Sequence[str], branches: Sequence[str], index: st
 
 
 def found_scopes(client: GroundwireClient, repositories: Sequence[str], branches: Sequence[str], index: str) -> Scopes:
-    """The scopes that options name. What they leave out is the only repository, or its only branch, on the server.
+    """The scopes that options name. An absent option means the only repository of the server, or its only branch.
 
     Raises:
         typer.BadParameter: There are several to choose from, or none (exit code 2).

@@ -61,7 +61,7 @@ class FolderIndex:
 
     @property
     def needs_embeddings(self) -> bool:
-        """True if the index shall have embeddings, and there is none that has."""
+        """True if there is a model, and the active version has no embeddings."""
         names = self.scope.repository, self.scope.branch
         return self.model != NO_EMBEDDER and not any(
             entry.active and entry.dimension and (entry.repository, entry.branch) == names
@@ -131,8 +131,8 @@ class Following:
     def run(self) -> None:
         """Follows the folder until the process ends.
 
-        What has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder. An embedding
-        that fails again and again is tried at longer and longer intervals, up to MOST_SECONDS_UNTIL_RETRY.
+        A build that has failed is tried again after SECONDS_UNTIL_RETRY too: not every cause lies in the folder. An
+        embedding that fails again and again is tried at longer and longer intervals, up to MOST_SECONDS_UNTIL_RETRY.
         """
         for paths in chain((None,), changes([self._index.folder], self._index.data, idle=True)):
             if paths:
@@ -165,7 +165,7 @@ class Following:
             _say(READY)
 
     def _embedding_has_ended(self, exit_code: int) -> None:
-        """What it has embedded is taken up at once; what failed is tried again later."""
+        """Lets a build use the new embeddings at once, or sets the time of the next try."""
         self._embedding = None
         self._is_embedded = exit_code == 0
         if self._is_embedded:
