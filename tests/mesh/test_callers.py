@@ -102,7 +102,7 @@ def test_errors_keep_their_details(mesh: Mesh) -> None:
     assert packed_info.Unpack(info)
     assert packed_request.Unpack(bad_request)
     assert (info.reason, info.domain) == ("ERROR_REASON_FIELD_REQUIRED", "groundwire")
-    assert [violation.field for violation in bad_request.field_violations] == ["scope"]
+    assert [violation.field for violation in bad_request.field_violations] == ["scope", "top_k", "query"]
 
 
 @pytest.mark.parametrize("content_type", ["application/grpc-web+proto", "application/grpc-web-text"])
@@ -145,7 +145,7 @@ def test_every_service_answers_json(post: "Post") -> None:
 @pytest.mark.parametrize(
     ("changed", "status", "code", "reason"),
     [
-        ({"topK": 0}, 400, 3, "ERROR_REASON_VALUE_OUT_OF_RANGE"),
+        ({"topK": -1}, 400, 3, "ERROR_REASON_VALUE_OUT_OF_RANGE"),
         ({"scope": {"repository": "absent", "branch": "main"}}, 404, 5, "ERROR_REASON_SCOPE_NOT_FOUND"),
         ({"searchType": "SEARCH_TYPE_SEMANTIC"}, 400, 9, "ERROR_REASON_VECTORS_MISSING"),
     ],

@@ -12,7 +12,7 @@ _HISTORY_FOLDERS = frozenset(
     "migration migrations migrate release releases upgrade upgrades update updates patch patches delta deltas hotfix "
     "hotfixes change changes changeset changesets changelog version versions history".split()
 )
-_VERSION = re.compile(r"\d+(?:[._-]\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d++(?:[._-]\d++)+")
 _REPEATABLE = "r__"
 """How the names of migrations begin that Flyway runs whenever they change."""
 
