@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 _DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b([^\r\n]*)")
 # Brackets in these open and close nothing.
-_NO_CODE = re.compile(rb"""//.*|/\*.*?(?:\*/|$)|"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'""")
+_NO_CODE = re.compile(rb"""//.*|/\*.*?(?:\*/|$)|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?""")
 _BRACKETS = {ord("{"): 1, ord("}"): -1, ord("("): 1, ord(")"): -1}
 _TEXT = re.compile(rb"[^\r\n]")
 MAX_LINE_BYTES = 2000

@@ -10,7 +10,7 @@ from groundwire_ingest.tree.files.markup.tags import Tag, balanced_end
 _BOUND = ("@", ":", "v-", "#")
 _BETWEEN_TAGS = re.compile(r">[^<>{}]*+<")
 _PATH = re.compile(r"(?<![\w$])(?:(?<!\.)|(?<=\.\.\.))[A-Za-z_$][\w$]*+(?:\??\.[A-Za-z_$][\w$]*+)*+(?![\w$]*\s*:(?!:))")
-_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'")
+_STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?")
 
 
 def expressions(text: str, language: str, tags: Sequence[Tag], lines: LineNumbers, start: int = 0) -> list[CodePart]:

@@ -16,12 +16,14 @@ _OPENING = re.compile(
 )
 # What holds no braces of the code, and the braces.
 _PIECE = re.compile(
-    rb'"""(?:[^"]|"(?!""))*+"""|@"(?:[^"]|"")*+"|"(?:[^"\\\n]|\\.)*+"|'
-    + rb"'(?:[^'\\\n]|\\.)+'|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|[{}]"
+    rb'"""(?:[^"]|"(?!""))*+(?:"""|\Z)|@"(?:[^"]|"")*+"?|"(?:[^"\\\n]|\\.)*+"?|'
+    + rb"'(?:[^'\\\n]|\\.)*+'?|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|[{}]"
 )
 _TEXT = re.compile(rb"[^\r\n]")
 _RECEIVER = re.compile(
-    r"(?:\[[^\]]*\]\s*)*(?:(?:ref|in|scoped|readonly)\s+)*(?P<type>.+?)(?:\s+(?P<name>@?[^\W\d]\w*))?\s*", re.DOTALL
+    r"(?:\[[^\]]*\]\s*+)*+(?:(?:ref|in|scoped|readonly)\s++)*+"
+    r"(?P<type>\S.*?)(?<=\S)(?:\s++(?P<name>@?[^\W\d]\w*))?\s*+",
+    re.DOTALL,
 )
 
 
