@@ -193,6 +193,19 @@ def test_a_setting_may_be_a_pattern(server: Server) -> None:
     assert json.loads(done.stdout)["index"] == PINNED
 
 
+def test_the_environment_names_what_neither_options_nor_the_pipeline_do(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_REPOSITORY", "absent")
+    monkeypatch.setenv("GROUNDWIRE_BRANCH", "main")
+    own = run("evidence", "invoice", "--set", "repository=team-*", "--json", address=server.address)
+    assert json.loads(own.stdout)["index"] == PINNED
+    assert run("evidence", "invoice", "-r", "team-*", "--json", address=server.address).exit_code == 0
+    of_environment = run("evidence", "invoice", address=server.address)
+    assert of_environment.exit_code == 1
+    assert "absent" in of_environment.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

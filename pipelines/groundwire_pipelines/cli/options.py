@@ -9,7 +9,6 @@ from typing import Annotated, Final
 import typer
 
 from groundwire.printable_text import printable
-from groundwire_client.cli import BRANCH_VARIABLE, REPOSITORY_VARIABLE
 from groundwire_pipelines.errors import DefinitionError, PipelineError, StepError
 
 _CONVERSATION: Final = "Conversation"
@@ -21,9 +20,8 @@ Repository = Annotated[
     typer.Option(
         "--repository",
         "-r",
-        envvar=REPOSITORY_VARIABLE,
         help="Repository; repeatable.",
-        show_default="the pipeline's, or the only one",
+        show_default="the pipeline's, else that of GROUNDWIRE_REPOSITORY, else the only one",
     ),
 ]
 Branch = Annotated[
@@ -31,9 +29,8 @@ Branch = Annotated[
     typer.Option(
         "--branch",
         "-b",
-        envvar=BRANCH_VARIABLE,
         help="Its branch; repeatable.",
-        show_default="the pipeline's, or the only one",
+        show_default="the pipeline's, else that of GROUNDWIRE_BRANCH, else the only one",
     ),
 ]
 Index = Annotated[str, typer.Option(help="The index version to read.", show_default="the pipeline's or active one")]

@@ -5,6 +5,7 @@ The answer is printed once it is complete: before that the model may break off, 
 
 import asyncio
 import json
+import os
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from dataclasses import asdict
@@ -18,6 +19,8 @@ from rich.text import Text
 from groundwire.printable_text import printable
 from groundwire_client import GraphEdge, IndexScope
 from groundwire_client.cli import (
+    BRANCH_VARIABLE,
+    REPOSITORY_VARIABLE,
     AccessOptions,
     ConnectionOptions,
     FilterOptions,
@@ -133,8 +136,8 @@ def run(
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
         own = loaded.definition.settings
-        repositories = repository or ([own.repository] if own.repository else [])
-        branches = branch or ([own.branch] if own.branch else [])
+        repositories = repository or _first(own.repository, REPOSITORY_VARIABLE)
+        branches = branch or _first(own.branch, BRANCH_VARIABLE)
         if repositories and branches:
             scopes = given_scopes(repositories, branches, index)
         else:
@@ -170,6 +173,12 @@ async def _ask(pipeline: Pipeline, question: str, to: ConnectionOptions, given: 
         raise typer.BadParameter(str(error)) from error
     async with client:
         return await pipeline.arun(question, client=client, **given)
+
+
+def _first(setting: str, variable: str) -> list[str]:
+    """What the pipeline names, else the environment; none for neither."""
+    name = setting or os.environ.get(variable, "")
+    return [name] if name else []
 
 
 def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
