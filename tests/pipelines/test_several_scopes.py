@@ -203,7 +203,7 @@ def test_the_environment_names_what_neither_options_nor_the_pipeline_do(
     assert run("evidence", "invoice", "-r", "team-*", "--json", address=server.address).exit_code == 0
     of_environment = run("evidence", "invoice", address=server.address)
     assert of_environment.exit_code == 1
-    assert "absent" in of_environment.stderr
+    assert "scope-not-found" in of_environment.stderr
 
 
 @pytest.mark.parametrize(
