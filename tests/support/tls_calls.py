@@ -78,6 +78,9 @@ class TlsConnection:
             for event in self._http2.receive_data(received):
                 if isinstance(event, h2.events.ResponseReceived | h2.events.TrailersReceived):
                     headers |= {str(name): str(value) for name, value in event.headers or ()}
+                elif isinstance(event, h2.events.DataReceived):
+                    # Else the window of the connection is used up after some hundred answers, and the next never comes.
+                    self._http2.acknowledge_received_data(event.flow_controlled_length or 0, event.stream_id or stream)
             self._flush()
         return _ending(headers)
 
