@@ -165,7 +165,8 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
     if scores.HasField("freshness"):
         yield f"freshness {scores.freshness:.3g}"
     factors = {
-        "kind": scores.kind_factor,
+        f"purpose {scores.purpose.replace('_', ' ')}": scores.purpose_factor,
+        "fragment" if scores.purpose_factor else "kind": scores.kind_factor / (scores.purpose_factor or 1.0),
         "length": scores.length_factor,
         "within file": scores.within_file_factor,
         "boost": scores.boost,
