@@ -35,6 +35,7 @@ class Purpose(IntEnum):
     TOOL_CONFIGURATION = 10
     DATA = 11
     DOCUMENTATION = 12
+    USER_INTERFACE = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,12 @@ _TOOL_CONFIGURATIONS = (
     _below(r"\.(?:vscode|idea|husky|devcontainer|config)|issue_template"),
 )
 """Without the workflows of build servers: those do something that people ask for."""
+_USER_INTERFACES = (
+    _named(
+        r".+\.(?:[jt]sx|vue|svelte|astro|razor|cshtml|xaml|axaml|x?html?|jinja2?|j2|jnj|twig|hbs|handlebars|mustache|erb"
+        r"|ejs|liquid|njk|gohtml|aspx|ascx|jsp)"
+    ),
+)
 _DATA = (_named(rf"(?!.*(?:{_CONFIGURATION_NAMES})).+\.(?:csv|tsv|json|jsonl|ndjson|geojson|svg)"),)
 
 PURPOSES: tuple[PurposeRow, ...] = (
@@ -244,7 +251,7 @@ PURPOSES: tuple[PurposeRow, ...] = (
         "story",
         "a story or a sample",
         factor=0.75,
-        asking_words=_words("stories storybook sample samples example examples demo demos"),
+        asking_words=_words("stories storybook sample samples example examples demo demos tutorial tutorials"),
         signs=_STORIES,
     ),
     PurposeRow(
@@ -278,6 +285,16 @@ PURPOSES: tuple[PurposeRow, ...] = (
         "documentation",
         factor=0.75,
         asking_words=_words("docs documentation documented readme guide tutorial manual"),
+    ),
+    PurposeRow(
+        "user_interface",
+        "a user interface",
+        factor=0.75,
+        asking_words=_words(
+            "page pages screen screens button buttons dialog dialogs menu menus modal popup tooltip sidebar toolbar "
+            "click clicks clicked frontend ui interface component components icon icons"
+        ),
+        signs=_USER_INTERFACES,
     ),
 )
 """The table, by the numbers of `Purpose`. Of several paths that match, the first in this order counts."""

@@ -227,7 +227,12 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
         ],
     )
     yield "parameters", _parameters(meta)
-    yield "ranking", _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields])
+    yield (
+        "ranking",
+        _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields if not field.is_repeated]),
+    )
+    purposes = meta.ranking.purpose_factors
+    yield "purposes", [f"{one.purpose.replace('_', ' ')} {one.factor:g}" for one in purposes]
     yield (
         "candidates",
         [
