@@ -5,7 +5,7 @@ A fusion by weights of a single retriever gives the order of that retriever's sc
 
 import pytest
 
-from groundwire.v1 import query_pb2
+from groundwire.v1 import evidence_pb2, query_pb2
 from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, PurposeFactor, RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
 from groundwire_index.purposes import PURPOSES
@@ -125,6 +125,33 @@ def test_a_call_for_a_corpus_of_prose_asks_for_prose(platform: Platform) -> None
     response = ask(platform, "steps by which the order is refunded")
     assert list(response.meta.boosts) == ["procedure"]
     assert scores_of(response, "prose").kind_factor == 1
+
+
+def passages(platform: Platform, question: str, budget_tokens: int) -> dict[str, str]:
+    """The explanations of passages, by the local ids of their nodes."""
+    request = evidence_pb2.GatherEvidenceRequest(
+        scope=RANKING,
+        question=question,
+        budget_tokens=budget_tokens,
+        explain=True,
+        retrievers=[CODE_WORDS],
+        filter=NodeFilter(path_prefixes=["docs/", "web/", "LICENSE", "AGENTS.md", "src/another.cs", "src/called.cs"]),
+    )
+    found = platform.stub.GatherEvidence(request, timeout=30)
+    return {one.id.split("::", 3)[-1]: one.explanation for one in found.passages}
+
+
+def test_evidence_explains_the_purpose(platform: Platform) -> None:
+    reason = "it is a change log, which the question does not ask for, so its score was multiplied by 0.5"
+    assert reason in passages(platform, QUESTION, 8_000)["change-log"]
+    assert "it is a change log" not in passages(platform, f"{QUESTION}, by the changelog", 8_000)["change-log"]
+
+
+def test_evidence_has_room_for_texts_that_the_question_asks_for(platform: Platform) -> None:
+    aside = {"agents", "licence", "change-log", "translation", "translation/part"}
+    seldom = passages(platform, QUESTION, 1_500)
+    wanted = passages(platform, f"{QUESTION} in the translated changelog and license for agents", 1_500)
+    assert len(aside & wanted.keys()) > len(aside & seldom.keys())
 
 
 def test_a_fragment_counts_less(platform: Platform) -> None:
