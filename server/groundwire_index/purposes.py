@@ -1,4 +1,4 @@
-"""What a text is for: one table of purposes, with the signs in paths that tell them and how a question asks for them.
+"""The purposes of texts, in one table: their signs in paths, their factors, and how a question asks for them.
 
 The purpose of a node follows from its path, its corpus type and its two flags. So it is the same for an index
 that was built before, and for nodes that a caller brings. A build sets the flags by more than the path: by the header
@@ -8,7 +8,7 @@ of a file, by its imports and by its project (`groundwire_ingest.tree.flag_signs
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -20,7 +20,7 @@ from groundwire_index.nodes.node import Node
 
 
 class Purpose(IntEnum):
-    """What a text is for. The numbers are positions in `PURPOSES`, and are stored nowhere."""
+    """The purpose of a text. The numbers are positions in `PURPOSES`, and are not stored."""
 
     PRODUCT = 0
     TEST = 1
@@ -39,21 +39,56 @@ class Purpose(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PathSign:
-    """A sign in the case-folded path of a file: its whole name, and folders above it, in any order.
+class PathParts:
+    """The parts of a case-folded path that signs look at; `words` are those in the names of its folders."""
 
-    For each pattern of `folders` there must be a folder whose whole name matches. Each pattern looks at one name at a
-    time, so that a path takes time linear in its length.
+    name: str
+    folders: frozenset[str]
+    words: frozenset[str]
+    is_numbered: bool
+    has_language: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PathSign:
+    """A sign in the case-folded path of a file. All that is given must hold; an empty field is no condition.
+
+    Attributes:
+        names: The file has one of these names.
+        beginnings: Its name begins with one of these.
+        endings: Its name ends with one of these.
+        without: Its name has none of these in it.
+        folders: For each of these sets, a folder above the file has one of its names.
+        folder_words: For each of these sets, a folder above the file has one of its words in its name.
+        is_numbered: Its name, or that of the folder that it is in, begins with a number, a version or a hash.
+        has_language: The part of its name before the last dot is the code of a language, such as `de` or `pt-BR`.
     """
 
-    name: re.Pattern[str]
-    folders: tuple[re.Pattern[str], ...] = ()
+    names: frozenset[str] = frozenset()
+    beginnings: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    folders: tuple[frozenset[str], ...] = ()
+    folder_words: tuple[frozenset[str], ...] = ()
+    is_numbered: bool = False
+    has_language: bool = False
 
-    def is_in(self, folders: Sequence[str], name: str) -> bool:
-        """True if a path of these folders and this name has the sign."""
-        return self.name.fullmatch(name) is not None and all(
-            any(map(pattern.fullmatch, folders)) for pattern in self.folders
-        )
+    def is_in(self, path: "PathParts") -> bool:
+        """True if a path has the sign."""
+        name = path.name
+        if self.names and name not in self.names:
+            return False
+        if self.beginnings and not name.startswith(self.beginnings):
+            return False
+        if self.endings and not name.endswith(self.endings):
+            return False
+        if any(part in name for part in self.without):
+            return False
+        if any(map(path.folders.isdisjoint, self.folders)) or any(map(path.words.isdisjoint, self.folder_words)):
+            return False
+        if self.is_numbered and not path.is_numbered:
+            return False
+        return path.has_language or not self.has_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,112 +118,137 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-TEST_FOLDER = re.compile(
-    r"(?:.*[._-])?(?:unit|functional|integration|acceptance|contract|performance|smoke)?tests?|__tests__|specs?|e2e"
-    r"|testdata|test_?utils?|.+(?:Unit|Functional|Integration)?Tests",
-    re.IGNORECASE,
+def _has_language(name: str) -> bool:
+    """True if the part before the last dot is the code of a language, alone or with a region."""
+    part = name.rpartition(".")[0].rpartition(".")[2]
+    return len(part) <= _LONGEST_LANGUAGE and part.replace("_", "-").partition("-")[0] in _LANGUAGES
+
+
+def _product(stems: str, endings: str) -> frozenset[str]:
+    """Each of the stems alone and with each of the endings."""
+    return frozenset(stem + ending for stem in stems.split() for ending in ("", *endings.split()))
+
+
+_NUMBERED = re.compile(r"v?\d{3}|[0-9a-f]{10,40}_|[vur]\d++(?:[._]\d++)*+__")
+_LANGUAGES = _words(
+    "af ar bg bn ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja ka kk km kn ko lt lv mk ml "
+    "mr ms my nb ne nl nn no pa pl pt ro ru si sk sl sq sr sv sw ta te th tl tr uk ur uz vi zh"
 )
-"""A folder of tests, by its whole name."""
-TEST_FILE = re.compile(
-    r"test_.+\.pyi?|.+_test\.(?:py|go|rb|cc|cpp|c|dart|exs)|conftest\.py|.+\.(?:test|spec|cy|e2e|e2e-spec)\.[cm]?[jt]sx?"
-    r"|.+_spec\.rb|\w+(?:Tests?|IT|Spec)\.(?:java|kt|cs|php|scala|swift)"
-)
-"""A file of tests, by its whole name."""
-GENERATED_FILE = re.compile(
-    r".+\.(?:g|g\.i|designer|generated|gen)\.(?:cs|vb|ts|js|go|dart)|.+_pb2(?:_grpc)?\.pyi?|.+\.pb(?:\.gw)?\.(?:go|cc|h)"
-    r"|zz_generated.+|.+_(?:pb|grpc_pb|pb_service)\.(?:js|d\.ts)|.+\.min\.(?:js|css)|.+ModelSnapshot\.cs",
-    re.IGNORECASE,
-)
-"""A generated file, by its whole name."""
-
-
-def _named(*names: str) -> PathSign:
-    return PathSign(re.compile("|".join(names)))
-
-
-def _below(folders: str, name: str = ".+") -> PathSign:
-    return PathSign(re.compile(name), (re.compile(folders),))
-
-
-_PROSE = r".+\.(?:mdx?|rst|txt|adoc|asciidoc)"
-_LANGUAGE = r"[a-z]{2}(?:[-_](?:[a-z]{2}|hans|hant|latn|cyrl|\d{3}))?"
-_MAILS = re.compile(r"(?:.*[-_.])?(?:e-?)?mail(?:s|er|ers)?(?:[-_.].*)?")
-_TEMPLATES = re.compile(r"(?:.*[-_])?templates?(?:[-_].*)?")
-_CONFIGURATION_NAMES = "settings|config|manifest|schema|options|application|openapi|swagger"
-"""Parts of the names of files that are no mere data although their form is one of data."""
+_LONGEST_LANGUAGE = 10
+_WORD = re.compile(r"[a-z]++")
+_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc")
 
 _LOCK_FILES = (
-    _named(
-        r".+\.lock|.+[.-]lock\.(?:json|ya?ml|hcl)|.+\.lockfile|npm-shrinkwrap\.json|go\.(?:work\.)?sum",
-        r"packages\.lock\.json|project\.assets\.json",
-    ),
+    PathSign(names=_words("go.sum go.work.sum npm-shrinkwrap.json project.assets.json")),
+    PathSign(endings=(".lock", ".lockfile", "-lock.json", ".lock.json", "-lock.yaml", "-lock.yml", ".lock.hcl")),
 )
 _AGENTS = (
-    _named(r"(?:agents?|claude|gemini|copilot-instructions|skill)\.mdx?", r"\.(?:cursor|windsurf|cline)rules"),
-    _below(r"\.(?:agents?|claude|cursor|codex|gemini|opencode|windsurf|continue|aider|roo|kiro)"),
     PathSign(
-        re.compile(r".+\.(?:md|ya?ml)"),
-        (re.compile(r"\.github"), re.compile("instructions|prompts|chatmodes|agents|skills")),
+        names=_product("agents agent claude gemini copilot-instructions skill", ".md .mdx") - _words("agents skill")
     ),
+    PathSign(names=_words(".cursorrules .windsurfrules .clinerules")),
+    PathSign(folders=(_words(".agents .agent .claude .cursor .codex .gemini .opencode .windsurf .aider .roo .kiro"),)),
+    PathSign(folders=(_words(".github"), _words("instructions prompts chatmodes agents skills"))),
 )
 _LICENCES = (
-    _named(
-        r"(?:licen[cs]es?|copying|notice|third[-_ ]?party[-_ ]?notices?)(?:[-_][a-z0-9]+(?:[-.]\d[\d.]*)?)?"
-        r"(?:\.(?:md|txt|rst|html?))?"
+    PathSign(
+        names=_product(
+            "license licence licenses licences copying copying.lesser notice notices third-party-notices "
+            "third_party_notices thirdpartynotices license-mit license-apache license-apache-2.0 licence-mit "
+            "licence-apache-2.0",
+            ".md .txt .rst .html",
+        )
     ),
 )
-_CHANGE_LOG = "change[-_ ]?logs?|changes|history|release[-_ ]?notes|news"
 _CHANGE_LOGS = (
-    _named(rf"(?:{_CHANGE_LOG})(?:[-_.].*)?\.(?:mdx?|rst|txt|adoc)", f"(?:{_CHANGE_LOG})"),
-    _below(r"change[-_]?logs?|release[-_]?notes|\.changeset|changes\.d|newsfragments", _PROSE),
-)
-_TRANSLATIONS = (
-    _below(
-        "i18n|l10n|langs?|languages?|locales?|translations?",
-        r".+\.(?:json5?|ya?ml|pot?|toml|ini|properties|xml|resx|strings|arb|ftl|xlf|xliff|php|txt)",
+    PathSign(names=_product("changelog change-log change_log changes history release-notes release_notes news", "")),
+    PathSign(beginnings=("changelog", "change-log", "changes.", "history.", "release-notes", "news."), endings=_PROSE),
+    PathSign(
+        folders=(_words("changelog changelogs release-notes releasenotes .changeset changes.d newsfragments"),),
+        endings=_PROSE,
     ),
-    _below("i18n|l10n|langs?|locales?|translations?", rf"{_LANGUAGE}\.[cm]?[jt]s"),
-    _named(r".+\.(?:pot?|xlf|xliff|arb|strings)", rf".+\.{_LANGUAGE}\.(?:resx|json|ya?ml|properties)"),
-    _below(f"values-{_LANGUAGE}", r"strings\.xml"),
 )
+_OF_TRANSLATIONS = _words("i18n l10n lang langs language languages locale locales translation translations")
+_TRANSLATIONS = (
+    PathSign(
+        folders=(_OF_TRANSLATIONS,),
+        endings=tuple(
+            ".json .json5 .yml .yaml .po .pot .toml .ini .properties .xml .resx .strings .arb .ftl .xlf .xliff .php "
+            ".txt".split()
+        ),
+    ),
+    PathSign(folders=(_OF_TRANSLATIONS,), endings=(".ts", ".js", ".mjs"), has_language=True),
+    PathSign(endings=(".po", ".pot", ".xlf", ".xliff", ".arb", ".strings")),
+    PathSign(endings=(".resx", ".json", ".yml", ".yaml", ".properties"), has_language=True),
+    PathSign(names=_words("strings.xml")),
+)
+_OF_MIGRATIONS = _words("migration migrations migrate flyway liquibase")
 _MIGRATIONS = (
-    _below("migrations?|migrate|flyway|liquibase", r"v?\d{3,}.*|[0-9a-f]{10,}_.+|[vur]\d[\d._]*__.+|.+\.sql"),
-    _below("versions", r"(?:\d{4}.*|[0-9a-f]{10,}_.+)\.py"),
+    PathSign(folders=(_OF_MIGRATIONS,), endings=(".sql",)),
+    PathSign(folders=(_OF_MIGRATIONS,), is_numbered=True),
+    PathSign(folders=(_words("versions"),), endings=(".py",), is_numbered=True),
 )
 _STORIES = (
-    _named(r".+\.(?:stories|story)\.(?:[cm]?[jt]sx?|mdx|vue|svelte)"),
-    _below(r"__stories__|\.storybook|samples?|examples?|demos?"),
+    PathSign(endings=tuple(f".stories.{kind}" for kind in "js jsx ts tsx mdx vue svelte".split())),
+    PathSign(folders=(_words("__stories__ .storybook sample samples example examples demo demos"),)),
 )
+_MARKUP = (".html", ".htm", ".mjml", ".hbs", ".liquid", ".njk", ".cshtml", ".erb")
+_MAILS = _words("mail mails email emails mailer mailers")
 _USER_TEXTS = (
-    _below(
-        r"blogs?|(?:blog)?[-_]?posts|marketing|landing(?:[-_]?pages?)?|newsletters?|press|testimonials?|faqs?"
-        r"|help(?:[-_]?cent(?:er|re))?|legal",
-        r".+\.(?:mdx?|html?|txt|rst|adoc|astro|njk|liquid|json|ya?ml)",
+    PathSign(
+        folders=(
+            _words(
+                "blog blogs posts _posts blog-posts marketing landing landing-page landing-pages newsletter "
+                "newsletters press testimonials faq faqs help help-center help-centre legal"
+            ),
+        ),
+        endings=(*_PROSE, *_MARKUP, ".astro", ".json", ".yml", ".yaml"),
     ),
-    PathSign(re.compile(".+"), (_MAILS, _TEMPLATES)),
-    PathSign(re.compile(r".+\.(?:html?|txt|mjml|hbs|liquid|njk|cshtml|erb)"), (_MAILS,)),
+    PathSign(folder_words=(_MAILS, _words("template templates"))),
+    PathSign(folder_words=(_MAILS,), endings=(*_MARKUP, ".txt")),
 )
 _TOOL_CONFIGURATIONS = (
-    _named(
-        r"\.(?:editorconfig|pre-commit-config\.yaml|readthedocs\.ya?ml|codecov\.yml)",
-        r"\.(?:eslint|prettier|stylelint|babel|commitlint|lintstaged|npm|nvm|swc|mocha|nyc|yarn)rc(?:\.[a-z]+)?",
-        r"(?:ts|js)config(?:[.-].*)?\.json|(?:package|turbo|nx|lerna|renovate|biome|deno|vercel|global)\.json",
-        r"(?:eslint|prettier|jest|vite|vitest|webpack|rollup|babel|postcss|tailwind|playwright|cypress|next|nuxt|tsup"
-        r"|stylelint|commitlint|lint-staged|svelte|astro|karma|metro|react-router|source|knip)\.config\.[cm]?[jt]s",
-        r"(?:tox|pytest|mypy)\.ini|setup\.cfg|pyproject\.toml|mkdocs\.yml|codecov\.yml|nuget\.config",
-        r"directory\.(?:build|packages)\.(?:props|targets)|dependabot\.ya?ml|funding\.yml|codeowners|labeler\.yml",
-        r"pull_request_template\.md",
+    PathSign(
+        names=_words(
+            ".editorconfig .pre-commit-config.yaml .readthedocs.yml .readthedocs.yaml .codecov.yml codecov.yml "
+            "package.json turbo.json nx.json lerna.json renovate.json biome.json deno.json vercel.json global.json "
+            "tox.ini pytest.ini mypy.ini setup.cfg pyproject.toml mkdocs.yml nuget.config directory.build.props "
+            "directory.build.targets directory.packages.props dependabot.yml dependabot.yaml funding.yml codeowners "
+            "labeler.yml pull_request_template.md"
+        )
     ),
-    _below(r"\.(?:vscode|idea|husky|devcontainer|config)|issue_template"),
+    PathSign(
+        names=_product(
+            ".eslintrc .prettierrc .stylelintrc .babelrc .commitlintrc .lintstagedrc .npmrc .nvmrc .swcrc .mocharc "
+            ".nycrc .yarnrc",
+            ".json .js .cjs .mjs .yml .yaml .toml",
+        )
+    ),
+    PathSign(beginnings=("tsconfig", "jsconfig"), endings=(".json",)),
+    PathSign(
+        beginnings=tuple(
+            f"{tool}.config."
+            for tool in "eslint prettier jest vite vitest webpack rollup babel postcss tailwind playwright cypress "
+            "next nuxt tsup stylelint commitlint lint-staged svelte astro karma metro react-router knip".split()
+        )
+    ),
+    PathSign(folders=(_words(".vscode .idea .husky .devcontainer .config issue_template"),)),
 )
 """Without the workflows of build servers: those do something that people ask for."""
-_USER_INTERFACES = (
-    _named(
-        r".+\.(?:[jt]sx|vue|svelte|astro|razor|cshtml|xaml|axaml|x?html?|jinja2?|j2|jnj|twig|hbs|handlebars|mustache|erb"
-        r"|ejs|liquid|njk|gohtml|aspx|ascx|jsp)"
+_DATA = (
+    PathSign(
+        endings=(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".geojson", ".svg"),
+        without=tuple("settings config manifest schema options application openapi swagger".split()),
     ),
 )
-_DATA = (_named(rf"(?!.*(?:{_CONFIGURATION_NAMES})).+\.(?:csv|tsv|json|jsonl|ndjson|geojson|svg)"),)
+_USER_INTERFACES = (
+    PathSign(
+        endings=tuple(
+            ".jsx .tsx .vue .svelte .astro .razor .cshtml .xaml .axaml .html .htm .xhtml .jinja .jinja2 .j2 .jnj .twig "
+            ".hbs .handlebars .mustache .erb .ejs .liquid .njk .gohtml .aspx .ascx .jsp".split()
+        )
+    ),
+)
 
 PURPOSES: tuple[PurposeRow, ...] = (
     PurposeRow("product", "product code"),
@@ -308,9 +368,16 @@ _KEPT_PATHS = 1 << 16
 
 @lru_cache(maxsize=_KEPT_PATHS)
 def purpose_of_path(path: str) -> Purpose:
-    """The purpose that a path tells, tests and generated code aside; PRODUCT if it tells none."""
+    """The purpose that has a sign in a path, which tests and generated code do not; PRODUCT without a sign."""
     *folders, name = path.casefold().split("/")
-    return next((purpose for purpose, sign in _SIGNS if sign.is_in(folders, name)), Purpose.PRODUCT)
+    parts = PathParts(
+        name,
+        folders=frozenset(folders),
+        words=frozenset(word for folder in folders for word in _WORD.findall(folder)),
+        is_numbered=any(map(_NUMBERED.match, (name, *folders[-1:]))),
+        has_language=_has_language(name),
+    )
+    return next((purpose for purpose, sign in _SIGNS if sign.is_in(parts)), Purpose.PRODUCT)
 
 
 def purpose_of(node: Node) -> Purpose:
@@ -328,7 +395,7 @@ def purpose_of(node: Node) -> Purpose:
 def purposes_of(
     by_path: NDArray[np.int8], is_prose: NDArray[np.bool_], is_test: NDArray[np.bool_], is_generated: NDArray[np.bool_]
 ) -> NDArray[np.int8]:
-    """The purposes of nodes [n] by the same rule as `purpose_of`; `by_path` [n] are those that the paths tell."""
+    """The purposes of nodes [n] by the same rule as `purpose_of`; `by_path` [n] are those of the paths alone."""
     purposes = by_path.copy()
     purposes[(by_path == Purpose.PRODUCT) & is_prose] = Purpose.DOCUMENTATION
     purposes[is_generated] = Purpose.GENERATED

@@ -616,9 +616,10 @@ class StageScores(_message.Message):
     best_older_definition: _builtins.float
     """The highest score of these, before it is multiplied by `older_definition_factor`. Absent when there are none."""
     purpose: _builtins.str
-    """What the text is for: `product`, `test`, `generated`, `agent_instructions`, `licence`, `change_log`, `translation`,
-    `migration`, `story`, `user_text`, `tool_configuration`, `data`, `documentation` or `user_interface`. The page
-    "Purposes of texts" of the documentation says how it is decided. Empty where the ranking did not score the match.
+    """The purpose of the text: `product`, `test`, `generated`, `agent_instructions`, `licence`, `change_log`,
+    `translation`, `migration`, `story`, `user_text`, `tool_configuration`, `data`, `documentation` or
+    `user_interface`. The page "Purposes of texts" of the documentation says how it is decided. Empty where the ranking
+    did not score the match.
     """
     purpose_factor: _builtins.float
     """The factor of the purpose; 1 for product code, and for a purpose that the query asks for."""

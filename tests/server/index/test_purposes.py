@@ -1,4 +1,4 @@
-"""What a text is for: each row of the table by its signs, and the same decision for one node and for columns."""
+"""The table of purposes: each row by its signs, and the same decision for one node and for columns."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ PATHS = {
     Purpose.CHANGE_LOG: "CHANGELOG.md CHANGES.rst docs/changelog.md HISTORY.md docs/release-notes/v2.md "
     ".changeset/blue-dogs-run.md",
     Purpose.TRANSLATION: "web/locales/de.json lang/messages/pt-BR.json packages/lib/translations/de/web.po "
-    "src/Strings.de.resx res/values-fr/strings.xml src/i18n/en.ts locale/de/LC_MESSAGES/app.po",
+    "src/Strings.de.resx res/values-fr/strings.xml locales/en/order.yml src/i18n/en.ts locale/de/LC_MESSAGES/app.po",
     Purpose.MIGRATION: "shop/migrations/0001_initial.py src/Data/Migrations/20231009153249_Initial.cs "
     "prisma/migrations/20230406064219_init/migration.sql alembic/versions/6b0f5f32d602_initial.py "
     "db/migrate/20240101000000_create_orders.rb db/migration/V2__orders.sql store/migration/mysql/0.17/00__inbox.sql",
@@ -51,7 +51,7 @@ CASES = [(purpose, path) for purpose, paths in PATHS.items() for path in paths.s
 
 
 @pytest.mark.parametrize(("purpose", "path"), CASES, ids=[path for _, path in CASES])
-def test_a_path_tells_the_purpose(purpose: Purpose, path: str) -> None:
+def test_a_path_has_the_sign_of_its_purpose(purpose: Purpose, path: str) -> None:
     assert purpose_of_path(path) is purpose
 
 
