@@ -233,6 +233,7 @@ def _match_of_query(
         text=text,
         best=text.best_line(query) if text else 0,
         omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
+        query=query,
     )
 
 
@@ -254,4 +255,5 @@ def _match_of_search(
         text=source,
         best=source.best_line(query) if source else 0,
         omission=omission,
+        query=query,
     )

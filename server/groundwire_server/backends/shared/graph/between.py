@@ -117,9 +117,7 @@ def links_between(between: Between, graph: SelectedGraph, onward: Neighbours, ma
 def _best(links: Links) -> Links:
     """One link for each two rows: no mention, then the most confident, then one that points the way, then by type."""
     links = links.taken(links.near != links.far)
-    order = np.lexsort(
-        (links.types, ~links.is_onward, -links.confidences, links.is_mention, links.far, links.near)
-    )
+    order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.is_mention, links.far, links.near))
     links = links.taken(order)
     return links.taken(is_first_of_pair(links.near, links.far))
 
