@@ -64,7 +64,7 @@ def stored(confidence: float) -> float:
 
 
 def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
-    """The edge to each other visible node: no mention, the most confident, the one that points there, the first type."""
+    """The edge to each other visible node: no mention, then by confidence, the one that points there, by type."""
     found: dict[str, tuple[tuple[bool, float, bool, str], Edge]] = {}
     for edge in graph.edges:
         if not {edge.from_id, edge.to_id} <= graph.visible or edge.from_id == edge.to_id:

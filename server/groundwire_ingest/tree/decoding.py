@@ -23,7 +23,7 @@ _DENSE_SIGNS = re.compile(r";|(?<!\\u)\{(?!\d)")
 _CHARACTERS_OF_A_SIGN = 200
 """A line is dense that has more than _DENSE_CHARACTERS, and a `;` or `{` for each so many of them.
 
-People write no such line. A long text in a string, a picture in base64 or a drawing in SVG has almost none of the signs.
+People write no such line. A long text in a string, a picture in base64 or a drawing in SVG has almost no such sign.
 A `{` of a regular expression, as in `\\d{1,3}` and `\\u{1F600}`, is no sign.
 """
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

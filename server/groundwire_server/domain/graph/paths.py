@@ -8,7 +8,6 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.graph.expansion import GraphRequest
 from groundwire_server.domain.search.search import NodeLabel
 
-
 MENTIONS = frozenset({"contains", "decoratedby", "imports", "partialof", "references", "tests"})
 """The edge types, in lower case, that only name something or lie around it; nothing is called, sent, read or written.
 

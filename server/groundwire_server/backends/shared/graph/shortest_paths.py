@@ -1,5 +1,6 @@
-"""The best simple paths along some links, in a total order (fewer hops, then fewer mentions, then greater
-confidence, then smaller rows).
+"""The best simple paths along some links, in a total order.
+
+Fewer hops come first, then fewer mentions, then greater confidence, then smaller rows.
 
 All simple paths may be exponentially many, so none is enumerated that is not returned. The paths that begin in a given
 way and do not continue to given rows form a set. The best path of a set splits the rest of it into one such set for
