@@ -64,7 +64,7 @@ def _common(namespaces: Collection[Sequence[str]]) -> str:
     return ".".join(common)
 
 
-def _namespace(path: str, symbol: str) -> Sequence[str]:
+def _namespace(path: str, symbol: str) -> tuple[str, ...]:
     """The words before the type that the file is named after; without such a type, all but the last two words."""
     if not path.endswith(_NAMESPACED) or path.endswith(symbol):
         return ()

@@ -1,5 +1,6 @@
 """Places of boxes: areas fill the whole without overlap, and layers are ordered so that few links cross."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from groundwire_client import SourceLocation
 from groundwire_explore.drawing import Drawing
 from groundwire_explore.exports import mermaid_graph
-from groundwire_explore.folders import Folder, Part
+from groundwire_explore.folders import Edges, Folder, Part
 from groundwire_explore.graph_drawing import draw_graph
 from groundwire_explore.layout import Rectangle, ordered_layers, treemap
 from groundwire_explore.neighbourhood import Edge, Placed
@@ -120,8 +121,9 @@ def test_rare_types_of_edges_share_a_style_and_a_link_of_several_has_that_of_the
 
 def test_a_map_names_its_areas_and_says_how_many_edges_lead_from_one_to_another() -> None:
     long = f"src/{'long_' * 12}name.py"
-    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100), Part(long, 12)))
-    wide, narrow = draw_parts(folder, {("src/big/", long): 1_234})
+    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100, 100), Part(long, 12, 12)))
+    edges = Edges(1_234, Counter({("src/big/", long): 1_234}), frozenset(), is_whole=True)
+    wide, narrow = draw_parts(folder, edges)
     for drawing in (wide, narrow):
         assert boxes_lie_apart(drawing)
         assert drawing.boxes[0].name == "big/"
