@@ -1,7 +1,7 @@
 """The names of nodes as one output shows them: without the namespace that its other names share."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from groundwire_client._helpers import symbol_beside
@@ -54,7 +54,7 @@ def _without(shared: Mapping[str, str], path: str, symbol: str) -> str:
     return symbol.removeprefix(f"{shared[namespace[0]]}.") if namespace and namespace[0] in shared else symbol
 
 
-def _common(namespaces: Collection[Sequence[str]]) -> str:
+def _common(namespaces: Collection[tuple[str, ...]]) -> str:
     """The words with which all namespaces begin: in sorted order those of the first and the last one."""
     common: list[str] = []
     for word, other in zip(min(namespaces), max(namespaces), strict=False):
