@@ -5,9 +5,10 @@ Only what serves HTTP imports this module: it needs `uvicorn`.
 
 import asyncio
 import logging
+import signal
 import time
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, TypeAlias
 
 import uvicorn
@@ -29,7 +30,7 @@ _Application: TypeAlias = Callable[..., Any]
 
 def limited_server(app: _Application) -> uvicorn.Server:
     """A server of an ASGI application. It writes no line about a request, as lines would have addresses and paths."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             app,
             http=LimitedConnection,
@@ -44,6 +45,17 @@ def limited_server(app: _Application) -> uvicorn.Server:
             backlog=_ACCEPTED_AT_ONCE,
         )
     )
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server. Ctrl-C ends it at once; SIGTERM, as of an orchestrator, lets requests that run end first."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins the end. What uvicorn would log of the requests that it cancels then is of no use to a person."""
+        super().handle_exit(sig, frame)
+        if sig == signal.SIGINT:
+            self.config.timeout_graceful_shutdown = 0
+            logging.disable()
 
 
 class LimitedConnection(H11Protocol):
