@@ -82,6 +82,7 @@ class Match:
         best: The place of the line of the text that fits the query best.
         omission: Why the text was left out.
         query: What was asked, to show the part of a long line that fits it.
+        why: Why it is first, in words; empty for the others.
     """
 
     id: str
@@ -99,6 +100,7 @@ class Match:
     best: int = 0
     omission: str = ""
     query: str = ""
+    why: str = ""
 
     @property
     def excerpt(self) -> range:

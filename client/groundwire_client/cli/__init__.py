@@ -8,6 +8,7 @@ from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbo
 from groundwire_client._known_values import value_notes
 from groundwire_client._resolution import MOST_NAMES, ids_of, read_at, searched
 from groundwire_client._several import is_id_of
+from groundwire_client._why_first import why_first, why_first_hit
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
@@ -52,6 +53,8 @@ __all__ = [
     "symbol_beside",
     "unknown_names",
     "value_notes",
+    "why_first",
+    "why_first_hit",
     "with_options",
 ]
 

@@ -22,6 +22,7 @@ from groundwire.v1.query_pb2 import (
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
 from groundwire_client._helpers import choice, ids
+from groundwire_client._why_first import why_first
 from groundwire_client.cli._parts import (
     footer,
     heading,
@@ -59,6 +60,8 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
     parts: list[RenderableType]
     if explain:
         parts = [_matches_table(result.matches, ranks, names)]
+        if why := why_first(result.matches):
+            parts.append(Text(why))
     else:
         parts = [_match(match, ranks, names, question) for match in result.matches]
     if texts:

@@ -33,6 +33,7 @@ from groundwire.v1.scope_pb2 import IndexScope
 from groundwire_client._helpers import choice, ids, telling_paths
 from groundwire_client._reading import Reading
 from groundwire_client._resolution import Resolution
+from groundwire_client._why_first import why_first_hit
 from groundwire_client.cli._parts import (
     footer,
     heading,
@@ -89,7 +90,10 @@ def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
     parts: list[RenderableType]
     names = _names(result.hits)
     if result.HasField("debug"):
-        parts = [_hits_table(scope, result, names), _search_summary(result.debug)]
+        parts = [_hits_table(scope, result, names)]
+        if why := why_first_hit(result.hits):
+            parts.append(Text(why))
+        parts.append(_search_summary(result.debug))
     else:
         parts = [_hit(scope, hit, names) for hit in result.hits]
     counts = f"hits: {len(result.hits)}; search type: {choice(SearchType, result.search_type)}"
