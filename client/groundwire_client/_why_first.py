@@ -52,8 +52,7 @@ def why_first_hit(hits: Sequence[SearchHit]) -> str:
 
 
 def _score(scores: StageScores, name: str) -> float | None:
-    value: float | None = getattr(scores, name) if scores.HasField(name) else None
-    return value
+    return {field.name: value for field, value in scores.ListFields()}.get(name)
 
 
 def _place(column: Sequence[float | None]) -> int:

@@ -6,8 +6,9 @@ Only what serves HTTP imports this module: it needs `uvicorn`.
 import asyncio
 import logging
 import signal
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
 from typing import Any, TypeAlias
 
@@ -15,6 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.printable_text import printable
+from groundwire_client._channel import is_loopback_host
 
 MAX_CONNECTIONS = 256
 REQUEST_SECONDS = 10
@@ -45,6 +47,25 @@ def limited_server(app: _Application) -> uvicorn.Server:
             backlog=_ACCEPTED_AT_ONCE,
         )
     )
+
+
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket that listens; the port 0 takes a free one. Raises OSError."""
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
+def allowed_hosts(host: str, port: int, others: Sequence[str]) -> list[str]:
+    """Values of the header `Host` as a page of this address would send them: a rebound name is none of them.
+
+    `others` are further ones, such as the name of a proxy.
+    """
+    own = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(host) else {in_url(host)}
+    return [*sorted(f"{name}:{port}" for name in own), *others]
+
+
+def in_url(host: str) -> str:
+    """A host as addresses of pages have it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 class _Server(uvicorn.Server):

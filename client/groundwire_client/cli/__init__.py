@@ -2,7 +2,7 @@
 
 import typer
 
-from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
+from groundwire_client._channel import SERVER_VARIABLE, host_and_port, is_loopback_host
 from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
 from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside
 from groundwire_client._known_values import value_notes
@@ -36,6 +36,7 @@ __all__ = [
     "app",
     "found_scopes",
     "given_scopes",
+    "host_and_port",
     "ids_of",
     "in_panel",
     "indexes",
