@@ -42,10 +42,7 @@ def test_a_wrong_option_is_named(option: str, value: str, told: str) -> None:
     [
         (["--listen", "8422"], "must be HOST:PORT"),
         (["--listen", "127.0.0.1:99999"], "must be HOST:PORT"),
-        (
-            ["--listen", "127.0.0.1:0", "--token-file", __file__, "--plaintext-token"],
-            "--listen, --token-file: give one",
-        ),
+        (["--listen", "127.0.0.1:0", "--token-file", __file__], "--listen, --token-file: give one"),
         (["--listen", "127.0.0.1:0", "--trace", __file__], "--listen, --trace: give one"),
         (["--listen", "127.0.0.1:0", "--port", "1"], "--listen, --port: give one"),
         (["--allowed-host", "code.example"], "has no use without --listen"),
