@@ -53,8 +53,6 @@ _SLOW_LIBRARIES = frozenset({"langchain_core", "llama_index", "sentence_transfor
 class StandIn(ModuleType):
     """A module of a library that is not loaded."""
 
-    __path__: list[str] = []
-
     def __getattr__(self, name: str) -> type:
         """A class of that name."""
         if name.startswith("__"):
@@ -98,7 +96,8 @@ def main() -> None:
         if not name.endswith(("_pb2", "_pb2_grpc")):
             del sys.modules[name]
     for name in _ABSENT_MODULES:
-        sys.modules[name] = None  # type: ignore[assignment] - so Python refuses to import it
+        absent_modules: dict[str, ModuleType | None] = sys.modules  # type: ignore[assignment]
+        absent_modules[name] = None  # so Python refuses to import it
     for module, absent in _ABSENT_NAMES.items():
         for name in absent.split():
             module.__dict__.pop(name, None)
