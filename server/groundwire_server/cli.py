@@ -30,6 +30,8 @@ def main() -> None:
         if is_handled:
             signal.signal(signal.SIGINT, _interrupt)
         app()
+    except KeyboardInterrupt:  # between typer's own handlers
+        sys.exit(INTERRUPTED)
     finally:
         if is_handled:
             signal.signal(signal.SIGINT, signal.SIG_DFL)

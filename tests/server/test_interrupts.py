@@ -176,4 +176,12 @@ def test_while_a_server_serves(source: Path, tmp_path: Path) -> None:
 def test_processes_of_a_build_never_get_it_and_this_one_does() -> None:
     """The process that started them ends them. One that has just been started would print a traceback."""
     lines = programs.output("blocked_signals").splitlines()
-    assert lines == ["jobs True True", "workers True True", "here False"]
+    assert lines == ["workers True True", "jobs True True", "here False"]
+
+
+def test_while_the_command_line_ends(tmp_path: Path) -> None:
+    """typer handles an interruption in a command, and none in what it does itself, such as to show an error."""
+    with started("verify", "--data", tmp_path, "--absent", options=["-X", "importtime"]) as process:
+        line_of(process.stderr, r"\| +rich\.syntax$")
+        code, _ = interrupted(process)
+    assert code in (130, -signal.SIGINT)
