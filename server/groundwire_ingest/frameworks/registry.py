@@ -17,6 +17,7 @@ from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.react import REACT
 from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
+from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
 from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
 from groundwire_ingest.frameworks.templates import TEMPLATES
 from groundwire_ingest.frameworks.tornado import TORNADO
@@ -29,6 +30,7 @@ FRAMEWORKS = (
     MIGRATIONS,
     ASPNET,
     ENTITY_FRAMEWORK,
+    SQL_CLIENTS,
     SPRING,
     JPA,
     GO_ROUTERS,

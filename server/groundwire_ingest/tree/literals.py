@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from typing import TypeAlias
@@ -12,17 +12,25 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.facts import CodeFacts, TableChange
 from groundwire_ingest.tree.folders import nearest, path_in
 from groundwire_ingest.tree.model import EntityMapping, StringLiteral
+from groundwire_ingest.tree.names.runtime.entities import EntityUse
+from groundwire_ingest.tree.names.runtime.texts import ResolvedText
 from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
-from groundwire_ingest.tree.sql.object_names import Relation, SqlName, identifier, parse_name
-from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
+from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, identifier, parse_name
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ONE_OF_SEVERAL_CONFIDENCE, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 
 PARSED_CONFIDENCE = 0.9
+EXECUTED_PROCEDURE_CONFIDENCE = 0.9
+"""The code passes the name as that of a procedure to execute."""
+WRITTEN_TABLE_CONFIDENCE = 0.9
+MAX_TABLES = 3
+INHERITED_CONFIDENCE = 0.8
+"""The text is in a member of a base class, with what a class gives for the values in it."""
 QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
 PIECE_CONFIDENCE = 0.6
 BARE_PROCEDURE_CONFIDENCE = 0.6
@@ -38,6 +46,7 @@ _NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
 _PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
 _JDBC_CALL = re.compile(r"\{\s*(?:\?\s*=\s*)?(?P<call>call\b.*)\}", re.IGNORECASE | re.DOTALL)
 _HOLE = re.compile(r"%\(\w+\)s|%[sd]|\$?\{[^{}]*\}|\$\d+")
+_BESIDE_NAME = frozenset('[]".`_')
 _ANY_VERB = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|CALL|TRUNCATE|FROM|JOIN)\b", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[*=@?\[\]%:()]|\w\.\w")
 _COMPANIONS = {
@@ -60,7 +69,8 @@ _BEFORE_FRAGMENT = {"FROM": "SELECT 1"} | dict.fromkeys(
 class Statement:
     """SQL of a string literal that names an object of the catalogue, not yet parsed; tokens before `first` are prose.
 
-    `is_piece`: words were put in front of a fragment. `has_marks`: it has punctuation that prose does not have.
+    `is_piece`: words were put in front of a fragment. `has_marks`: it has punctuation that prose does not have. `most`
+    is the greatest confidence of its edges.
     """
 
     literal: StringLiteral
@@ -69,13 +79,42 @@ class Statement:
     first: int
     is_piece: bool
     has_marks: bool
+    most: float = 1.0
 
 
 def statements(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[Statement]:
     """The SQL in `literals` that may name an object of `catalog`; `references_in` reads it."""
     for literal in literals:
-        if _PROCEDURE.fullmatch(literal.text.strip()) is None:
+        if not literal.has_insertions and _procedure_named(literal.text) is None:
             yield from _statements(catalog, literal)
+
+
+def text_statements(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[Statement]:
+    """The SQL in `texts` that may name an object of `catalog`."""
+    for text in texts:
+        if text.role == "any" and _procedure_named(text.text) is None:
+            most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
+            for statement in _statements(catalog, StringLiteral(text.from_key, text.text, text.line)):
+                yield replace(statement, most=most)
+
+
+def text_edges(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[SourceEdge]:
+    """Edges from code to the procedures and tables of `catalog` that `texts` are the names of.
+
+    Confidence is as in `procedure_edges`, and EXECUTED_PROCEDURE_CONFIDENCE or WRITTEN_TABLE_CONFIDENCE where the code
+    says what the name is of; for a text in a base class it is at most INHERITED_CONFIDENCE.
+    """
+    for text in texts:
+        most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
+        literal = StringLiteral(text.from_key, text.text, text.line)
+        match text.role:
+            case "table":
+                name = parse_name(_without_holes(text.text))
+                found = [] if name is None else [(Relation.WRITES, name, WRITTEN_TABLE_CONFIDENCE)]
+            case role:
+                named = _procedure_named(text.text)
+                found = [] if named is None else _procedure(catalog, named, is_executed=role == "procedure")
+        yield from literal_edges(catalog, literal, found, most)
 
 
 def procedure_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
@@ -85,9 +124,9 @@ def procedure_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> I
     BARE_PROCEDURE_CONFIDENCE for one without, of MINIMUM_BARE_NAME_CHARACTERS or more.
     """
     for literal in literals:
-        procedure = _PROCEDURE.fullmatch(literal.text.strip())
-        if procedure is not None:
-            yield from literal_edges(catalog, literal, _procedure(catalog, procedure.group("name")))
+        named = None if literal.has_insertions else _procedure_named(literal.text)
+        if named is not None:
+            yield from literal_edges(catalog, literal, _procedure(catalog, named))
 
 
 def references_in(statement: Statement) -> tuple[FoundReference, ...]:
@@ -107,13 +146,19 @@ def references_in(statement: Statement) -> tuple[FoundReference, ...]:
     )
 
 
-def literal_edges(catalog: SqlCatalog, literal: StringLiteral, found: Iterable[FoundReference]) -> Iterator[SourceEdge]:
-    """The edges from the code that holds `literal` to the objects of `catalog` among those that were `found` in it."""
+def literal_edges(
+    catalog: SqlCatalog, literal: StringLiteral, found: Iterable[FoundReference], most: float = 1.0
+) -> Iterator[SourceEdge]:
+    """The edges from the code that holds `literal` to the objects of `catalog` among those that were `found` in it.
+
+    Their confidence is at `most` as great as given.
+    """
     for relation, name, confidence in found:
         target = catalog.find(name, ADMITTED_TYPES[relation])
         if target is not None:
             key, named = literal.from_key, edge_type(relation, target.object)
-            yield from target.edges(path_in(key), key, named, f"{key}, line {literal.line}", confidence)
+            origin = f"{key}, line {literal.line}"
+            yield from target.edges(path_in(key), key, named, origin, min(confidence, most))
 
 
 def entity_edges(catalog: SqlCatalog, mappings: Iterable[EntityMapping]) -> tuple[SourceEdge, ...]:
@@ -125,6 +170,30 @@ def entity_edges(catalog: SqlCatalog, mappings: Iterable[EntityMapping]) -> tupl
     return unique_edges(edge for mapping in mappings for edge in _mapping_edges(catalog, mapping))
 
 
+def entity_use_edges(
+    catalog: SqlCatalog, mappings: Iterable[EntityMapping], uses: Iterable[EntityUse]
+) -> Iterator[SourceEdge]:
+    """ReadsFrom and WritesTo edges from code to the tables or views of `catalog` that the entities it uses map to.
+
+    The surest mapping of an entity counts. Confidence is that of the use, lowered to those of the mapping and of the
+    name's resolution, and ONE_OF_SEVERAL_CONFIDENCE where an entity maps to several tables.
+    """
+    tables: defaultdict[str, list[EntityMapping]] = defaultdict(list)
+    for mapping in mappings:
+        tables[mapping.from_key].append(mapping)
+    for use in uses:
+        known = tables.get(use.entity_key, [])
+        most = max((mapping.confidence for mapping in known), default=0.0)
+        surest = sorted({mapping.table for mapping in known if mapping.confidence == most})
+        confidence = min(use.confidence, most if len(surest) == 1 else ONE_OF_SEVERAL_CONFIDENCE)
+        relation = Relation.WRITES if use.writes else Relation.READS
+        for table in surest if len(surest) <= MAX_TABLES else ():
+            name = parse_name(table)
+            if name is not None:
+                literal = StringLiteral(use.from_key, table, use.line)
+                yield from literal_edges(catalog, literal, [(relation, name, confidence)])
+
+
 def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[SourceEdge]:
     name = parse_name(mapping.table)
     found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
@@ -133,13 +202,36 @@ def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[Sour
         yield from found.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
 
 
-def _procedure(catalog: SqlCatalog, written: str) -> list[FoundReference]:
-    """The execution of the procedure that `written` names; none when the name could mean another object as well."""
+def _procedure_named(text: str) -> str | None:
+    """The name that a text consists of, with or without parameters after it; None for any other text."""
+    procedure = _PROCEDURE.fullmatch(_without_holes(text.strip()))
+    return procedure.group("name") if procedure is not None else None
+
+
+def _without_holes(text: str) -> str:
+    """The text with HOLE for the parts of names that the code inserts, and ? for other values."""
+    return _HOLE.sub(_filling, text)
+
+
+def _filling(hole: re.Match[str]) -> str:
+    around = hole.string[hole.start() - 1 : hole.start()], hole.string[hole.end() : hole.end() + 1]
+    is_of_name = any(character in _BESIDE_NAME or character.isalnum() for character in around if character)
+    return HOLE if is_of_name else " ? "
+
+
+def _procedure(catalog: SqlCatalog, written: str, *, is_executed: bool = False) -> list[FoundReference]:
+    """The execution of the procedure that `written` names; none when the name could mean another object as well.
+
+    `is_executed`: the code says that the name is that of a procedure.
+    """
     name = parse_name(written)
-    found = None if name is None else catalog.find(name, frozenset(ObjectType))
+    allowed = frozenset({ObjectType.PROCEDURE}) if is_executed else frozenset(ObjectType)
+    found = None if name is None else catalog.find(name, allowed)
     if name is None or found is None or found.object.object_type is not ObjectType.PROCEDURE:
         return []
     confidence = QUALIFIED_PROCEDURE_CONFIDENCE if name.schema else BARE_PROCEDURE_CONFIDENCE
+    if is_executed:
+        return [(Relation.EXECUTES, name, EXECUTED_PROCEDURE_CONFIDENCE)]
     is_telling = bool(name.schema) or len(name.name) >= MINIMUM_BARE_NAME_CHARACTERS
     return [(Relation.EXECUTES, name, confidence)] if is_telling else []
 
@@ -150,7 +242,7 @@ def _statements(catalog: SqlCatalog, literal: StringLiteral) -> Iterator[Stateme
     text = literal.text.strip() if jdbc_call is None else jdbc_call.group("call")
     if _ANY_VERB.search(text) is None:
         return
-    sql = _HOLE.sub(" ? ", text)
+    sql = _without_holes(text)
     dialect = evident_dialect(sql) or Dialect.GENERIC
     code = code_tokens(sql, dialect)
     if not any(catalog.knows(identifier(sql, token)) for token in code if token.kind in {Kind.WORD, Kind.QUOTED}):

@@ -17,24 +17,27 @@ from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
-from groundwire_ingest.tree.folders import folder_of, folders_above
+from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
     altering_edges,
     entity_edges,
+    entity_use_edges,
     literal_edges,
     migration_edges,
     procedure_edges,
     references_in,
     statements,
+    text_edges,
+    text_statements,
 )
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
-from groundwire_ingest.tree.resolve import resolve
+from groundwire_ingest.tree.resolve import Resolution, resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import SqlFile
@@ -92,6 +95,8 @@ class TreeReading:
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
         self._statements: list[tuple[str, Statement]] = []
+        self._mentioned: tuple[SourceEdge, ...] = ()
+        self._resolution = Resolution((), (), {})
 
     def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
@@ -155,32 +160,43 @@ class TreeReading:
             self._edges.add(code.edges)
             yield code
 
+    def resolve_names(self) -> None:
+        """Resolves the names in the code, once every file has been added."""
+        is_test, generated = self._purposes.is_test, self._purposes.generated
+        facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
+        packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
+        projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
+        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
+        self._mentioned = tuple(self._mentions.edges(self._first_keys))
+        pages = self._rendered_pages(self._mentioned)
+        self._facts = facts
+        known = with_generated(self._protos, facts, self._go_modules)
+        self._resolution = resolve(known, layout, pages, has_sql=not self._catalog.is_empty)
+        texts = self._resolution.texts
+        self._edges.add(text_edges(self._catalog, texts))
+        stated = text_statements(self._catalog, texts)
+        self._statements.extend((path_in(statement.literal.from_key), statement) for statement in stated)
+
     def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
-        """Adds the edges of SQL in strings of code, once every file has been added; gives what could not be read."""
+        """Adds the edges of SQL in strings of code, after `resolve_names`; gives what could not be read."""
         stated = (statement for _, statement in self._statements)
         results = workers.map(references_in, stated, lambda statement: len(statement.sql))
         for (path, statement), found in zip(self._statements, results, strict=True):
             if isinstance(found, GivenUp):
                 yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
             else:
-                self._edges.add(literal_edges(self._catalog, statement.literal, found))
+                self._edges.add(literal_edges(self._catalog, statement.literal, found, statement.most))
 
     def resolved(self) -> TreeMap:
-        """All edges between files, once every file has been read."""
-        is_test, generated = self._purposes.is_test, self._purposes.generated
-        facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
-        packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
-        projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
-        layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
-        mentioned = tuple(self._mentions.edges(self._first_keys))
-        pages = self._rendered_pages(mentioned)
-        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout, pages)
+        """All edges between files, after `resolve_names`."""
+        resolution, facts = self._resolution, self._facts
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))
         self._edges.add(proto_edges(self._protos))
-        self._edges.add(mentioned)
+        self._edges.add(self._mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
+        self._edges.add(entity_use_edges(self._catalog, resolution.mappings, resolution.entity_uses))
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
