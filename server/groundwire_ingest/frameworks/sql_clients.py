@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
-from groundwire_ingest.tree.facts import BuiltText, PassedTexts, TextRole, TextValue
-from groundwire_ingest.tree.languages.csharp.texts import is_string, is_sum, text_of_expression
+from groundwire_ingest.tree.facts import BuiltText, PassedTexts, TextPart, TextRole, TextValue
+from groundwire_ingest.tree.languages.csharp.texts import are_plain, is_string, is_sum, operands, text_of_expression
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,
     child_of,
@@ -23,6 +23,7 @@ from groundwire_ingest.tree.languages.nodes import (
     line_of,
     text_of,
 )
+from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
 _VERB = re.compile(
@@ -127,7 +128,7 @@ def built_texts(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[BuiltT
         if syntax.has_insertions(node) and not _is_in_sum(node):
             yield from _built(syntax, node, places)
     for node in nodes["binary_expression"]:
-        if is_sum(node) and not _is_in_sum(node):
+        if is_sum(node) and not _is_in_sum(node) and not are_plain(operands(node)):
             yield from _built(syntax, node, places)
     used = [*_used_as_sql(syntax, nodes, places)]
     yield from used
@@ -181,9 +182,10 @@ def _is_in_sum(node: Node) -> bool:
 
 def _built(syntax: Syntax, node: Node, places: Places) -> Iterator[BuiltText]:
     text = text_of_expression(syntax, node)
+    if not text and is_string(node):
+        text = (TextPart(string_value(syntax, node)),)
     said = "".join(part.text for part in text if not part.is_inserted)
-    is_built = said and any(part.is_inserted for part in text)
-    if is_built and (_VERB.search(said) or (len(said) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(said.strip()))):
+    if said and (_VERB.search(said) or (len(said) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(said.strip()))):
         yield BuiltText(places.key(node), places.scope(node), text, line_of(node))
 
 

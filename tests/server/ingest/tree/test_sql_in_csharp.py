@@ -70,6 +70,7 @@ class Users {
     void Purge() { db.Execute($"[{Options.Schema}].[Event_Purge]"); }
     void Select(string schema) { db.Query($"SELECT * FROM [{schema}].[Event] WHERE Id = {id}"); }
     void Bare(string schema) { db.Query($"DELETE FROM {schema}.Device"); }
+    void Columns() { db.Query($"SELECT Id AS {nameof(User.Id)} FROM [dbo].[User]"); }
     void Unknown(string table) { db.Query($"SELECT * FROM [dbo].[{table}]"); db.Query($"[dbo].[{table}_ReadById]"); }
 }
 """
@@ -77,6 +78,7 @@ class Users {
         ("Users.ByEmail", "Executes", "dbo.User_ReadByEmail", 0.8),
         ("Users.Purge", "Executes", "audit.Event_Purge", 0.8),
         ("Users.Select", "ReadsFrom", "audit.Event", 0.9),
+        ("Users.Columns", "ReadsFrom", "dbo.User", 0.9),
         ("Users.Bare", "WritesTo", "dbo.Device", 0.9),
     }
 

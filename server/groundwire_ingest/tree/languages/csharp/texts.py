@@ -1,6 +1,6 @@
 """The strings that C# expressions build, with what is inserted into them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
@@ -13,7 +13,7 @@ NAME_OF_TYPE = "typeof({}).Name"
 """The path of the name of a type."""
 
 _PLAIN = frozenset({"string_literal", "verbatim_string_literal", "raw_string_literal"})
-_MAX_PARTS = 64
+_MAX_PARTS = 200
 _MAX_DEPTH = 8
 
 
@@ -53,7 +53,7 @@ def _parts(syntax: Syntax, node: Node | None, depth: int) -> Iterator[TextPart]:
     elif node.type == "interpolated_string_expression":
         yield from _content(syntax, node, depth)
     elif is_sum(node):
-        for operand in _operands(node):
+        for operand in operands(node):
             yield from _parts(syntax, operand, depth + 1)
     elif node.type == "invocation_expression" and text_of(node, "function") == "nameof":
         yield TextPart(text_of(last_child(node, "arguments")).rpartition(".")[2])
@@ -61,12 +61,17 @@ def _parts(syntax: Syntax, node: Node | None, depth: int) -> Iterator[TextPart]:
         yield TextPart(_path(syntax, node), True)
 
 
+def are_plain(nodes: Iterable[Node | None]) -> bool:
+    """True if all of several expressions are strings without inserted values."""
+    return all(node is not None and node.type in _PLAIN for node in nodes)
+
+
 def is_sum(node: Node) -> bool:
     """True for `a + b`."""
     return node.type == "binary_expression" and any(child.type == "+" for child in node.children)
 
 
-def _operands(node: Node) -> list[Node | None]:
+def operands(node: Node) -> list[Node | None]:
     """`a`, `b` and `c` of `a + b + c`; of a sum of too many the last ones."""
     operands: list[Node | None] = []
     current: Node | None = node

@@ -77,12 +77,11 @@ class EntityUses:
             for entity, confidence in self._entities(first + place.scope, place.path):
                 for call, writes in _verbs(place.path, calls):
                     yield EntityUse(place.from_key, entity, call.line, writes, confidence)
-        queried = {(binding.scope, binding.value) for binding in facts.bindings if binding.is_item}
         for reference in facts.references:
             place = _Place(reference.from_key, reference.scope, reference.name)
-            is_read = (reference.scope, reference.name) in queried or place not in called
             is_set = reference.role == "value" and self._path_of_set(reference.name) == reference.name
-            for entity, confidence in self._entities(first + place.scope, place.path) if is_set and is_read else ():
+            is_read = is_set and place not in called
+            for entity, confidence in self._entities(first + place.scope, place.path) if is_read else ():
                 yield EntityUse(place.from_key, entity, reference.line, False, confidence)
 
     def _path_of_set(self, path: str) -> str:
