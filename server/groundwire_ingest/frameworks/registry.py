@@ -9,6 +9,7 @@ from groundwire_ingest.frameworks.express import EXPRESS
 from groundwire_ingest.frameworks.flask import FLASK
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
 from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
+from groundwire_ingest.frameworks.go_sql import GO_SQL
 from groundwire_ingest.frameworks.gorm import GORM
 from groundwire_ingest.frameworks.jpa import JPA
 from groundwire_ingest.frameworks.messages import MESSAGES
@@ -35,6 +36,7 @@ FRAMEWORKS = (
     JPA,
     GO_ROUTERS,
     GORM,
+    GO_SQL,
     FLASK,
     TORNADO,
     SQLALCHEMY,

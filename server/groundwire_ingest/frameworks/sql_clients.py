@@ -142,7 +142,7 @@ def _used_as_sql(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Built
         target = syntax.path(node.child_by_field_name("left"))
         if target and target[-1] in ("CommandText", "DestinationTableName"):
             is_procedure = places.scope(node) in procedures
-            role: TextRole = "table" if target[-1] != "CommandText" else "procedure" if is_procedure else "any"
+            role: TextRole = "written" if target[-1] != "CommandText" else "procedure" if is_procedure else "any"
             yield from _used(syntax, node, node.child_by_field_name("right"), role, places)
     for node in nodes["invocation_expression"]:
         arguments = given_in(node, "arguments")

@@ -315,7 +315,7 @@ Text: TypeAlias = tuple[TextPart, ...]
 class TextValue:
     """A string that a variable, field or property is set to, or that a callable without parameters returns.
 
-    `name` may start with `this.`, and ends with `()` for a callable. `scope` is the definition around. With
+    `name` may start with `this.`, a variable or a type, and ends with `()` for a callable. `scope` is the definition around. With
     `is_default` it is the default of a parameter of `scope`; with `is_assigned` a statement sets it.
     """
 
@@ -326,14 +326,14 @@ class TextValue:
     is_assigned: bool = False
 
 
-TextRole: TypeAlias = Literal["any", "procedure", "table"]
+TextRole: TypeAlias = Literal["any", "procedure", "read", "written"]
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltText:
     """A string with inserted values, or a string that is used in a place for SQL; `role` says what it has to be.
 
-    A `procedure` is the name of one that is executed, a `table` that of one to which rows are copied.
+    A `procedure` is the name of one that is executed; `read` and `written` is the name of a table.
     """
 
     from_key: str

@@ -27,7 +27,7 @@ from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 PARSED_CONFIDENCE = 0.9
 EXECUTED_PROCEDURE_CONFIDENCE = 0.9
 """The code passes the name as that of a procedure to execute."""
-WRITTEN_TABLE_CONFIDENCE = 0.9
+NAMED_TABLE_CONFIDENCE = 0.9
 MAX_TABLES = 3
 INHERITED_CONFIDENCE = 0.8
 """The text is in a member of a base class, with what a class gives for the values in it."""
@@ -101,16 +101,17 @@ def text_statements(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Itera
 def text_edges(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[SourceEdge]:
     """Edges from code to the procedures and tables of `catalog` that `texts` are the names of.
 
-    Confidence is as in `procedure_edges`, and EXECUTED_PROCEDURE_CONFIDENCE or WRITTEN_TABLE_CONFIDENCE where the code
+    Confidence is as in `procedure_edges`, and EXECUTED_PROCEDURE_CONFIDENCE or NAMED_TABLE_CONFIDENCE where the code
     says what the name is of; for a text in a base class it is at most INHERITED_CONFIDENCE.
     """
     for text in texts:
         most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
         literal = StringLiteral(text.from_key, text.text, text.line)
         match text.role:
-            case "table":
+            case "read" | "written" as role:
                 name = parse_name(_without_holes(text.text))
-                found = [] if name is None else [(Relation.WRITES, name, WRITTEN_TABLE_CONFIDENCE)]
+                relation = Relation.WRITES if role == "written" else Relation.READS
+                found = [] if name is None else [(relation, name, NAMED_TABLE_CONFIDENCE)]
             case role:
                 named = _procedure_named(text.text)
                 found = [] if named is None else _procedure(catalog, named, is_executed=role == "procedure")

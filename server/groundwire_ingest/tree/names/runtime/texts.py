@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from groundwire_ingest.tree.facts import BuiltText, Call, PassedTexts, Text, TextPart, TextRole, TextValue
+from groundwire_ingest.tree.folders import folder_of
 from groundwire_ingest.tree.languages.csharp.texts import NAME_OF_TYPE
 from groundwire_ingest.tree.languages.types import arguments, head
 from groundwire_ingest.tree.names.inheritance import Inheritance
@@ -65,6 +66,8 @@ class Texts:
         self._assigned: dict[tuple[int, str], _Held | None] = {}
         self._defaults: dict[tuple[int, str], _Held | None] = {}
         self._passed: defaultdict[int, list[tuple[int, PassedTexts]]] = defaultdict(list)
+        # What a file says outside of types and callables, by folder, for languages whose files share that.
+        self._packages: dict[tuple[str, str], list[_Held]] = {}
         self._steps = 0
         for file, facts in enumerate(self._table.files):
             first = self._table.module_of(file)
@@ -90,9 +93,13 @@ class Texts:
         yield from found
 
     def _keep(self, scope: int, value: TextValue) -> None:
-        name = value.name.removeprefix("this.")
+        receiver, _, name = value.name.removeprefix("this.").rpartition(".")
         if value.is_default:
             self._defaults[scope, name] = _Held(scope, value.text)
+            return
+        if receiver:
+            for number in self._types_at(scope, receiver):
+                self._note(self._assigned, self._table.parts(number)[0], name, _Held(scope, value.text))
             return
         owner = scope
         is_of_type = name != value.name or self._lookup.local_variable(scope, name) is None
@@ -100,11 +107,26 @@ class Texts:
             owner = self._table.parts(around)[0]
         elif self._table.is_type(scope):
             owner = self._table.parts(scope)[0]
-        held = self._assigned if value.is_assigned else self._stated
-        known = held.get((owner, name), _Held(scope, value.text))
-        # What is set to several strings has none that is sure.
+        self._note(self._assigned if value.is_assigned else self._stated, owner, name, _Held(scope, value.text))
+        if self._table.definitions[owner].construct == "module":
+            package = folder_of(self._table.path_of(owner))
+            self._packages.setdefault((package, name), []).append(_Held(scope, value.text))
+
+    def _note(self, held: dict[tuple[int, str], _Held | None], owner: int, name: str, value: _Held) -> None:
+        """Keeps what a name is set to; what is set to several strings has none that is sure."""
+        known = held.get((owner, name), value)
         is_same = known is not None and bool(value.text) and known.text == value.text
-        held[owner, name] = _Held(scope, value.text) if is_same else None
+        held[owner, name] = value if is_same else None
+
+    def _types_at(self, scope: int, receiver: str) -> tuple[int, ...]:
+        """The only type that a variable is of, or that a name means."""
+        if self._lookup.variable(scope, receiver.partition(".")[0]) is None:
+            found = self._lookup.type_named(scope, receiver)
+            numbers = found.numbers if found is not None else ()
+        else:
+            value = self._lookup.value(scope, receiver)
+            numbers = value.found.numbers if value is not None and not value.is_itself else ()
+        return numbers if len(numbers) == 1 else ()
 
     def _of_built(self, scope: int, built: BuiltText) -> Iterator[ResolvedText]:
         around = self._table.enclosing_type(scope)
@@ -185,10 +207,7 @@ class Texts:
         if name not in self._names:
             return None
         if owner:
-            found = self._lookup.type_named(scope, owner) if self._lookup.variable(scope, owner) is None else None
-            numbers = found.numbers if found is not None and len(found.numbers) == 1 else ()
-            fields = ((self._field(number, name, number), number) for number in numbers)
-            return next((_Read(held, number) for held, number in fields if held is not None), None)
+            return self._read_at(scope, owner, name, around)
         number = scope
         while number >= 0 and not self._table.is_type(number):
             if (number, name) in self._stated or (number, name) in self._assigned:
@@ -200,6 +219,9 @@ class Texts:
         held = self._field(around, name, around) if around is not None else None
         if held is not None:
             return _Read(held, around)
+        if self._lookup.rules.shares_packages:
+            shared = self._packages.get((folder_of(self._table.path_of(scope)), name), [])
+            return _Read(shared[0], None) if len(shared) == 1 else None
         outer = self._table.enclosing_type(number) if number >= 0 else None
         while outer is not None:
             held = self._field(outer, name, outer)
@@ -208,6 +230,21 @@ class Texts:
             parent = self._table.parent_of(outer)
             outer = self._table.enclosing_type(parent) if parent >= 0 else None
         return None
+
+    def _read_at(self, scope: int, receiver: str, name: str, around: int | None) -> _Read | None:
+        """What a field holds of a type, or of the object that a variable is."""
+        for number in self._types_at(scope, receiver):
+            # In a method of Go the object has a name.
+            is_own = around is not None and self._table.parts(number)[0] == self._own(scope)
+            of_class = around if is_own and around is not None else number
+            held = self._field(of_class, name, of_class)
+            return _Read(held, of_class) if held is not None else None
+        return None
+
+    def _own(self, scope: int) -> int:
+        """The type around a scope by its first part; -1 where there is none."""
+        around = self._table.enclosing_type(scope)
+        return self._table.parts(around)[0] if around is not None else -1
 
     def _local(self, number: int, name: str) -> _Held | None:
         """What a variable of a callable holds; None if it is set again."""
