@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from groundwire_ingest.records import SourceEdge
@@ -19,9 +19,10 @@ from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
 from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, identifier, parse_name
-from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ONE_OF_SEVERAL_CONFIDENCE, edge_type
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ONE_OF_SEVERAL_CONFIDENCE, SqlObject, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references
+from groundwire_ingest.tree.sql.standing import standing
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 
 PARSED_CONFIDENCE = 0.9
@@ -41,7 +42,7 @@ FoundReference: TypeAlias = tuple[Relation, SqlName, float]
 
 ALTERED = 0.8
 """A step of a migration in code names the table of an SQL file."""
-_UNDOES = re.compile(r"[.#](?:Down|down|downgrade)(?:~\d+)?(?:@\d+)?$")
+_UNDOES = re.compile(r"[.#](?:Down|down|downgrade|[Dd]own(?=[A-Z_\d])\w*)(?:~\d+)?(?:@\d+)?$")
 _NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
 _PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
 _JDBC_CALL = re.compile(r"\{\s*(?:\?\s*=\s*)?(?P<call>call\b.*)\}", re.IGNORECASE | re.DOTALL)
@@ -305,6 +306,26 @@ def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping
         for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
             confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)
             yield SourceEdge(mapping.from_key, change.from_key, "MapsTo", f"{path}:{change.line}", confidence, 0)
+
+
+def define_created_tables(files: Iterable[CodeFacts], catalog: SqlCatalog) -> None:
+    """Makes the tables known to `catalog` that no SQL file defines and that migrations in Go create with SQL.
+
+    The node of the function that creates a table stands for it.
+    """
+    for facts in sorted(files, key=attrgetter("path")):
+        for change in facts.table_changes if facts.language == "go" and not facts.is_test else ():
+            name = parse_name(change.table) if change.creates and not _UNDOES.search(change.from_key) else None
+            if name is not None:
+                place = standing(facts.path, name.folded[1])
+                origin = f"{facts.path}:{change.line}"
+                table = SqlObject(change.from_key, ObjectType.TABLE, "", True, place, origin)
+                catalog.define_in_code(name, table)
+
+
+def is_perhaps_sql(literal: StringLiteral) -> bool:
+    """True if a literal has a verb of SQL, or is the name of a procedure."""
+    return _ANY_VERB.search(literal.text) is not None or _procedure_named(literal.text) is not None
 
 
 def altering_edges(files: Iterable[CodeFacts], catalog: SqlCatalog) -> Iterator[SourceEdge]:

@@ -22,8 +22,10 @@ from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
     altering_edges,
+    define_created_tables,
     entity_edges,
     entity_use_edges,
+    is_perhaps_sql,
     literal_edges,
     migration_edges,
     procedure_edges,
@@ -33,7 +35,7 @@ from groundwire_ingest.tree.literals import (
     text_statements,
 )
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
 from groundwire_ingest.tree.purposes import Purposes, is_test_project
@@ -94,7 +96,8 @@ class TreeReading:
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
-        self._statements: list[tuple[str, Statement]] = []
+        self._statements: list[Statement] = []
+        self._late_literals: list[StringLiteral] = []
         self._mentioned: tuple[SourceEdge, ...] = ()
         self._resolution = Resolution((), (), {})
 
@@ -112,8 +115,11 @@ class TreeReading:
                 if facts is not None:
                     self._keep_facts(facts)
                     self._mentions.add_variables(path, facts.references)
-                self._edges.add(procedure_edges(self._catalog, literals))
-                self._statements.extend((path, item) for item in statements(self._catalog, literals))
+                if facts is not None and facts.language == "go":
+                    # Its migrations may create tables.
+                    self._late_literals.extend(filter(is_perhaps_sql, literals))
+                else:
+                    self._add_literals(literals)
                 self._mentions.add(path, literals)
                 self._mentions.add_views(path, views)
                 return file.noted(report.notes)
@@ -170,19 +176,20 @@ class TreeReading:
         self._mentioned = tuple(self._mentions.edges(self._first_keys))
         pages = self._rendered_pages(self._mentioned)
         self._facts = facts
+        define_created_tables(facts, self._catalog)
+        self._add_literals(self._late_literals)
         known = with_generated(self._protos, facts, self._go_modules)
         self._resolution = resolve(known, layout, pages, has_sql=not self._catalog.is_empty)
         texts = self._resolution.texts
         self._edges.add(text_edges(self._catalog, texts))
-        stated = text_statements(self._catalog, texts)
-        self._statements.extend((path_in(statement.literal.from_key), statement) for statement in stated)
+        self._statements.extend(text_statements(self._catalog, texts))
 
     def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
         """Adds the edges of SQL in strings of code, after `resolve_names`; gives what could not be read."""
-        stated = (statement for _, statement in self._statements)
-        results = workers.map(references_in, stated, lambda statement: len(statement.sql))
-        for (path, statement), found in zip(self._statements, results, strict=True):
+        results = workers.map(references_in, self._statements, lambda statement: len(statement.sql))
+        for statement, found in zip(self._statements, results, strict=True):
             if isinstance(found, GivenUp):
+                path = path_in(statement.literal.from_key)
                 yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
             else:
                 self._edges.add(literal_edges(self._catalog, statement.literal, found, statement.most))
@@ -200,6 +207,11 @@ class TreeReading:
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
+
+    def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
+        """Adds the procedures that strings are the names of, and keeps the statements in strings."""
+        self._edges.add(procedure_edges(self._catalog, literals))
+        self._statements.extend(statements(self._catalog, literals))
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
         """The pages with the code that names their files, as that is what renders them."""

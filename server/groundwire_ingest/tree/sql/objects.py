@@ -101,6 +101,7 @@ class ObjectIndex:
     def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
         self._demand_of = demand_of
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
+        self._in_code: set[str] = set()
         self._same: dict[tuple[str, str, ObjectType, str, str], list[SqlObject]] = {}
 
     def define(self, name: SqlName, defined: SqlObject) -> None:
@@ -113,6 +114,15 @@ class ObjectIndex:
         schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
         same = bare, schema, object_type, defined.variant, defined.standing.system
         self._same.setdefault(same, []).append(defined)
+
+    def define_in_code(self, name: SqlName, defined: SqlObject) -> None:
+        """Makes what code defines known under `name`, unless an SQL file defines something of that name."""
+        bare = name.folded[1]
+        if bare not in self._by_name or bare in self._in_code:
+            self._in_code.add(bare)
+            known = self._by_name.setdefault(bare, {}).setdefault(("", defined.object_type), _Defined(defined))
+            known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+            known.keys.add(defined.key)
 
     def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
         """Pairs of definitions of one object: each older one with a demand and the current one with the same demand.

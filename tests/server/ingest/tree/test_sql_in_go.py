@@ -87,3 +87,46 @@ def test_builders_read_and_write_the_tables_that_they_are_given(make_tree: TreeM
         ("scrobbleRepository.Albums", "ReadsFrom", "bookmark|TABLE", 0.9),
         ("scrobbleRepository.Clean", "WritesTo", "bookmark|TABLE", 0.9),
     }
+
+
+MIGRATION = """\
+package migrations
+
+func init() {
+	goose.AddMigrationContext(Up20200101, Down20200101)
+}
+
+func Up20200101(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.Exec(`
+create table if not exists radio (id int);
+create table share (id int);
+`)
+	return err
+}
+
+func Down20200101(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.Exec(`create table radio (id int)`)
+	return err
+}
+"""
+
+
+def test_a_migration_in_go_stands_for_the_tables_that_it_creates(make_tree: TreeMaker) -> None:
+    reading = """\
+package persistence
+
+import sq "github.com/Masterminds/squirrel"
+
+func Shares() error {
+	return exec(sq.Select("*").From("share"))
+}
+
+func Radios(db *sql.DB) error {
+	return db.Exec("DELETE FROM radio WHERE id = ?", 1)
+}
+"""
+    files = {"db/migrations/20200101_create.go": MIGRATION, "persistence/share.go": reading}
+    assert _edges(make_tree(files)) == {
+        ("Shares", "ReadsFrom", "db/migrations/20200101_create.go#Up20200101", 0.9),
+        ("Radios", "WritesTo", "db/migrations/20200101_create.go#Up20200101", 0.9),
+    }
