@@ -39,9 +39,9 @@ def text_values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TextVa
     for node in nodes["composite_literal"]:
         made = type_name(node, "type")
         for element in children_of(node, "body") if made else ():
-            key, value = _keyed(element)
-            if key and value is not None:
-                yield from _value(syntax, node, f"{made}.{key}", value, places, is_assigned=True)
+            key, given = _keyed(element)
+            if key and given is not None:
+                yield from _value(syntax, node, f"{made}.{key}", given, places, is_assigned=True)
 
 
 def _keyed(element: Node) -> tuple[str, Node | None]:
@@ -62,7 +62,7 @@ def _value(
 def _text(syntax: Syntax, node: Node | None) -> Text:
     """A string, a path, or a sum of these; empty for anything else."""
     parts: list[TextPart] = []
-    pending = [node]
+    pending: list[Node | None] = [node]
     while pending and len(parts) < _MAX_OPERANDS:
         current = pending.pop()
         if current is not None and current.type == "binary_expression" and text_of(current, "operator") == "+":

@@ -315,8 +315,8 @@ Text: TypeAlias = tuple[TextPart, ...]
 class TextValue:
     """A string that a variable, field or property is set to, or that a callable without parameters returns.
 
-    `name` may start with `this.`, a variable or a type, and ends with `()` for a callable. `scope` is the definition around. With
-    `is_default` it is the default of a parameter of `scope`; with `is_assigned` a statement sets it.
+    `name` may start with `this.`, a variable or a type, and ends with `()` for a callable. `scope` is the definition
+    around. With `is_default` it is the default of a parameter of `scope`; with `is_assigned` a statement sets it.
     """
 
     scope: int

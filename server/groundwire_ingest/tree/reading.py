@@ -13,7 +13,7 @@ from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, Source
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
-from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
+from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
@@ -34,6 +34,7 @@ from groundwire_ingest.tree.literals import (
     text_edges,
     text_statements,
 )
+from groundwire_ingest.tree.mappers import MappedStatement, mapper_edges
 from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
@@ -97,6 +98,7 @@ class TreeReading:
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
         self._statements: list[Statement] = []
+        self._mapped: list[MappedStatement] = []
         self._late_literals: list[StringLiteral] = []
         self._mentioned: tuple[SourceEdge, ...] = ()
         self._resolution = Resolution((), (), {})
@@ -206,6 +208,7 @@ class TreeReading:
         self._edges.add(entity_use_edges(self._catalog, resolution.mappings, resolution.entity_uses))
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
+        self._edges.add(mapper_edges(self._mapped, facts))
         return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
 
     def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
@@ -239,6 +242,11 @@ class TreeReading:
             self._pages.append(Page(path, tuple(asked)))
         self._mentions.add_settings(path, reading.settings, keys)
         match reading.facts:
+            case MapperFacts(interface, stated):
+                for item in stated:
+                    key = keys[item.line - 1]
+                    self._mapped.append(MappedStatement(key, item.line, f"{interface}.{item.name}"))
+                    self._late_literals.append(StringLiteral(key, item.sql, item.line))
             case ProtoFacts() as facts:
                 self._protos.append(facts)
             case CodeFacts() as facts:
