@@ -11,7 +11,9 @@ from groundwire_ingest.frameworks.framework import ComponentForm, Framework
 from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
 from groundwire_ingest.frameworks.go_sql import GO_SQL
 from groundwire_ingest.frameworks.gorm import GORM
+from groundwire_ingest.frameworks.jobs import JOBS
 from groundwire_ingest.frameworks.jpa import JPA
+from groundwire_ingest.frameworks.laravel import LARAVEL
 from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
@@ -28,6 +30,7 @@ from groundwire_ingest.frameworks.vue import VUE
 FRAMEWORKS = (
     TEMPLATES,
     MESSAGES,
+    JOBS,
     MIGRATIONS,
     ASPNET,
     ENTITY_FRAMEWORK,
@@ -47,6 +50,7 @@ FRAMEWORKS = (
     REACT,
     TYPEORM,
     VUE,
+    LARAVEL,
 )
 """In the order in which a file's facts are listed."""
 
