@@ -82,6 +82,11 @@ class Statement:
     has_marks: bool
     most: float = 1.0
 
+    @property
+    def reading(self) -> tuple[str, bool, bool]:
+        """What `references_in` depends on."""
+        return self.sql, self.is_piece, self.has_marks
+
 
 def statements(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[Statement]:
     """The SQL in `literals` that may name an object of `catalog`; `references_in` reads it."""
@@ -93,7 +98,7 @@ def statements(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterat
 def text_statements(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[Statement]:
     """The SQL in `texts` that may name an object of `catalog`."""
     for text in texts:
-        if text.role == "any" and _procedure_named(text.text) is None:
+        if text.role in ("any", "procedure") and _procedure_named(text.text) is None:
             most = INHERITED_CONFIDENCE if text.is_inherited else 1.0
             for statement in _statements(catalog, StringLiteral(text.from_key, text.text, text.line)):
                 yield replace(statement, most=most)

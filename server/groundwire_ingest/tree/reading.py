@@ -188,8 +188,11 @@ class TreeReading:
 
     def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
         """Adds the edges of SQL in strings of code, after `resolve_names`; gives what could not be read."""
-        results = workers.map(references_in, self._statements, lambda statement: len(statement.sql))
-        for statement, found in zip(self._statements, results, strict=True):
+        # A string that is read where its constant is used is the same in many places.
+        distinct = {item.reading: item for item in reversed(self._statements)}
+        found_in = dict(zip(distinct, workers.map(references_in, distinct.values(), _length), strict=True))
+        for statement in self._statements:
+            found = found_in[statement.reading]
             if isinstance(found, GivenUp):
                 path = path_in(statement.literal.from_key)
                 yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
@@ -258,6 +261,10 @@ class TreeReading:
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._purposes.test_folders.add(folder)
+
+
+def _length(statement: Statement) -> int:
+    return len(statement.sql)
 
 
 def is_project(path: str) -> bool:

@@ -156,6 +156,7 @@ class Sql { public const string ByEmail = "dbo.User_ReadByEmail"; public const s
 class Users {
     void Constant() { db.Query<User>(Sql.ByEmail, commandType: CommandType.StoredProcedure); }
     void All() { db.Query<User>(Sql.All); }
+    void Both() { x.CommandType = CommandType.StoredProcedure; var c = new SqlCommand(Sql.All); c.Run(); }
     void Variable() { var table = "Device"; var sql = $"SELECT * FROM {table}"; db.Query(sql); }
     void Twice() { var table = "Device"; if (x) table = "User"; db.Query($"SELECT * FROM {table}"); }
     void Command() { command.CommandText = Sql.ByEmail; command.Run(); }
@@ -168,6 +169,7 @@ class Users {
     assert edges == {
         ("Users.Constant", "Executes", "dbo.User_ReadByEmail", 0.9),
         ("Users.All", "ReadsFrom", "dbo.User", 0.9),
+        ("Users.Both", "ReadsFrom", "dbo.User", 0.9),
         ("Users.Variable", "ReadsFrom", "dbo.Device", 0.9),
         ("Users.Command", "Executes", "dbo.User_ReadByEmail", 0.8),
         ("Users.Assigned", "Executes", "dbo.User_ReadByEmail", 0.9),

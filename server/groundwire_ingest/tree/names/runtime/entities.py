@@ -104,7 +104,8 @@ class EntityUses:
             named = ((scope, given[0]) for _ in range(bool(contexts & self._contexts and len(given) == 1)))
         for where, entity in dict.fromkeys(named):
             found = self._lookup.type_named(where, entity)
-            for number in found.numbers if found is not None and len(found.numbers) == 1 else ():
+            types = {self._table.parts(number)[0] for number in found.numbers} if found is not None else set[int]()
+            for number in types if len(types) == 1 else ():
                 yield self._table.definitions[number].key, min(at_most, WILDCARD)
 
     def _contexts_at(self, scope: int, receiver: str) -> tuple[frozenset[int], float]:

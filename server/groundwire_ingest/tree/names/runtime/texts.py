@@ -99,7 +99,7 @@ class Texts:
             return
         if receiver:
             for number in self._types_at(scope, receiver):
-                self._note(self._assigned, self._table.parts(number)[0], name, _Held(scope, value.text))
+                self._note(self._assigned, number, name, _Held(scope, value.text))
             return
         owner = scope
         is_of_type = name != value.name or self._lookup.local_variable(scope, name) is None
@@ -126,7 +126,8 @@ class Texts:
         else:
             value = self._lookup.value(scope, receiver)
             numbers = value.found.numbers if value is not None and not value.is_itself else ()
-        return numbers if len(numbers) == 1 else ()
+        types = tuple(dict.fromkeys(self._table.parts(number)[0] for number in numbers))
+        return types if len(types) == 1 else ()
 
     def _of_built(self, scope: int, built: BuiltText) -> Iterator[ResolvedText]:
         around = self._table.enclosing_type(scope)
@@ -235,7 +236,7 @@ class Texts:
         """What a field holds of a type, or of the object that a variable is."""
         for number in self._types_at(scope, receiver):
             # In a method of Go the object has a name.
-            is_own = around is not None and self._table.parts(number)[0] == self._own(scope)
+            is_own = around is not None and number == self._own(scope)
             of_class = around if is_own and around is not None else number
             held = self._field(of_class, name, of_class)
             return _Read(held, of_class) if held is not None else None
