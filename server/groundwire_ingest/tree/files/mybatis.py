@@ -13,11 +13,8 @@ from groundwire_ingest.tree.model import SourceFile
 
 _STATEMENTS = frozenset({"select", "insert", "update", "delete"})
 _OWN = _STATEMENTS | {"sql"}
-_MARKUP = re.compile(
-    r"<!--.*?-->|<!\[CDATA\[(?P<data>.*?)\]\]>|<(?P<closing>/?)(?P<tag>[\w.-]++)"
-    r"""(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
-    re.DOTALL,
-)
+_MARKUP = re.compile(r"""<!--|<!\[CDATA\[|<(?P<closing>/?)(?P<tag>[\w.-]++)(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
+_ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 _VALUE = re.compile(r"#\{[^{}]*\}")
 _WORDS = {"where": " WHERE ", "set": " SET "}
 """What the elements that MyBatis replaces by a word of SQL stand for."""
@@ -51,10 +48,20 @@ def read_mapper(file: SourceFile, elements: Sequence[Element]) -> FileReading:
 
 def _sql(written: str) -> str:
     """The SQL of an element: all branches of its conditions, `?` for values."""
-    return _VALUE.sub("?", unescape(_MARKUP.sub(_said, written))).strip()
-
-
-def _said(markup: re.Match[str]) -> str:
-    if markup["data"] is not None:
-        return markup["data"]
-    return _WORDS.get(markup["tag"] or "", " ") if not markup["closing"] else " "
+    said: list[str] = []
+    position = 0
+    while (markup := _MARKUP.search(written, position)) is not None:
+        said.append(unescape(written[position : markup.start()]))
+        position = markup.end()
+        ending = _ENDS.get(markup[0], "")
+        if not ending:
+            said.append(_WORDS.get(markup["tag"], " ") if not markup["closing"] else " ")
+            continue
+        end = written.find(ending, position)
+        if end < 0:
+            position = len(written)
+            break
+        said.append(written[position:end] if ending == "]]>" else " ")
+        position = end + len(ending)
+    said.append(unescape(written[position:]))
+    return _VALUE.sub("?", "".join(said)).strip()
