@@ -217,7 +217,10 @@ class Backend(Protocol):
     def open_at_once(
         self, scope: Scope, access: AccessContext, lifecycle: Lifecycle, filter_: Filter
     ) -> IndexSnapshot | None:
-        """As `open`, if that needs no wait for a disk or for another thread; else None."""
+        """As `open`, if that takes no time: the version is open, and it is known what the caller sees of it; else None.
+
+        It is called on the event loop.
+        """
         ...
 
 

@@ -68,18 +68,17 @@ class Indexes:
             )
 
     async def _open(self, request: NodesRequest, scope: Scope, call: Call) -> IndexSnapshot:
-        asked = scope, request.access, request.lifecycle, request.filter.with_other_names
-
-        def opened_at_once() -> IndexSnapshot | None:
-            with stage("open"):
-                return self.backend.open_at_once(*asked)
+        filter_ = request.filter.with_other_names
+        with stage("open"):
+            snapshot = self.backend.open_at_once(scope, request.access, request.lifecycle, filter_)
+        if snapshot is not None:
+            return snapshot
 
         def opened() -> IndexSnapshot:
             with stage("open"):
-                return self.backend.open(*asked)
+                return self.backend.open(scope, request.access, request.lifecycle, filter_)
 
-        at_once = await call.compute(opened_at_once)
-        return await call.wait_for(opened) if at_once is None else at_once
+        return await call.wait_for(opened)
 
     async def open_with_graph(self, request: NodesRequest, call: Call) -> Snapshot:
         """As `open`, and the graphs of the versions are there to be asked."""

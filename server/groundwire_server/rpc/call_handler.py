@@ -3,7 +3,7 @@
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
@@ -26,12 +26,14 @@ from groundwire_server.rpc.telemetry.call_record import REQUEST_ID_KEY, CallReco
 from groundwire_server.rpc.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Callable, Mapping
+    from collections.abc import AsyncIterable, Awaitable, Callable
     from contextlib import AbstractContextManager
 
-    from groundwire_server.rpc.services.methods import Answer
+    from groundwire_server.rpc.calls import RunningCall
 
-Admit: TypeAlias = "Callable[[str, str, float | None], AbstractContextManager[None]]"
+Admit: TypeAlias = "Callable[[str, str, float | None], AbstractContextManager[RunningCall]]"
+Answer: TypeAlias = "Callable[[Any, RunningCall], Awaitable[Message]]"
+"""A method of a servicer: gives the response to a request; raises GroundwireError."""
 
 RECEIVE_SECONDS = 10.0
 """How long a request may take to arrive, once its call is admitted."""
@@ -46,11 +48,11 @@ _DEADLINE_SLACK_SECONDS = 0.01
 
 
 class _Method(NamedTuple):
-    """A method by its full name, `package.Service/Method`, the form of its request, and what answers one."""
+    """A method by its full name, `package.Service/Method`, the type of its requests, and the servicer's method."""
 
     name: str
     request: type[Message]
-    answer: "Answer"
+    answer: Answer
 
 
 class CallHandler:
@@ -82,14 +84,14 @@ class CallHandler:
         self._most_request_memory = request_memory(max_receive_bytes)
         self._parsing = asyncio.Lock()
 
-    def service(self, service: ServiceDescriptor, answers: "Mapping[str, Answer]") -> grpc.GenericRpcHandler:
-        """A service whose methods are answered so, by their names."""
+    def service(self, service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
+        """A service of the contract, which the servicer answers: it has a method of the same name for each of them."""
         handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {}
-        for own in service.methods:
-            request = GetMessageClass(own.input_type)
-            method = _Method(f"{service.full_name}/{own.name}", request, answers[own.name])
+        for described in service.methods:
+            request = GetMessageClass(described.input_type)
+            method = _Method(f"{service.full_name}/{described.name}", request, getattr(servicer, described.name))
             # Without serialisers: this reads, parses and serialises by itself, to know the sizes.
-            handlers[own.name] = grpc.stream_unary_rpc_method_handler(partial(self._answer, method))
+            handlers[described.name] = grpc.stream_unary_rpc_method_handler(partial(self._answer, method))
         return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
     async def _answer(self, method: _Method, requests: "AsyncIterable[bytes]", context: CallContext) -> bytes:
@@ -118,10 +120,12 @@ class CallHandler:
     async def _respond(self, method: _Method, call: CallRecord, context: CallContext) -> bytes:
         """The response's bytes, which are accounted for until they have been sent."""
         call.caller = await self._authenticator.authenticate(context)
-        with self._admit(call.method_name, call.caller.subject, context.time_remaining()):
-            return await self._admitted(method, call, context)
+        with self._admit(call.method_name, call.caller.subject, context.time_remaining()) as running_call:
+            return await self._admitted(method, call, running_call, context)
 
-    async def _admitted(self, method: _Method, call: CallRecord, context: CallContext) -> bytes:
+    async def _admitted(
+        self, method: _Method, call: CallRecord, running_call: "RunningCall", context: CallContext
+    ) -> bytes:
         began = time.monotonic()
         held = await self._memory.hold(call.caller.subject, self._most_request_memory, RECEIVE_SECONDS)
         _release_after_call(held)
@@ -134,7 +138,7 @@ class CallHandler:
         if self._audit:
             self._audit.begun(call)
         with observed_by(call):
-            response = await method.answer(request)
+            response = await running_call.run(method.answer(request, running_call))
         content = response.SerializeToString()
         held.resize(COPIES_OF_RESPONSE * len(content))
         if self._audit:

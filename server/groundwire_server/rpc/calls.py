@@ -1,35 +1,34 @@
-"""Runs the calls that are accepted: each computes on one thread at a time, and waits in threads of its own."""
+"""Runs the calls that are accepted.
+
+The coroutine of a call runs on the event loop like any other. It hands its parts to the methods of `RunningCall`. A
+part that computes runs on the loop if the call is expected to be short. Otherwise a thread computes it when the call's
+turn comes. A part that waits for a disk or a model runs on a thread that may wait. docs/calls.md shows the states.
+"""
 
 import asyncio
 import time
-from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import Context, ContextVar, copy_context
-from dataclasses import dataclass
-from functools import partial
+from contextvars import Context, copy_context
 from math import inf
-from typing import Generic, TypeAlias, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import structlog
 
 from groundwire_server.config import Settings
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
-from groundwire_server.execution.observation import CallObserver, observer, stage
+from groundwire_server.domain.search.search import NodesRequest
+from groundwire_server.execution.observation import observer, stage
+from groundwire_server.rpc.admission.call_kinds import CallDurations, CallKind, kind_of
 from groundwire_server.rpc.admission.call_queue import MOST_LONG, SECONDS_ALONE, CallQueue, MethodLoad, QueuedCall
 from groundwire_server.rpc.loop_turns import LoopTurns
 
 Response = TypeVar("Response")
-Asked = TypeVar("Asked")
 Result = TypeVar("Result")
-Work: TypeAlias = "Coroutine[_Wait[object], Future[object] | None, object]"
 
-SHORT_SECONDS = 0.005
-"""A method is short if nearly all of its last calls took less of the processor up to their first wait or end."""
-SECONDS_ON_LOOP = 0.01
-"""A call of a short method leaves the event loop after this time, and begins again on a thread."""
-_LAST = 16
+MOST_ENTRIES_ON_LOOP = 100
+"""It takes about a millisecond to encode as many."""
 _MOST_THAT_WAIT = 4
 _MOST_AT_MODELS = 32  # the number of queries that are embedded together
 
@@ -46,35 +45,38 @@ class Calls:
         self._threads = threads
         self._queue = CallQueue(settings.max_waiting_calls, threads)
         self._computing = ThreadPoolExecutor(threads + MOST_LONG, thread_name_prefix="groundwire-compute")
-        self._on_loop = LoopTurns[RunningCall](self._compute_on_loop)
-        self._seconds = defaultdict[str, deque[float]](lambda: deque(maxlen=_LAST))
+        self._durations = CallDurations()
+        self.turns = LoopTurns()
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
 
     @contextmanager
-    def admitted(self, method: str, subject: str, remaining: float | None) -> Iterator[None]:
-        """Accepts a call while the context is open; `running_call` is the call.
+    def admitted(self, method: str, subject: str, remaining: float | None) -> Iterator["RunningCall"]:
+        """Accepts a call, which lasts while the context is open.
 
         It has `remaining` seconds, None for no deadline, and is made by the identity `subject`, "" for none. Raises
         LimitError when the server cannot accept it now.
         """
         settings = self._settings
         seconds = settings.default_deadline_seconds if remaining is None else remaining
-        seconds = min(seconds, settings.max_deadline_seconds)
-        call = RunningCall(self, method, subject, seconds)
+        call = RunningCall(self, method, subject, min(seconds, settings.max_deadline_seconds))
         with self._queue.accepted(call):
-            token = _RUNNING.set(call)
             try:
-                yield
+                yield call
             finally:
-                _RUNNING.reset(token)
+                call.end()
 
-    def enter(self, call: "RunningCall", *, on_loop: bool) -> None:
-        """Lets a thread compute the call when its turn comes. The event loop computes a call of a short method."""
-        if on_loop and self._is_short(call.method):
-            self._on_loop.enter(call)
-        else:
-            self._start(self._queue.enter(call))
+    def computes_on_loop(self, kind: CallKind) -> bool:
+        """True if the event loop is to compute a call of the kind."""
+        return self._threads == 1 and self._durations.is_short(kind)
+
+    def took(self, kind: CallKind, seconds: float) -> None:
+        """A call of the kind has ended; its parts computed for `seconds`."""
+        self._durations.add(kind, seconds)
+
+    def enter(self, call: "RunningCall") -> None:
+        """Lets a thread compute the next part of the call when its turn comes."""
+        self._start(self._queue.enter(call))
 
     def give_way(self, call: "RunningCall") -> None:
         """Lets another call compute at the same time as one that takes long."""
@@ -89,99 +91,65 @@ class Calls:
         for pool in (self._computing, self.waiting, self.models):
             pool.shutdown(wait=False)
 
-    def _is_short(self, method: str) -> bool:
-        last = self._seconds[method]
-        return self._threads == 1 and len(last) == _LAST and sorted(last)[-2] < SHORT_SECONDS
-
     def _start(self, call: QueuedCall | None) -> None:
         if call is not None:
             self._computing.submit(self._compute, call)
 
-    def _compute_on_loop(self, call: "RunningCall") -> None:
-        call.has_begun, call.turn_began = True, time.monotonic()
-        self._turn(call, SECONDS_ON_LOOP)()
-
     def _compute(self, call: QueuedCall | None) -> None:
+        """Computes the call's part, and then those of other calls while some wait."""
         while call is not None:
             assert isinstance(call, RunningCall)
-            pass_on = self._turn(call)
+            part = call.compute_part()
             call = self._queue.turn_over(call)
-            pass_on()
-            del pass_on  # it may refer to an error, whose traceback leads to this frame
-
-    def _turn(self, call: "RunningCall", seconds_on_loop: float | None = None) -> Callable[[], object]:
-        began = time.thread_time()
-        try:
-            return call.take_turn(seconds_on_loop)
-        finally:
-            self._seconds[call.method].append(time.thread_time() - began)
-
-
-class _TakesLong(BaseException):
-    """Ends a turn on the event loop. Not an error: only calls catch it."""
-
-
-_RUNNING: ContextVar["RunningCall"] = ContextVar("groundwire_running_call")
-
-
-def running_call() -> "RunningCall":
-    """The call that this task has admitted."""
-    return _RUNNING.get()
-
-
-@dataclass(frozen=True, slots=True)
-class _Wait(Generic[Result]):
-    """A part of a call that a thread of `pool` runs, while others compute."""
-
-    pool: ThreadPoolExecutor
-    part: Callable[[], Result]
-
-    def __await__(self) -> Generator["_Wait[Result]", "Future[Result]", Result]:
-        waited = yield self
-        try:
-            return waited.result()
-        finally:
-            del waited  # it refers to an error, whose traceback refers to this frame
+            if part is not None:
+                part.pass_on()
+            del part  # its outcome may be an error, whose traceback leads to this frame
 
 
 class RunningCall(QueuedCall):
-    """See `execution.call.Call`. One thread at a time works on it."""
+    """A call under way, as `execution.call.Call` describes it. One thread at a time computes its parts."""
 
-    __slots__ = ("_calls", "_give_way_at", "_is_on_loop", "_turn", "_work", "abandoned")
+    __slots__ = ("_calls", "_context", "_give_way_at", "_is_on_loop", "_kind", "_part", "_seconds", "abandoned")
 
     def __init__(self, calls: Calls, method: str, subject: str, seconds: float) -> None:
         super().__init__(method, subject, time.monotonic() + seconds)
         self._calls = calls
+        self._context: Context | None = None
         self._give_way_at = inf
         self._is_on_loop = False
-        self._turn: Callable[[], Callable[[], object]] | None = None
-        self._work: Work | None = None
+        self._kind: CallKind | None = None
+        self._part: _ComputedPart[object] | None = None
+        self._seconds = 0.0
         self.abandoned = False
         """The caller has stopped waiting: the work ends at its next checkpoint."""
 
-    async def run(
-        self,
-        decode: Callable[[], Asked],
-        act: Callable[[Asked, "RunningCall"], Awaitable[Result]],
-        encode: Callable[[Result], Response],
-    ) -> Response:
-        """The response: the request decoded, one call of the engine, the result encoded.
+    async def run(self, answering: Awaitable[Response]) -> Response:
+        """The response that `answering` gives by the call's deadline.
 
-        Raises what these raise, LimitError when the call is refused, and DeadlineError at the deadline, whether
-        or not the work has noticed it by then.
+        Raises what it raises, LimitError when the call is refused while it waits for its turn, and DeadlineError at the
+        deadline, whether or not the work has noticed it by then.
         """
-        with stage("decode"):
-            asked = decode()
         timeout = asyncio.timeout(self.deadline - time.monotonic())
         try:
             async with timeout:
-                return cast("Response", await self._outcome(partial(_work, asked, act, encode, self)))
+                return await answering
         except TimeoutError:
             if timeout.expired():
                 raise DeadlineError from None
             raise
         finally:
-            self.abandoned, self._turn = True, None
+            self.abandoned = True
+
+    def end(self) -> None:
+        """The call has been answered or given up. What it computed counts for the estimates of its kind."""
+        self.abandoned, self._part = True, None
+        if self._kind is not None:
+            self._calls.took(self._kind, self._seconds)
+
+    def estimate(self, request: NodesRequest) -> None:
+        """Decides by the request where the call computes: on the event loop if calls of its kind are short."""
+        self._kind = kind_of(self.method, request)
+        self._is_on_loop = self._calls.computes_on_loop(self._kind)
 
     def checkpoint(self) -> None:
         """See `Call.checkpoint`. Raises DeadlineError or CancelledError."""
@@ -191,101 +159,131 @@ class RunningCall(QueuedCall):
         if self.abandoned:
             raise CancelledError
         if now >= self._give_way_at:
-            if self._is_on_loop:
-                raise _TakesLong
             self._calls.give_way(self)
             self._give_way_at = now + SECONDS_ALONE if self.has_place else inf
 
     async def compute(self, part: Callable[[], Result]) -> Result:
         """See `Call.compute`."""
-        self.checkpoint()
-        return part()
+        return await (self._compute_on_loop(part) if self._is_on_loop else self._compute_on_thread(part))
+
+    async def encode(self, encode: Callable[[Result], Response], result: Result, entries: int) -> Response:
+        """The response that `encode` makes of a result with so many entries.
+
+        Few entries are encoded on the event loop, where the response is sent from: under load, a further turn on a
+        thread would take longer.
+        """
+
+        def encoded() -> Response:
+            with stage("encode"):
+                return encode(result)
+
+        if entries <= MOST_ENTRIES_ON_LOOP:
+            self.checkpoint()
+            return encoded()
+        return await self.compute(encoded)
 
     async def wait_for(self, part: Callable[[], Result]) -> Result:
         """See `Call.wait_for`."""
-        result: Result = await _Wait(self._calls.waiting, part)
-        return result
+        return await self._wait(self._calls.waiting, part)
 
     async def ask_model(self, part: Callable[[], Result]) -> Result:
         """See `Call.ask_model`."""
-        result: Result = await _Wait(self._calls.models, part)
-        return result
+        return await self._wait(self._calls.models, part)
 
-    def take_turn(self, seconds_on_loop: float | None) -> Callable[[], object]:
-        """Computes until the call ends or must wait; the function returned passes the outcome on."""
-        turn, self._turn = self._turn, None
-        self._is_on_loop = seconds_on_loop is not None
-        self._give_way_at = self.turn_began + (seconds_on_loop or SECONDS_ALONE)
+    def compute_part(self) -> "_ComputedPart[object] | None":
+        """Computes the part that waits for this thread, and returns it; None if the call has ended meanwhile."""
+        part, self._part = self._part, None
+        if part is None:
+            return None
+        self._give_way_at = self.turn_began + SECONDS_ALONE
+        began = time.thread_time()
         try:
-            return turn() if turn else bool
+            part.compute(self)
+            return part
         finally:
+            self._seconds += time.thread_time() - began
             self._give_way_at = inf
-            del turn  # the traceback of an error leads to this frame too
 
-    async def _outcome(self, start: Callable[[], Work]) -> object:
-        task = _Task(start, Future(), copy_context(), observer())
-        task.outcome.set_running_or_notify_cancel()
+    async def _compute_on_loop(self, part: Callable[[], Result]) -> Result:
+        call_observer = observer()
+        call_observer.queued()
+        await self._calls.turns.turn(self.line)
+        call_observer.started()
+        self.checkpoint()
+        if not self.has_begun:
+            self.has_begun, self.turn_began = True, time.monotonic()
+        began = time.thread_time()
         try:
-            self._enter(task, on_loop=True)
-            return task.outcome.result() if task.outcome.done() else await asyncio.wrap_future(task.outcome)
+            with self._calls.turns.computing():
+                return part()
         finally:
-            del task  # it refers to an error, whose traceback refers to this frame
+            self._seconds += time.thread_time() - began
 
-    def _enter(self, task: "_Task", waited: "Future[object] | None" = None, *, on_loop: bool = False) -> None:
-        if self.abandoned:
-            self._work = None
-            return
-        task.observer.queued()
-        turn = partial(task.context.run, self._advance, task, waited)
-        self._turn = cast("Callable[[], Callable[[], object]]", turn)  # too many steps for type checkers
-        self._calls.enter(self, on_loop=on_loop)
-
-    def _advance(self, task: "_Task", waited: "Future[object] | None") -> Callable[[], object]:
+    async def _compute_on_thread(self, part: Callable[[], Result]) -> Result:
+        computed = _ComputedPart(part, self._thread_context())
+        outcome = asyncio.wrap_future(computed.outcome)
+        self._part = cast("_ComputedPart[object]", computed)
+        observer().queued()
+        self._calls.enter(self)
         try:
-            task.observer.started()
-            if self.refusal is not None:
-                raise self.refusal
-            self.checkpoint()
-            self._work = self._work or task.start()
-            return partial(self._wait, task, self._work.send(waited))
-        except StopIteration as end:
-            return partial(task.outcome.set_result, end.value)
-        except _TakesLong:
-            self._work, self.has_begun = None, False
-            return partial(self._enter, task)
-        except BaseException as error:  # noqa: BLE001 - raised where the call is awaited
-            if self.abandoned and not isinstance(error, GroundwireError):
-                structlog.get_logger().error("abandoned call failed", method=self.method, exc_info=error)
-            return partial(task.outcome.set_exception, error)
+            return await outcome
         finally:
-            del task, waited
+            del outcome, computed  # the outcome may be an error, whose traceback leads to this frame
 
-    def _wait(self, task: "_Task", wait: "_Wait[object]") -> None:
-        waiting = wait.pool.submit(task.context.run, self._checked, wait.part)
-        waiting.add_done_callback(partial(self._enter, task))
+    async def _wait(self, pool: ThreadPoolExecutor, part: Callable[[], Result]) -> Result:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(pool, self._thread_context().run, self._checked, part)
 
     def _checked(self, part: Callable[[], Result]) -> Result:
         self.checkpoint()
         return part()
 
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """The data that the threads of a call share."""
-
-    start: Callable[[], Work]
-    outcome: "Future[object]"
-    context: Context
-    observer: CallObserver
+    def _thread_context(self) -> Context:
+        """The context variables of the call's task, for the threads that work for it one after another."""
+        if self._context is None:
+            self._context = copy_context()
+        return self._context
 
 
-async def _work(
-    asked: Asked,
-    act: Callable[[Asked, RunningCall], Awaitable[Result]],
-    encode: Callable[[Result], object],
-    call: RunningCall,
-) -> object:
-    result = await act(asked, call)
-    call.checkpoint()
-    with stage("encode"):
-        return encode(result)
+class _ComputedPart(Generic[Result]):
+    """A part of a call that a thread computes, and its outcome."""
+
+    __slots__ = ("_context", "_error", "_part", "_result", "outcome")
+
+    def __init__(self, part: Callable[[], Result], context: Context) -> None:
+        self._part = part
+        self._context = context
+        self._error: BaseException | None = None
+        self._result: Result | None = None
+        self.outcome: Future[Result] = Future()
+        """What the call awaits."""
+
+    def compute(self, call: RunningCall) -> None:
+        """Computes the part, unless no caller waits for it any more."""
+        if not self.outcome.set_running_or_notify_cancel():
+            return
+        try:
+            self._result = self._context.run(self._computed, call)
+        except BaseException as error:  # noqa: BLE001 - raised where the call awaits the outcome
+            self._error = error
+            if call.abandoned and not isinstance(error, GroundwireError):
+                structlog.get_logger().error("abandoned call failed", method=call.method, exc_info=error)
+
+    def pass_on(self) -> None:
+        """Wakes the call, after its turn is over: it may then wait for the next one."""
+        outcome, error, result = self.outcome, self._error, self._result
+        # An error leads to this object by its traceback, so this object must not lead to the error any more.
+        del self.outcome, self._error, self._result
+        if outcome.cancelled():
+            return
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(cast("Result", result))
+
+    def _computed(self, call: RunningCall) -> Result:
+        observer().started()
+        if call.refusal is not None:
+            raise call.refusal
+        call.checkpoint()
+        return self._part()

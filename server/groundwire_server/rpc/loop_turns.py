@@ -3,45 +3,46 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from groundwire_server.rpc.admission.call_queue import Line, QueuedCall
-
-Call = TypeVar("Call", bound=QueuedCall)
+from groundwire_server.rpc.admission.call_queue import Line
 
 SECONDS_AT_ONCE = 0.005
-"""After so long the event loop looks at the network before it computes another call."""
+"""After so long the event loop looks at the network before it computes another part."""
 
 
-class LoopTurns(Generic[Call]):
-    """Computes calls of short methods on the event loop: at once while it is idle, else lines take turns.
+class LoopTurns:
+    """Lets short calls compute on the event loop: at once while it is idle, else lines take turns.
 
     Without this, as many calls as are ready would be computed one after the other, in the order of their arrival. A
     light call behind 64 of another identity would wait for all of them, and would not even be read before.
     """
 
-    def __init__(self, compute: Callable[[Call], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._compute = compute
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lines: dict[Line, deque[Call]] = {}
-        self._used = 0.0
+        self._waiting: dict[Line, deque[asyncio.Future[None]]] = {}
+        self._computed = 0.0
         self._is_due = False
 
-    def enter(self, call: Call) -> None:
-        """Computes the call now, or when the turn of its line comes."""
-        if self._lines or self._used >= SECONDS_AT_ONCE:
-            self._lines.setdefault(call.line, deque()).append(call)
-        else:
-            self._take(call)
+    async def turn(self, line: Line) -> None:
+        """Returns when a call of the line may compute."""
+        if not self._waiting and self._computed < SECONDS_AT_ONCE:
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(line, deque()).append(turn)
         self._come_back()
+        await turn
 
-    def _take(self, call: Call) -> None:
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """A call computes while the context is open."""
         began = self._clock()
         try:
-            self._compute(call)
+            yield
         finally:
-            self._used += self._clock() - began
+            self._computed += self._clock() - began
+            self._come_back()
 
     def _come_back(self) -> None:
         """Goes on in the next round of the loop, before which it looks at the network."""
@@ -50,13 +51,22 @@ class LoopTurns(Generic[Call]):
             asyncio.get_running_loop().call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        self._is_due, self._used = False, 0.0
-        while self._lines and self._used < SECONDS_AT_ONCE:
-            line = next(iter(self._lines))
-            calls = self._lines.pop(line)
-            call = calls.popleft()
-            if calls:
-                self._lines[line] = calls
-            self._take(call)
-        if self._lines:
+        """Lets one call compute in this round."""
+        self._is_due, self._computed = False, 0.0
+        turn = self._next_turn()
+        if turn is not None:
+            turn.set_result(None)
+        if self._waiting:
             self._come_back()
+
+    def _next_turn(self) -> asyncio.Future[None] | None:
+        """The first turn of the line that has waited longest; None if no call waits for one any more."""
+        while self._waiting:
+            line = next(iter(self._waiting))
+            turns = self._waiting.pop(line)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[line] = turns
+            if not turn.done():  # else its call has ended meanwhile
+                return turn
+        return None

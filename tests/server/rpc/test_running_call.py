@@ -9,19 +9,21 @@ from unittest.mock import Mock
 import grpc
 import pytest
 
-from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc
+from groundwire.v1 import query_pb2, query_pb2_grpc, retrieval_pb2, retrieval_pb2_grpc, scope_pb2
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.grants import ANYBODY, Caller
 from groundwire_server.domain.graph.expansion import ExpandReason, ExpandRequest, Expansion
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import QueryResult
 from groundwire_server.domain.search.search import SearchRequest, SearchResult, SearchType
 from groundwire_server.execution.call import Checkpoint
-from groundwire_server.rpc import calls
+from groundwire_server.rpc.admission import call_kinds
+from groundwire_server.rpc.admission.call_kinds import KNOWN_AFTER
 from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from support.calls import as_part
-from support.clocks import Clock
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Serving
@@ -30,7 +32,6 @@ pytestmark = pytest.mark.asyncio
 ANSWER = SearchResult((), "v1", SearchType.BM25)
 EXPANSION = Expansion((), (), (), ExpandReason.NO_SEEDS, "v1")
 SOON_SECONDS = 60.0
-KNOWN_AFTER = 16
 Wait = Callable[[RunningCall, Callable[[], SearchResult]], Awaitable[SearchResult]]
 MAIN = threading.main_thread().name
 
@@ -43,15 +44,13 @@ class NamedCallers(Authenticator):
 
 
 class Places:
-    """A search that notes where it runs, and may do more there."""
+    """A search that notes where it runs."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.then: Callable[[Checkpoint], None] = lambda checkpoint: None
 
-    def search(self, _: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+    def search(self, _: SearchRequest, __: Checkpoint) -> SearchResult:
         self.names.append(threading.current_thread().name)
-        self.then(checkpoint)
         return ANSWER
 
     @property
@@ -68,40 +67,79 @@ def places(engine: Mock) -> Places:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of calls, in which they are short, and leave the event loop after a time that none takes by chance."""
-    clock = Clock()
-    monkeypatch.setattr(calls, "time", clock)
-    monkeypatch.setattr(calls, "SHORT_SECONDS", 5.0)
-    monkeypatch.setattr(calls, "SECONDS_ON_LOOP", 10.0)
-    return clock
+def durations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call is short that does not compute for an hour, however busy the machine is."""
+    monkeypatch.setattr(call_kinds, "SHORT_SECONDS", 3_600.0)
 
 
-async def test_calls_of_a_method_run_on_the_event_loop_once_it_is_known_to_be_short(
-    serving: "Serving", places: Places, clock: Clock, search_request: retrieval_pb2.SearchNodesRequest
+@pytest.mark.usefixtures("durations")
+async def test_calls_run_on_the_event_loop_once_their_kind_is_known_to_be_short(
+    serving: "Serving", places: Places, search_request: retrieval_pb2.SearchNodesRequest
 ) -> None:
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
-        for _ in range(2 * KNOWN_AFTER):
+        for _ in range(KNOWN_AFTER + 1):
             await retrieval_pb2_grpc.RetrievalServiceStub(channel).SearchNodes(search_request)
-    assert places.kinds[0] == "groundwire-compute"
-    assert places.kinds[-1] == MAIN
+    assert places.kinds == ["groundwire-compute"] * KNOWN_AFTER + [MAIN]
 
 
-async def test_a_call_that_takes_long_all_the_same_begins_again_on_a_thread(
-    serving: "Serving", places: Places, clock: Clock, search_request: retrieval_pb2.SearchNodesRequest
+@pytest.mark.usefixtures("durations")
+@pytest.mark.parametrize(
+    "other",
+    [
+        retrieval_pb2.SearchNodesRequest(top_k=500),
+        retrieval_pb2.SearchNodesRequest(query="needle in a haystack " * 50),
+        retrieval_pb2.SearchNodesRequest(scope=scope_pb2.IndexScope(repository="other", branch="main")),
+        retrieval_pb2.SearchNodesRequest(access=scope_pb2.AccessContext(acl_tags_any=["staff"])),
+        retrieval_pb2.SearchNodesRequest(filter=scope_pb2.NodeFilter(kinds=["cs"])),
+    ],
+    ids=["more results", "longer query", "other index", "other access", "other filter"],
+)
+async def test_short_calls_tell_nothing_about_calls_of_another_kind(
+    serving: "Serving",
+    places: Places,
+    search_request: retrieval_pb2.SearchNodesRequest,
+    other: retrieval_pb2.SearchNodesRequest,
 ) -> None:
-    def go_on_for_long(checkpoint: Checkpoint) -> None:
-        clock.passed += calls.SECONDS_ON_LOOP
-        checkpoint()
-
     async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
         stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
-        for _ in range(2 * KNOWN_AFTER):
+        for _ in range(KNOWN_AFTER):
             await stub.SearchNodes(search_request)
         places.names.clear()
-        places.then = go_on_for_long
-        assert (await stub.SearchNodes(search_request)).index == "v1"
-    assert places.kinds == [MAIN, "groundwire-compute"]
+        changed = retrieval_pb2.SearchNodesRequest()
+        changed.CopyFrom(search_request)
+        changed.MergeFrom(other)
+        await stub.SearchNodes(changed)
+        await stub.SearchNodes(search_request)
+    assert places.kinds == ["groundwire-compute", MAIN]
+
+
+async def test_a_kind_with_one_long_call_among_its_last_ones_is_not_short() -> None:
+    kind = call_kinds.kind_of("SearchNodes", SearchRequest(Scope("shop", "main"), AccessContext(), None, "needle", 5))
+    durations = call_kinds.CallDurations()
+    for _ in range(KNOWN_AFTER):
+        assert not durations.is_short(kind)
+        durations.add(kind, 0.0)
+    assert durations.is_short(kind)
+    durations.add(kind, call_kinds.SHORT_SECONDS)
+    for _ in range(KNOWN_AFTER):
+        assert not durations.is_short(kind)
+        durations.add(kind, 0.0)
+    assert durations.is_short(kind)
+
+
+async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_kinds, "MAX_KINDS", 2)
+    durations = call_kinds.CallDurations()
+    first, second, third = (
+        call_kinds.kind_of("SearchNodes", SearchRequest(Scope(name, "main"), AccessContext(), None, "needle", 5))
+        for name in ("a", "b", "c")
+    )
+    for _ in range(KNOWN_AFTER):
+        durations.add(first, 0.0)
+    assert durations.is_short(first)
+    for kind in (second, third):
+        durations.add(kind, 0.0)
+    assert not durations.is_short(first)
 
 
 @pytest.mark.parametrize("wait", [RunningCall.ask_model, RunningCall.wait_for])

@@ -40,7 +40,7 @@ class EmbeddedBackend:
     ) -> EmbeddedSnapshot | None:
         """See `Backend.open_at_once`."""
         with storage_told():
-            view = self._pool.open_view(scope, access)
+            view = self._pool.open_view(scope, access, lifecycle)
             return None if view is None else _snapshot(view, lifecycle, filter_)
 
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:

@@ -23,6 +23,7 @@ from groundwire_server.backends.embedded.graph import Graph
 from groundwire_server.backends.embedded.visibility.visibility import CallerVisibility, VisibilityCache
 from groundwire_server.backends.shared.refusals import absence, damaged
 from groundwire_server.domain.access.access import AccessContext, may_see
+from groundwire_server.domain.access.lifecycle import Lifecycle
 from groundwire_server.domain.errors import GroundwireError
 from groundwire_server.execution.observation import observer
 
@@ -124,14 +125,19 @@ class IndexPool:
         self._policies = KnownPolicies()
         self._lock = Lock()
 
-    def open_view(self, scope: Scope, access: AccessContext) -> View | None:
-        """The pinned or the active version if it is open and the caller sees a node of it; else None: ask `view`."""
+    def open_view(self, scope: Scope, access: AccessContext, lifecycle: Lifecycle) -> View | None:
+        """The pinned or the active version if it is open, and it is known what the caller sees of it.
+
+        None otherwise, and where the caller sees no node of it: ask `view`.
+        """
         pinned = replace(scope, active_index=scope.active_index or self._store.active(scope))
         version = self._opened(pinned)
         if version is None or not self._store.holds(pinned):
             return None
-        caller = version.visibilities.get(access)
-        return View(version.index, version.graph, caller) if caller.sees_any else None
+        caller = version.visibilities.known(access)
+        if caller is None or not (caller.knows(lifecycle) and caller.sees_any):
+            return None
+        return View(version.index, version.graph, caller)
 
     def view(self, scope: Scope, access: AccessContext) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""

@@ -71,13 +71,18 @@ class VersionPool:
         self._lock = Lock()
 
     def open_view(self, scope: Scope, access: AccessContext) -> View | None:
-        """The pinned or the active version, if known without asking Milvus; else None, and `view` decides."""
+        """The pinned or the active version, if it is known without asking Milvus, as is what the caller sees of it.
+
+        None otherwise, and where the caller sees no node of it: ask `view`.
+        """
         active = scope.active_index or self._catalogue.remembered_active(scope)
         found = self._opened(replace(scope, active_index=active)) if active else None
         if found is None or not self._is_fresh(found):
             return None
-        caller = found.visibilities.get(access)
-        return View(found.version, caller) if caller.is_known and caller.sees_any else None
+        caller = found.visibilities.known(access)
+        if caller is None or not (caller.is_known and caller.sees_any):
+            return None
+        return View(found.version, caller)
 
     def view(self, scope: Scope, access: AccessContext) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""

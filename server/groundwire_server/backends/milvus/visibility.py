@@ -164,6 +164,13 @@ class VisibilityCache:
         caller_bytes = max(1, _BYTES_A_BOUND_ROW * len(Lifecycle) * version.manifest.node_count)
         self._bound = CallerCache(policies, judged, min(MAX_CACHED_CALLERS, max(1, MAX_CACHED_BYTES // caller_bytes)))
 
+    def known(self, access: AccessContext) -> CallerVisibility | None:
+        """The caller's view if it is remembered, else None."""
+        return self._of_bounds(access).known(access)
+
     def get(self, access: AccessContext) -> CallerVisibility:
         """The caller's view; judged once per distinct access context among the most recent ones."""
-        return (self._bound if access.bounds.bind else self._unbound).get(access)
+        return self._of_bounds(access).get(access)
+
+    def _of_bounds(self, access: AccessContext) -> CallerCache[CallerVisibility]:
+        return self._bound if access.bounds.bind else self._unbound

@@ -38,13 +38,19 @@ class CallerCache(Generic[Seen]):
         self._shared: WeakValueDictionary[tuple[bytes, Bounds], Seen] = WeakValueDictionary()
         self._lock = Lock()
 
+    def known(self, access: AccessContext) -> Seen | None:
+        """The caller's view if it is remembered, else None."""
+        with self._lock:
+            seen = self._by_caller.get(access)
+            if seen is not None:
+                self._by_caller.move_to_end(access)
+            return seen
+
     def get(self, access: AccessContext) -> Seen:
         """The caller's view; judged once per distinct access context among the most recent ones."""
-        with self._lock:
-            known = self._by_caller.get(access)
-            if known is not None:
-                self._by_caller.move_to_end(access)
-                return known
+        known = self.known(access)
+        if known is not None:
+            return known
         classes = visible_classes(self._classes, lambda demand: may_see(demand, access))
         with self._lock:
             own = self._judged(classes, access.bounds)

@@ -32,6 +32,11 @@ class EvidenceRequest(NodesRequest):
     phrase: bool = False
 
     @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.text), len(self.shown_ids), self.budget_tokens, self.rerank, self.explain
+
+    @property
     def text(self) -> str:
         """The question and its phrasings, which are searched together."""
         return "\n".join((self.question, *self.phrasings))

@@ -43,6 +43,11 @@ class ExpandRequest(GraphRequest):
     seed_ids: tuple[str, ...]
     max_depth: int | None = None
 
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.seed_ids), self.max_nodes, self.max_depth or 0
+
 
 @dataclass(frozen=True, slots=True)
 class ExpandedNode:

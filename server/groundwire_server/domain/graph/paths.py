@@ -28,6 +28,11 @@ class PathsRequest(GraphRequest):
     max_hops: int
     max_paths: int
 
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.from_ids), len(self.to_ids), self.max_nodes, self.max_hops, self.max_paths
+
 
 @dataclass(frozen=True, slots=True)
 class DependencyPath:

@@ -87,3 +87,17 @@ class QueryRequest(NodesRequest):
     not_found_when_empty: bool = False
     budget_tokens: int | None = None
     cap_top_k: bool = False
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        limits = self.top_k, self.hybrid.top_k, self.hybrid.vec_limit, self.hybrid.lex_limit, self.hybrid.max_candidates
+        return (
+            len(self.query),
+            len(self.retrievers),
+            *(limit or 0 for limit in limits),
+            self.budget_tokens or 0,
+            self.rerank,
+            self.expand_graph,
+            self.include_neighbors,
+        )

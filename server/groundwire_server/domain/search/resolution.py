@@ -25,6 +25,11 @@ class ResolveRequest(NodesRequest):
     names: tuple[str, ...]
     max_nodes: int
 
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.names), sum(map(len, self.names)), self.max_nodes
+
 
 @dataclass(frozen=True, slots=True)
 class NamedNode:

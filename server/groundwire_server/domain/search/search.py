@@ -145,6 +145,11 @@ class NodesRequest:
     lifecycle: Lifecycle = field(default=Lifecycle.ACTIVE, kw_only=True)
     broken: tuple[FieldViolation, ...] = field(default=(), kw_only=True)
 
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """The numbers that the work of answering grows with, such as lengths and limits."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(NodesRequest):
@@ -160,6 +165,11 @@ class SearchRequest(NodesRequest):
     rrf_k: int = DEFAULT_RRF_K
     rerank: Rerank = Rerank.NONE
     explain: bool = False
+
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.query), self.top_k, self.rerank is not Rerank.NONE, self.explain
 
 
 @dataclass(frozen=True, slots=True)

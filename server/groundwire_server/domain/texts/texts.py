@@ -43,6 +43,11 @@ class FetchRequest(NodesRequest):
     max_chars: int | None = None
     mode: PrioritizationMode = PrioritizationMode.BALANCED
 
+    @property
+    def extent(self) -> tuple[int, ...]:
+        """See `NodesRequest.extent`."""
+        return len(self.seed_ids), len(self.nodes), self.budget_tokens or 0, self.max_chars or 0
+
 
 @dataclass(frozen=True, slots=True)
 class TextSize:

@@ -1,5 +1,7 @@
 """IndexService between protobuf and the domain. Its names are checked here, because it does not use the engine."""
 
+from collections.abc import Iterable
+
 from groundwire.v1 import index_pb2
 from groundwire_index.scope import Scope, name_problem
 from groundwire_server.domain.errors import Reason
@@ -37,6 +39,11 @@ def decode_index_scope(request: index_pb2.GetIndexRequest | AdministrationReques
 def encode_index(summary: IndexSummary) -> index_pb2.IndexVersion:
     """An index version; a creation time without a zone counts as UTC."""
     return index_pb2.IndexVersion(**_summary_fields(summary), create_time=encode_timestamp(summary.created))
+
+
+def encode_listing(summaries: Iterable[IndexSummary]) -> index_pb2.ListIndexesResponse:
+    """Index versions, in their order."""
+    return index_pb2.ListIndexesResponse(indexes=map(encode_index, summaries))
 
 
 def encode_described(summary: IndexSummary, names: IndexNames) -> index_pb2.GetIndexResponse:

@@ -18,8 +18,10 @@ from groundwire_server.rpc.identity.access_control import AccessControl
 from groundwire_server.rpc.identity.access_modes import make_authenticator
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.services.health_service import HealthService
-from groundwire_server.rpc.services.methods import make_answers
+from groundwire_server.rpc.services.index_servicer import IndexServicer
+from groundwire_server.rpc.services.query_servicer import QueryServicer
 from groundwire_server.rpc.services.reflection_service import ReflectionService
+from groundwire_server.rpc.services.retrieval_servicer import RetrievalServicer
 from groundwire_server.rpc.serving.readiness import Readiness
 from groundwire_server.rpc.serving.transport import bind, health_options, load_credentials, server_options
 from groundwire_server.rpc.telemetry.load import Load
@@ -28,11 +30,10 @@ from groundwire_server.rpc.telemetry.telemetry import Telemetry
 if TYPE_CHECKING:
     from groundwire_server.engine.engine import RetrievalEngine
 
-SERVICES = (
-    retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"],
-    query_pb2.DESCRIPTOR.services_by_name["QueryService"],
-    index_pb2.DESCRIPTOR.services_by_name["IndexService"],
-)
+_RETRIEVAL_SERVICE = retrieval_pb2.DESCRIPTOR.services_by_name["RetrievalService"]
+_QUERY_SERVICE = query_pb2.DESCRIPTOR.services_by_name["QueryService"]
+_INDEX_SERVICE = index_pb2.DESCRIPTOR.services_by_name["IndexService"]
+SERVICES = (_RETRIEVAL_SERVICE, _QUERY_SERVICE, _INDEX_SERVICE)
 _NAMES = tuple(service.full_name for service in SERVICES)
 
 
@@ -121,7 +122,7 @@ class GroundwireServer:
             self._audit.close()
 
     def _add_services(self, engine: "RetrievalEngine", indexes: IndexDirectory) -> None:
-        answers = make_answers(engine, indexes, AccessControl(allow_admin=self._settings.allow_admin))
+        access_control = AccessControl(allow_admin=self._settings.allow_admin)
         handler = CallHandler(
             self.telemetry,
             self._audit,
@@ -130,7 +131,13 @@ class GroundwireServer:
             self._memory,
             self._settings.max_receive_bytes,
         )
-        self._server.add_generic_rpc_handlers(tuple(handler.service(service, answers) for service in SERVICES))
+        self._server.add_generic_rpc_handlers(
+            (
+                handler.service(_RETRIEVAL_SERVICE, RetrievalServicer(engine, access_control)),
+                handler.service(_QUERY_SERVICE, QueryServicer(engine, access_control)),
+                handler.service(_INDEX_SERVICE, IndexServicer(indexes, access_control)),
+            )
+        )
         for server in (self._server, self._health_server):
             server.add_generic_rpc_handlers((self._health.handler(),))
         if self._settings.reflection:

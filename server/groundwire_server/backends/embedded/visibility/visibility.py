@@ -145,6 +145,7 @@ class CallerVisibility:
         self._classes = classes
         self._bounds = bounds
         self._known: dict[Lifecycle, Visibility] = {}
+        self._computed: set[Lifecycle] = set()
 
     @cached_property
     def sees_any(self) -> bool:
@@ -153,8 +154,17 @@ class CallerVisibility:
             return bool(self._classes.any())  # every policy class has a node
         return self.of(Lifecycle.ALL).count > 0
 
+    def knows(self, lifecycle: Lifecycle) -> bool:
+        """True when `of` has computed the rows of the lifecycle before."""
+        return lifecycle in self._computed
+
     def of(self, lifecycle: Lifecycle) -> Visibility:
         """The rows of one lifecycle; of an index without deleted nodes, ACTIVE and ALL are one object."""
+        visibility = self._of(lifecycle)
+        self._computed.add(lifecycle)
+        return visibility
+
+    def _of(self, lifecycle: Lifecycle) -> Visibility:
         if lifecycle is Lifecycle.ACTIVE and not self._any_deleted:
             lifecycle = Lifecycle.ALL
         known = self._known.get(lifecycle)

@@ -1,0 +1,62 @@
+"""Estimates how long a call will compute, from what calls of its kind took before."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+
+from groundwire_index.scope import Scope
+from groundwire_server.domain.access.access import AccessContext
+from groundwire_server.domain.access.lifecycle import Lifecycle
+from groundwire_server.domain.search.search import Filter, NodesRequest
+
+SHORT_SECONDS = 0.005
+"""A call is short if it is expected to take less of the processor."""
+KNOWN_AFTER = 16
+"""How many calls of a kind must have ended before there is an estimate; it considers as many."""
+MAX_KINDS = 4_096
+"""The kinds whose times are remembered, the most recently used."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallKind:
+    """The calls that take about as long: of one method, about the same nodes, with numbers of the same magnitude.
+
+    The access is a part of it. Otherwise the time of a call would show whether callers with other rights ask an index.
+    """
+
+    method: str
+    access: AccessContext
+    scopes: tuple[Scope, ...]
+    filter: Filter
+    lifecycle: Lifecycle
+    magnitudes: tuple[int, ...]
+
+
+def kind_of(method: str, request: NodesRequest) -> CallKind:
+    """The kind of a call of the method. Numbers are of one magnitude if they have equally many binary digits."""
+    return CallKind(
+        method,
+        request.access,
+        request.scopes or (request.scope,),
+        request.filter,
+        request.lifecycle,
+        tuple(number.bit_length() for number in request.extent),
+    )
+
+
+class CallDurations:
+    """The processor seconds of the last calls of each kind. Use it in one event loop."""
+
+    def __init__(self) -> None:
+        self._seconds: OrderedDict[CallKind, deque[float]] = OrderedDict()
+
+    def is_short(self, kind: CallKind) -> bool:
+        """True if a call of the kind is expected to be short."""
+        seconds = self._seconds.get(kind, ())
+        return len(seconds) == KNOWN_AFTER and max(seconds) < SHORT_SECONDS
+
+    def add(self, kind: CallKind, seconds: float) -> None:
+        """A call of the kind has ended and took `seconds`."""
+        self._seconds.setdefault(kind, deque(maxlen=KNOWN_AFTER)).append(seconds)
+        self._seconds.move_to_end(kind)
+        if len(self._seconds) > MAX_KINDS:
+            self._seconds.popitem(last=False)
