@@ -1,35 +1,28 @@
-"""Edges from code to SQL objects: by SQL and procedure names in string literals, and by ORM entities."""
+"""Edges from code to SQL objects by the SQL, and the names of procedures and tables, in its strings."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from groundwire_ingest.records import SourceEdge
-from groundwire_ingest.tree.facts import CodeFacts, TableChange
-from groundwire_ingest.tree.folders import nearest, path_in
-from groundwire_ingest.tree.model import EntityMapping, StringLiteral
-from groundwire_ingest.tree.names.runtime.entities import EntityUse
+from groundwire_ingest.tree.folders import path_in
+from groundwire_ingest.tree.model import StringLiteral
 from groundwire_ingest.tree.names.runtime.texts import ResolvedText
-from groundwire_ingest.tree.sql.catalog import SqlCatalog, unique_edges
+from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.definitions import ObjectType
 from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
 from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, identifier, parse_name
-from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, ONE_OF_SEVERAL_CONFIDENCE, SqlObject, edge_type
+from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
 from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
 from groundwire_ingest.tree.sql.reader import read_references
-from groundwire_ingest.tree.sql.standing import standing
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 
 PARSED_CONFIDENCE = 0.9
 EXECUTED_PROCEDURE_CONFIDENCE = 0.9
 """The code passes the name as that of a procedure to execute."""
 NAMED_TABLE_CONFIDENCE = 0.9
-MAX_TABLES = 3
 INHERITED_CONFIDENCE = 0.8
 """The text is in a member of a base class, with what a class gives for the values in it."""
 QUALIFIED_PROCEDURE_CONFIDENCE = 0.8
@@ -40,9 +33,6 @@ MINIMUM_BARE_NAME_CHARACTERS = 6
 FoundReference: TypeAlias = tuple[Relation, SqlName, float]
 """An object that SQL names, what is done to it, and how sure that is."""
 
-ALTERED = 0.8
-"""A step of a migration in code names the table of an SQL file."""
-_UNDOES = re.compile(r"[.#](?:Down|down|downgrade|[Dd]own(?=[A-Z_\d])\w*)(?:~\d+)?(?:@\d+)?$")
 _NAME_PART = r'(?:\[[^\]\n]+\]|"[^"\n]+"|[^\W\d][\w$]*)'
 _PROCEDURE = re.compile(rf"(?P<name>{_NAME_PART}(?:\.{_NAME_PART}){{0,2}})(?:\s+@\w.*)?", re.DOTALL)
 _JDBC_CALL = re.compile(r"\{\s*(?:\?\s*=\s*)?(?P<call>call\b.*)\}", re.IGNORECASE | re.DOTALL)
@@ -168,47 +158,6 @@ def literal_edges(
             yield from target.edges(path_in(key), key, named, origin, min(confidence, most))
 
 
-def entity_edges(catalog: SqlCatalog, mappings: Iterable[EntityMapping]) -> tuple[SourceEdge, ...]:
-    """MapsTo edges from entities to the tables or views of `catalog` that they map to.
-
-    Confidence is the mapping's, lowered to that of the name's resolution. A table that no SQL file defines
-    makes no edge.
-    """
-    return unique_edges(edge for mapping in mappings for edge in _mapping_edges(catalog, mapping))
-
-
-def entity_use_edges(
-    catalog: SqlCatalog, mappings: Iterable[EntityMapping], uses: Iterable[EntityUse]
-) -> Iterator[SourceEdge]:
-    """ReadsFrom and WritesTo edges from code to the tables or views of `catalog` that the entities it uses map to.
-
-    The surest mapping of an entity counts. Confidence is that of the use, lowered to those of the mapping and of the
-    name's resolution, and ONE_OF_SEVERAL_CONFIDENCE where an entity maps to several tables.
-    """
-    tables: defaultdict[str, list[EntityMapping]] = defaultdict(list)
-    for mapping in mappings:
-        tables[mapping.from_key].append(mapping)
-    for use in uses:
-        known = tables.get(use.entity_key, [])
-        most = max((mapping.confidence for mapping in known), default=0.0)
-        surest = sorted({mapping.table for mapping in known if mapping.confidence == most})
-        confidence = min(use.confidence, most if len(surest) == 1 else ONE_OF_SEVERAL_CONFIDENCE)
-        relation = Relation.WRITES if use.writes else Relation.READS
-        for table in surest if len(surest) <= MAX_TABLES else ():
-            name = parse_name(table)
-            if name is not None:
-                literal = StringLiteral(use.from_key, table, use.line)
-                yield from literal_edges(catalog, literal, [(relation, name, confidence)])
-
-
-def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[SourceEdge]:
-    name = parse_name(mapping.table)
-    found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
-    if found is not None:
-        key = mapping.from_key
-        yield from found.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
-
-
 def _procedure_named(text: str) -> str | None:
     """The name that a text consists of, with or without parameters after it; None for any other text."""
     procedure = _PROCEDURE.fullmatch(_without_holes(text.strip()))
@@ -287,62 +236,6 @@ def _written(sql: str, token: Token) -> str:
     return sql[token.start : token.end]
 
 
-CREATED = 0.9
-CHANGED = 0.7
-MAX_CHANGES = 16
-"""With more changes of a table than this, only those that create it get edges."""
-
-
-def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping]) -> Iterator[SourceEdge]:
-    """MapsTo edges from what maps to a table to the nodes that create or change a table of that name.
-
-    Names are compared without case, quotes and schema. If several projects of a tree have a table of the
-    name, only the nearest changes count, which share the most folders with the entity.
-    """
-    changes: defaultdict[str, list[tuple[str, TableChange]]] = defaultdict(list)
-    for facts in files:
-        for change in facts.table_changes:
-            changes[_plain(change.table)].append((facts.path, change))
-    for of_table in changes.values():
-        of_table.sort(key=itemgetter(0))
-    for mapping in mappings:
-        near = nearest(path_in(mapping.from_key), changes.get(_plain(mapping.table), []), itemgetter(0))
-        created = (item for item in near if item[1].creates)
-        for path, change in near if len(near) <= MAX_CHANGES else islice(created, MAX_CHANGES):
-            confidence = min(mapping.confidence, CREATED if change.creates else CHANGED)
-            yield SourceEdge(mapping.from_key, change.from_key, "MapsTo", f"{path}:{change.line}", confidence, 0)
-
-
-def define_created_tables(files: Iterable[CodeFacts], catalog: SqlCatalog) -> None:
-    """Makes the tables known to `catalog` that no SQL file defines and that migrations in Go create with SQL.
-
-    The node of the function that creates a table stands for it.
-    """
-    for facts in sorted(files, key=attrgetter("path")):
-        for change in facts.table_changes if facts.language == "go" and not facts.is_test else ():
-            name = parse_name(change.table) if change.creates and not _UNDOES.search(change.from_key) else None
-            if name is not None:
-                place = standing(facts.path, name.folded[1])
-                origin = f"{facts.path}:{change.line}"
-                table = SqlObject(change.from_key, ObjectType.TABLE, "", True, place, origin)
-                catalog.define_in_code(name, table)
-
-
 def is_perhaps_sql(literal: StringLiteral) -> bool:
     """True if a literal has a verb of SQL, or is the name of a procedure."""
     return _ANY_VERB.search(literal.text) is not None or _procedure_named(literal.text) is not None
-
-
-def altering_edges(files: Iterable[CodeFacts], catalog: SqlCatalog) -> Iterator[SourceEdge]:
-    """Alters edges from the steps of migrations to the tables of SQL files, those that undo a step aside."""
-    for facts in files:
-        for change in facts.table_changes:
-            name = None if _UNDOES.search(change.from_key) else parse_name(change.table)
-            found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE}))
-            if found is not None:
-                origin = f"{facts.path}:{change.line}"
-                yield from found.edges(facts.path, change.from_key, Relation.ALTERS.value, origin, ALTERED)
-
-
-def _plain(table: str) -> str:
-    return table.replace("[", "").replace("]", "").replace('"', "").rpartition(".")[2].lower()

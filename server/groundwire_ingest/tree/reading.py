@@ -21,13 +21,8 @@ from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
-    altering_edges,
-    define_created_tables,
-    entity_edges,
-    entity_use_edges,
     is_perhaps_sql,
     literal_edges,
-    migration_edges,
     procedure_edges,
     references_in,
     statements,
@@ -44,6 +39,13 @@ from groundwire_ingest.tree.resolve import Resolution, resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import SqlFile
+from groundwire_ingest.tree.tables import (
+    altering_edges,
+    define_created_tables,
+    entity_edges,
+    entity_use_edges,
+    migration_edges,
+)
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Workers
 
