@@ -247,3 +247,30 @@ class Lists { public List<User> Users { get; set; } }
         ("Store.Set", "ReadsFrom", "dbo.User", 0.9),
         ("Store.Through", "WritesTo", "dbo.User", 0.8),
     }
+
+
+def test_a_hole_in_the_schema_may_mean_one_of_a_few_schemas(make_tree: TreeMaker) -> None:
+    """Of more than three schemas none is meant; a schema that is a variable of the script is the hole."""
+    few = "".join(f"CREATE TABLE {schema}.Job (Id int)\nGO\n" for schema in ("a", "b"))
+    many = "".join(f"CREATE TABLE {schema}.[State] (Id int)\nGO\n" for schema in "abcd")
+    variable = "CREATE TABLE [$(Schema)].[Server] (Id int)\nGO\nCREATE TABLE HangFire.[Server] (Id int)\nGO\n"
+    code = """\
+class Jobs {
+    void Few(string s) { db.Query($"SELECT Id FROM [{s}].Job WHERE Id = @id"); }
+    void Many(string s) { db.Query($"SELECT Id FROM [{s}].[State] WHERE Id = @id"); }
+    void Variable(string s) { db.Query($"SELECT Id FROM [{s}].[Server] WHERE Id = @id"); }
+    void Stated() { db.Query("SELECT Id FROM HangFire.[Server] WHERE Id = @id"); }
+}
+"""
+    root = make_tree({"schema.sql": few + many + variable, "Jobs.cs": code})
+    edges = [record for record in TreeSource(root).read() if isinstance(record, SourceEdge)]
+    assert {
+        (edge.from_key.partition("#")[2], edge.to_key[5:].partition("|")[0], edge.confidence)
+        for edge in edges
+        if edge.edge_type == "ReadsFrom"
+    } == {
+        ("Jobs.Few", "a.Job", 0.5),
+        ("Jobs.Few", "b.Job", 0.5),
+        ("Jobs.Variable", "$(Schema).Server", 0.9),
+        ("Jobs.Stated", "HangFire.Server", 0.9),
+    }
