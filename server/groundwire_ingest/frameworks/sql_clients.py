@@ -4,7 +4,7 @@ ADO.NET (`CommandText`, `CommandType`, `SqlBulkCopy`), Dapper and Entity Framewo
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from tree_sitter import Node
 
@@ -32,6 +32,7 @@ _VERB = re.compile(
 _NAME = re.compile(r"[\w\[\]\".$]*+(?:\s++@\w.*+)?", re.DOTALL)
 _MAX_NAME_CHARACTERS = 300
 _PROCEDURE = "StoredProcedure"
+_TAKING = ("CommandText", "DestinationTableName")
 _STRING_TYPES = frozenset({"string", "String", "var"})
 
 
@@ -45,9 +46,11 @@ def text_values(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TextVa
 def _stated(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TextValue]:
     """The strings of declarations."""
     for node in nodes["variable_declaration"]:
-        for variable in node.named_children if text_of(node, "type").rstrip("?") in _STRING_TYPES else ():
+        stated = text_of(node, "type").rstrip("?")
+        for variable in node.named_children if stated in _STRING_TYPES else ():
             value = last_child(variable)
-            if variable.type == "variable_declarator" and value != variable.child_by_field_name("name"):
+            is_set = variable.type == "variable_declarator" and value != variable.child_by_field_name("name")
+            if is_set and (stated != "var" or _is_plain(value)):
                 yield from _value(syntax, variable, text_of(variable, "name"), value, places)
     for node in nodes["property_declaration"]:
         if text_of(node, "type").rstrip("?") in _STRING_TYPES and not _is_open(node):
@@ -66,6 +69,13 @@ def _defaults(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[TextValu
         if is_string(default) and name is not None:
             text = text_of_expression(syntax, default)
             yield TextValue(places.scope(node), text_of(name), text, is_default=True)
+
+
+def _is_plain(value: Node | None) -> bool:
+    """True for an expression that is a string, or may be a constant that is one."""
+    return value is not None and (
+        is_string(value) or value.type in ("identifier", "member_access_expression") or is_sum(value)
+    )
 
 
 def _value(syntax: Syntax, node: Node, name: str, value: Node | None, places: Places) -> Iterator[TextValue]:
@@ -106,15 +116,28 @@ def _assigned(syntax: Syntax, nodes: Nodes, places: Places, stated: frozenset[st
     """
     for node in nodes["assignment_expression"]:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        target = ".".join(syntax.path(left))
-        name = target.removeprefix("this.")
+        name = text_of(_last_name(left))
+        is_perhaps = name in stated or _is_plain(right)
         is_of_other = node.parent is None or node.parent.type == "initializer_expression"
-        if not name or "." in name or is_of_other:
+        target = ".".join(syntax.path(left)) if is_perhaps and not is_of_other else ""
+        if target.removeprefix("this.") != name or not name:
             continue
         text = text_of_expression(syntax, right) if has_child(node, "=") else ()
-        is_kept = places.definitions[places.scope(node)].name == _name_around(places, node) and bool(text)
+        is_kept = bool(text) and places.definitions[places.scope(node)].name == _name_around(places, node)
         if name in stated or is_kept or any(not part.is_inserted for part in text):
             yield TextValue(places.scope(node), target, text, is_assigned=True)
+
+
+def _last_name(node: Node | None) -> Node | None:
+    """The name that a path ends with."""
+    is_member = node is not None and node.type == "member_access_expression"
+    return field_of(node, "name") if is_member else node
+
+
+def _is_named(node: Node | None, names: Collection[str]) -> bool:
+    """True if a node is one of some names; its text is read only if it is as long as one."""
+    length = node.end_byte - node.start_byte if node is not None else 0
+    return any(len(name) == length for name in names) and text_of(node) in names
 
 
 def _name_around(places: Places, node: Node) -> str:
@@ -137,12 +160,13 @@ def built_texts(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[BuiltT
 
 def _used_as_sql(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[BuiltText]:
     """What stands where SQL, the name of a procedure or that of a table is expected."""
-    procedures = _scopes_of_procedures(syntax, nodes, places)
+    procedures = _scopes_of_procedures(nodes, places)
     for node in nodes["assignment_expression"]:
-        target = syntax.path(node.child_by_field_name("left"))
-        if target and target[-1] in ("CommandText", "DestinationTableName"):
+        target = _last_name(node.child_by_field_name("left"))
+        if _is_named(target, _TAKING):
             is_procedure = places.scope(node) in procedures
-            role: TextRole = "written" if target[-1] != "CommandText" else "procedure" if is_procedure else "any"
+            is_table = text_of(target) != "CommandText"
+            role: TextRole = "written" if is_table else "procedure" if is_procedure else "any"
             yield from _used(syntax, node, node.child_by_field_name("right"), role, places)
     for node in nodes["invocation_expression"]:
         arguments = given_in(node, "arguments")
@@ -195,17 +219,20 @@ def _used(syntax: Syntax, node: Node, value: Node | None, role: TextRole, places
         yield BuiltText(places.key(node), places.scope(node), text, line_of(node), role)
 
 
-def _scopes_of_procedures(syntax: Syntax, nodes: Nodes, places: Places) -> frozenset[int]:
+def _scopes_of_procedures(nodes: Nodes, places: Places) -> frozenset[int]:
     """The definitions that set `CommandType` to a stored procedure."""
-    assigned = (node for node in nodes["assignment_expression"] if text_of(node, "right").endswith(_PROCEDURE))
-    return frozenset(
-        places.scope(node) for node in assigned if syntax.path(field_of(node, "left"))[-1:] == ("CommandType",)
+    assigned = (
+        node
+        for node in nodes["assignment_expression"]
+        if _is_named(_last_name(node.child_by_field_name("left")), ("CommandType",))
     )
+    return frozenset(places.scope(node) for node in assigned if text_of(node, "right").endswith(_PROCEDURE))
 
 
 def _is_procedure(argument: Node) -> bool:
     value = last_child(argument)
-    return value is not None and value.type == "member_access_expression" and text_of(value, "name") == _PROCEDURE
+    is_member = value is not None and value.type == "member_access_expression"
+    return is_member and _is_named(_last_name(value), (_PROCEDURE,))
 
 
 def _command(arguments: list[Node]) -> Node | None:
