@@ -84,6 +84,7 @@ class TreeSource:
         for code in reading.component_code(self._access.may_read, workers):
             yield from self._stated(code.nodes, services, reading)
             yield from code.skipped
+        reading.resolve_names()
         yield from reading.read_statements(workers)
         map_ = reading.resolved()
         map_.edges.add(services.edges())
