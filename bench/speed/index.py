@@ -75,7 +75,7 @@ class Stages:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def stage(self, name: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
         """See `Progress.stage`."""
         started = time.perf_counter()
         yield lambda done, total: None

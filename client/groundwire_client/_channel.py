@@ -125,6 +125,21 @@ def is_loopback(address: str) -> bool:
     return _is_loopback(address.removeprefix("dns:///").removeprefix("dns:"))
 
 
+_LAST_PORT = 65_535
+
+
+def host_and_port(address: str, option: str) -> tuple[str, int]:
+    """The host and the port of an address to listen at; an IPv6 address is in brackets.
+
+    Raises:
+        ValueError: It is none; the message names `option`.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not (port.isascii() and port.isdecimal()) or int(port) > _LAST_PORT:
+        raise ValueError(f"{option} {address}: must be HOST:PORT, such as 127.0.0.1:8765")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
 def is_loopback_host(host: str) -> bool:
     """True if a name or address, IPv6 without brackets, is of this machine for certain: `localhost` or loopback."""
     if host.lower() == "localhost":

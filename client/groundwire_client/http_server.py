@@ -5,15 +5,18 @@ Only what serves HTTP imports this module: it needs `uvicorn`.
 
 import asyncio
 import logging
+import signal
+import socket
 import time
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
 from typing import Any, TypeAlias
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from groundwire.printable_text import printable
+from groundwire_client._channel import is_loopback_host
 
 MAX_CONNECTIONS = 256
 REQUEST_SECONDS = 10
@@ -29,7 +32,7 @@ _Application: TypeAlias = Callable[..., Any]
 
 def limited_server(app: _Application) -> uvicorn.Server:
     """A server of an ASGI application. It writes no line about a request, as lines would have addresses and paths."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             app,
             http=LimitedConnection,
@@ -44,6 +47,36 @@ def limited_server(app: _Application) -> uvicorn.Server:
             backlog=_ACCEPTED_AT_ONCE,
         )
     )
+
+
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket that listens; the port 0 takes a free one. Raises OSError."""
+    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+
+
+def allowed_hosts(host: str, port: int, others: Sequence[str]) -> list[str]:
+    """Values of the header `Host` as a page of this address would send them: a rebound name is none of them.
+
+    `others` are further ones, such as the name of a proxy.
+    """
+    own = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(host) else {in_url(host)}
+    return [*sorted(f"{name}:{port}" for name in own), *others]
+
+
+def in_url(host: str) -> str:
+    """A host as addresses of pages have it: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server. Ctrl-C ends it at once; SIGTERM, as of an orchestrator, lets requests that run end first."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins the end. What uvicorn would log of the requests that it cancels then is of no use to a person."""
+        super().handle_exit(sig, frame)
+        if sig == signal.SIGINT:
+            self.config.timeout_graceful_shutdown = 0
+            logging.disable()
 
 
 class LimitedConnection(H11Protocol):

@@ -62,7 +62,7 @@ def make_app(settings: Settings) -> Starlette:
             yield {"explorer": Explorer(client, settings)}
 
     async def view(request: Request) -> Response:
-        if not holds_key(request.headers, settings.key):
+        if not (settings.caller_tokens or holds_key(request.headers, settings.key)):
             return _html("locked.html", 401)
         explorer: Explorer = request.state.explorer
         make = explorer.views.get(request.path_params["path"])
@@ -80,7 +80,7 @@ def make_app(settings: Settings) -> Starlette:
             Route("/view{path:path}", view),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
-        middleware=[Middleware(Guard, host=settings.host)],
+        middleware=[Middleware(Guard, hosts=settings.hosts, needs_token=settings.caller_tokens)],
         lifespan=connected,
     )
 

@@ -61,6 +61,7 @@ class Curve:
         spots: Where the label is: either at both ends, or in the middle.
         width: The width of the line.
         is_strong: True if it is shown from the beginning.
+        style: The number of its style in the style sheet, which the drawing's legend explains.
     """
 
     start: int
@@ -70,17 +71,22 @@ class Curve:
     spots: tuple[Spot, ...]
     width: float = 1.2
     is_strong: bool = True
+    style: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Boxes and curves; `kind` is `wide` or `narrow`."""
+    """Boxes and curves; `kind` is `wide` or `narrow`.
+
+    `legend` says what the styles of curves mean: the words for each style, in their order.
+    """
 
     kind: str
     width: float
     height: float
     boxes: tuple[Box, ...]
     curves: tuple[Curve, ...]
+    legend: tuple[str, ...] = ()
 
 
 def cut(name: str, room: float) -> str:

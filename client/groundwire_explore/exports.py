@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from groundwire.printable_text import one_line
 from groundwire_client.cli import place
-from groundwire_explore.describing import short_name
+from groundwire_explore.box_names import distinct_names
 from groundwire_explore.folders import Part
 from groundwire_explore.neighbourhood import Edge, Placed
 from groundwire_explore.results import Match, Results
@@ -36,7 +36,7 @@ def mermaid_graph(nodes: Sequence[Placed], edges: Iterable[Edge]) -> str:
     numbers = {node.id: number for number, node in enumerate(nodes)}
     links = {(numbers[edge.source.id], numbers[edge.target.id], edge.edge_type): None for edge in edges}
     return _flowchart(
-        [short_name(node.name, node.location.path) for node in nodes],
+        distinct_names([(node.name, node.location.path) for node in nodes]),
         (f'n{start} -->|"{_label(edge_type)}"| n{end}' for start, end, edge_type in links),
     )
 

@@ -20,8 +20,13 @@ _MOST_SEEDS, _MOST_REACHED = 500, 2_000
 _MOST_READ = 4_000
 """Nodes that a page reads of a folder that one search does not read whole."""
 _LEAST_HITS = 20
+REDEFINED_BY = "redefinedby"
+"""The type of the edges from older definitions of a database object to the current one, in lower case."""
 _MOST_PARTS = 40
-_WORDS = "class def function return public static void string import test the and of to what this is and how it works"
+_WORDS = (
+    "class def function return public static void string import test the and of to what this is and how it works "
+    "create table select from"
+)
 """Words that most texts have some of, for indexes without vectors."""
 
 
@@ -32,10 +37,12 @@ class Part:
     Attributes:
         path: Its path; that of a folder ends with a slash.
         nodes: How many nodes it has that the caller may see.
+        size: How large it is drawn; see `part_sizes`.
     """
 
     path: str
     nodes: int
+    size: float = 0
 
     @property
     def is_folder(self) -> bool:
@@ -52,7 +59,7 @@ class Folder:
         path: Its path with a slash at its end; empty for the whole index.
         nodes: How many nodes it has that the caller may see.
         hits: The nodes that were read.
-        parts: The folders and files directly in it, the largest first.
+        parts: The folders and files directly in it, those with the most nodes first.
     """
 
     index: str
@@ -90,22 +97,21 @@ class Folder:
         """How many of some nodes are in each part."""
         return Counter(part for hit in hits if (part := self.part_of(hit.location.path)))
 
-    def inside(self, part: Part) -> list[Part]:
-        """The folders and files directly in a part, with the nodes that were read of each, the largest first."""
-        return list(_parts(replace(self, path=part.path).read_of(self.hits))) if part.is_folder else []
-
 
 class Edges(NamedTuple):
     """The edges inside a folder.
 
     Attributes:
         total: How many there are.
-        between: How many of them lead from one part to another one.
+        between: How many of them lead from one part to another one, those of older definitions aside.
+        older: The ids of nodes that are older definitions of a database object. They count as the current definition,
+            so a table that many scripts define is one table.
         is_whole: True if no limit of a walk left some out.
     """
 
     total: int
     between: Counter[tuple[str, str]]
+    older: frozenset[str]
     is_whole: bool
 
 
@@ -144,9 +150,12 @@ async def read_edges(client: AsyncGroundwireClient, scope: IndexScope, folder: F
         )
     )
     parts = {node.id: folder.part_of(node.location.path) for walk in walks for node in walk.nodes}
-    ends = Counter((parts[edge.from_id], parts[edge.to_id]) for walk in walks for edge in walk.edges)
+    edges = [edge for walk in walks for edge in walk.edges]
+    older = frozenset(edge.from_id for edge in edges if edge.edge_type.casefold() == REDEFINED_BY)
+    current = [edge for edge in edges if edge.from_id not in older and edge.to_id not in older]
+    ends = Counter((parts[edge.from_id], parts[edge.to_id]) for edge in current)
     between = {(start, end): count for (start, end), count in ends.items() if start and end and start != end}
-    return Edges(ends.total(), Counter(between), not any(walk.debug.truncated for walk in walks))
+    return Edges(len(edges), Counter(between), older, not any(walk.debug.truncated for walk in walks))
 
 
 async def _search(client: AsyncGroundwireClient, scope: IndexScope, path: str, most: int) -> SearchNodesResponse:

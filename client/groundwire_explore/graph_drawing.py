@@ -1,13 +1,13 @@
 """The drawing of the graph around a node."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from groundwire.printable_text import printable
 from groundwire_client.cli import place
-from groundwire_explore.describing import short_name
-from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, cut
+from groundwire_explore.box_names import distinct_names, fitted
+from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot
 from groundwire_explore.layout import Layers, Link, Rectangle, ordered_layers
 from groundwire_explore.neighbourhood import Edge, Placed
 
@@ -17,21 +17,41 @@ _BULGE = 30.0
 _NEAR = 10.0
 """How far a label is from its box."""
 _HALF_LINE = 7.0
+_STYLES = 5
+"""The style sheet has so many styles of curves. Where there are more edge types, the rarest share the last one."""
 
 
 def draw_graph(nodes: Sequence[Placed], edges: Iterable[Edge]) -> tuple[Drawing, ...]:
     """The graph around a node: layers from left to right, or rows one below the other on a narrow screen."""
     numbers = {node.id: number for number, node in enumerate(nodes)}
+    edges = tuple(edges)
+    frequent = [name for name, _ in sorted(Counter(edge.edge_type for edge in edges).items(), key=_rarity)]
     types: dict[Link, list[str]] = defaultdict(list)
     for edge in edges:
         link = numbers[edge.source.id], numbers[edge.target.id]
         if link[0] != link[1] and edge.edge_type not in types[link]:
             types[link].append(edge.edge_type)
-    labels = {link: ", ".join(names) for link, names in types.items() if names}
+    for names in types.values():
+        names.sort(key=frequent.index)
+    labels = {link: ", ".join(names) for link, names in types.items()}
     columns = sorted({node.column for node in nodes})
     layers = [[number for number, node in enumerate(nodes) if node.column == column] for column in columns]
     layers = ordered_layers(layers, labels)
-    return _layered(nodes, layers, labels), _rows(nodes, layers, labels)
+    styles = {link: min(frequent.index(names[0]), _STYLES - 1) for link, names in types.items()}
+    legend = (*frequent[: _STYLES - 1], ", ".join(frequent[_STYLES - 1 :])) if len(frequent) >= _STYLES else frequent
+    drawings = _layered(nodes, layers, labels), _rows(nodes, layers, labels)
+    return tuple(_styled(drawing, styles, legend) for drawing in drawings)
+
+
+def _rarity(counted: tuple[str, int]) -> tuple[int, str]:
+    name, count = counted
+    return -count, name
+
+
+def _styled(drawing: Drawing, styles: Mapping[Link, int], legend: Sequence[str]) -> Drawing:
+    """The drawing with a style for each type of edges; a curve of several has that of the first one in the legend."""
+    curves = tuple(replace(curve, style=styles[curve.start, curve.end]) for curve in drawing.curves)
+    return replace(drawing, curves=curves, legend=tuple(legend))
 
 
 def _layered(nodes: Sequence[Placed], layers: Layers, labels: Mapping[Link, str]) -> Drawing:
@@ -102,10 +122,14 @@ def _apart(curves: Sequence[Curve]) -> tuple[Curve, ...]:
 
 
 def _boxes(nodes: Sequence[Placed], places: Mapping[int, Rectangle]) -> tuple[Box, ...]:
-    return tuple(_node(number, node, places[number]) for number, node in enumerate(nodes))
+    """The boxes; those of one drawing have one width."""
+    room = places[0].width - 16
+    names = fitted(distinct_names([(node.name, node.location.path) for node in nodes]), room)
+    return tuple(
+        _node(number, node, name, places[number]) for number, (node, name) in enumerate(zip(nodes, names, strict=True))
+    )
 
 
-def _node(number: int, node: Placed, at: Rectangle) -> Box:
+def _node(number: int, node: Placed, name: str, at: Rectangle) -> Box:
     title = "\n".join(filter(None, (node.name, printable(place(node.location, "")))))
-    name = cut(short_name(node.name, node.location.path), at.width - 16)
     return Box(number, at, name, "", title, "node" if node.column else "centre")

@@ -1,14 +1,18 @@
 """Checks requests to this program, and sets headers that limit what a browser does with answers.
 
 The pages themselves hold no secret and no content: they load their content with the key of the session, which only
-whoever can read the terminal has. A page of another origin can neither read that key nor send it.
+whoever can read the terminal has. A page of another origin can neither read that key nor send it. Where callers bring
+their own tokens there is no such key: a proxy adds a token to each request.
 """
 
 import secrets
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundwire_client.caller_tokens import CHALLENGE, NO_TOKEN, answering_as, only_bearer
 
 KEY_HEADER = "X-Groundwire-Key"
 
@@ -33,11 +37,16 @@ def holds_key(headers: Headers, key: str) -> bool:
 
 
 class Guard:
-    """Refuses requests to another host, as a name that an attacker points at this machine gives; adds the headers."""
+    """Refuses requests to another host, as a name that an attacker points at this machine gives; adds the headers.
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
+    Where callers bring their own tokens, it also refuses requests without one, whatever they are for, and answers the
+    others with their token.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str], *, needs_token: bool) -> None:
         self._app = app
-        self._host = host
+        self._hosts = hosts
+        self._needs_token = needs_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
@@ -52,8 +61,14 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-cache")
             await send(message)
 
-        if Headers(scope=scope).getlist("host") != [self._host]:
-            told = f"This page is served only at http://{self._host}.\n"
-            await PlainTextResponse(told, status_code=421)(scope, receive, guarded)
-            return
-        await self._app(scope, receive, guarded)
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        token = only_bearer(headers.getlist("authorization")) if self._needs_token else ""
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            told = f"This page is served only at {' and '.join(f'http://{host}' for host in self._hosts)}.\n"
+            await PlainTextResponse(told, 421)(scope, receive, guarded)
+        elif self._needs_token and not token:
+            await PlainTextResponse(NO_TOKEN, 401, CHALLENGE)(scope, receive, guarded)
+        else:
+            with answering_as(token):
+                await self._app(scope, receive, guarded)

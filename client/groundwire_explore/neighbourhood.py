@@ -1,7 +1,7 @@
 """A node, and the graph around it: what it depends on, and what depends on it."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from groundwire.printable_text import printable
@@ -18,6 +18,7 @@ from groundwire_client import (
     pinned,
 )
 from groundwire_explore import describing
+from groundwire_explore.folders import REDEFINED_BY
 from groundwire_explore.parameters import Neighbourhood
 from groundwire_explore.source_text import SourceText, source_text
 
@@ -29,6 +30,10 @@ _REASONS: Mapping[str, str] = {
     "response_limit": "Edges were left out to keep the response below 4 MiB.",
     "depth_reached": "More nodes lie beyond this depth.",
 }
+_MOST_TYPES = 64
+"""Edge types that a walk can name."""
+_MOST_OLDER = 200
+_INCOMING = EdgeDirection.EDGE_DIRECTION_INCOMING
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +95,13 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
     """Asks for a node's text and its neighbours. Raises one of `problems.FAILURES`."""
     fetched = await client.fetch(scope, [asked.id], budget_tokens=_LARGEST_TEXT)
     snapshot = pinned(scope, fetched.index)
+    edge_types = (await client.get_index(snapshot)).edge_types
     sides = [
         side
-        for side in (EdgeDirection.EDGE_DIRECTION_INCOMING, EdgeDirection.EDGE_DIRECTION_OUTGOING)
+        for side in (_INCOMING, EdgeDirection.EDGE_DIRECTION_OUTGOING)
         if asked.direction in ("both", choice(EdgeDirection, side))
     ]
+    older = await _older_definitions(client, snapshot, asked, edge_types)
     walks = await asyncio.gather(
         *(
             client.expand(
@@ -102,7 +109,7 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
                 [asked.id],
                 max_depth=asked.depth,
                 max_nodes=_MOST_NODES,
-                edge_allowlist=[asked.edge or "*"],
+                edge_allowlist=_followed(asked.edge, side, edge_types),
                 direction=side,
                 min_confidence=asked.confidence,
             )
@@ -119,9 +126,42 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
         0 if text is None else text.token_count,
         tuple(sorted(placed.values(), key=lambda node: (node.id != asked.id, node.column))),
         edges,
-        tuple(sorted({edge.edge_type for edge in edges} | ({asked.edge} if asked.edge else set()))),
-        tuple(dict.fromkeys(_REASONS[walk.debug.reason] for walk in walks if walk.debug.reason in _REASONS)),
+        tuple(sorted({edge.edge_type for edge in edges} | {*filter(None, (asked.edge, *older))})),
+        (
+            *dict.fromkeys(_REASONS[walk.debug.reason] for walk in walks if walk.debug.reason in _REASONS),
+            *(
+                f"Older definitions in other scripts: {count}. They count as this one; the edge type {edge_type} "
+                "shows them."
+                for edge_type, count in older.items()
+            ),
+        ),
     )
+
+
+def _followed(edge_type: str, side: EdgeDirection.ValueType, edge_types: Sequence[str]) -> list[str]:
+    """The types of edges to follow: the chosen one, else all.
+
+    Older definitions of an object do not depend on it. So edges from them are not followed towards what depends on a
+    node: a table that many scripts define is one table.
+    """
+    others = [name for name in edge_types if name.casefold() != REDEFINED_BY]
+    if edge_type or side != _INCOMING or len(others) == len(edge_types) or not 0 < len(others) <= _MOST_TYPES:
+        return [edge_type or "*"]
+    return others
+
+
+async def _older_definitions(
+    client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood, edge_types: Sequence[str]
+) -> dict[str, int]:
+    """The type of the edges from older definitions of a node, and how many these are; nothing where there are none."""
+    name = next((name for name in edge_types if name.casefold() == REDEFINED_BY), "")
+    if not name or asked.edge:
+        return {}
+    walk = await client.expand(
+        scope, [asked.id], max_depth=1, max_nodes=_MOST_OLDER, edge_allowlist=[name], direction=_INCOMING
+    )
+    count = len({edge.from_id for edge in walk.edges})
+    return {name: count} if count else {}
 
 
 def _placed(

@@ -12,6 +12,7 @@ from groundwire_explore.drawing import NARROW, WIDE, Box, Curve, Drawing, Spot, 
 from groundwire_explore.exports import mermaid_map
 from groundwire_explore.folders import Edges, Folder, Part, read_edges, read_folder
 from groundwire_explore.layout import Rectangle, treemap
+from groundwire_explore.part_sizes import is_beside_code, parts_inside, with_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,12 @@ async def overview(client: AsyncGroundwireClient, scope: IndexScope, path: str) 
     """Reads a folder. Raises one of `problems.FAILURES`."""
     folder = (await read_folder(client, scope, path)).innermost()
     edges = await read_edges(client, scope, folder)
+    folder = with_sizes(folder, edges.older)
     by_size = sorted(folder.hits, key=lambda hit: (-hit.location.start_line, hit.location.end_line))
     return Overview(
         folder,
         edges,
-        draw_parts(folder, edges.between),
+        draw_parts(folder, edges),
         mermaid_map(folder.parts, edges.between),
         example_questions(folder.hits),
         {hit.location.path: hit.id for hit in by_size},
@@ -59,7 +61,7 @@ def example_questions(hits: Iterable[SearchHit]) -> tuple[str, ...]:
     """At most five questions about what the nodes are named."""
     by_path: Mapping[str, list[SearchHit]] = defaultdict(list)
     for hit in hits:
-        if not hit.is_test and not hit.is_generated:
+        if not is_beside_code(hit):
             by_path[hit.location.path].append(hit)
     types, documents = _types(by_path), _documents(by_path)
     made = [
@@ -96,14 +98,12 @@ def _largest(counts: Counter[str]) -> list[str]:
     return sorted(kept, key=lambda name: (-counts[name], name))
 
 
-_LEAST_SHARE = 0.01
-"""The share of the whole that every area has, so that it can be seen."""
 _MOST_AREAS = 24
 _MOST_CURVES = 60
 _MOST_STRONG = 10
 
 
-def draw_parts(folder: Folder, edges: Mapping[tuple[str, str], int]) -> tuple[Drawing, ...]:
+def draw_parts(folder: Folder, edges: Edges) -> tuple[Drawing, ...]:
     """The largest parts of a folder as areas, and the edges between them, the most frequent ones."""
     if not folder.parts:
         return ()
@@ -111,16 +111,20 @@ def draw_parts(folder: Folder, edges: Mapping[tuple[str, str], int]) -> tuple[Dr
     return wide, _areas("narrow", Rectangle(0, 0, NARROW, 520), folder, edges)
 
 
-def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Mapping[tuple[str, str], int]) -> Drawing:
+def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Edges) -> Drawing:
     parts = folder.parts[:_MOST_AREAS]
-    places = treemap(_sizes(parts), whole)
+    places = treemap([part.size for part in parts], whole)
     boxes = tuple(
-        _area(number, part, place, folder.inside(part)[:_MOST_AREAS])
+        _area(number, part, place, parts_inside(folder, part, edges.older)[:_MOST_AREAS])
         for number, (part, place) in enumerate(zip(parts, places, strict=True))
     )
     numbers = {part.path: number for number, part in enumerate(parts)}
     counted = sorted(
-        ((count, numbers[start], numbers[end]) for (start, end), count in edges.items() if {start, end} <= {*numbers}),
+        (
+            (count, numbers[start], numbers[end])
+            for (start, end), count in edges.between.items()
+            if {start, end} <= {*numbers}
+        ),
         key=lambda one: (-one[0], one[1:]),
     )[:_MOST_CURVES]
     curves = tuple(
@@ -128,11 +132,6 @@ def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Mapping[tuple[str
         for place, (count, start, end) in enumerate(counted)
     )
     return Drawing(kind, whole.width, whole.height, boxes, curves)
-
-
-def _sizes(parts: Sequence[Part]) -> list[float]:
-    least = _LEAST_SHARE * sum(part.nodes for part in parts)
-    return [max(part.nodes, least) for part in parts]
 
 
 def _area(number: int, part: Part, place: Rectangle, inside: Sequence[Part]) -> Box:
@@ -150,7 +149,8 @@ def _inner(place: Rectangle, parts: Sequence[Part]) -> tuple[tuple[Rectangle, st
     if not parts:
         return ()
     x, y, width, height = place
-    places = [_shrunk(one, 1.5) for one in treemap(_sizes(parts), Rectangle(x + 6, y + 42, width - 12, height - 48))]
+    sizes = [part.size for part in parts]
+    places = [_shrunk(one, 1.5) for one in treemap(sizes, Rectangle(x + 6, y + 42, width - 12, height - 48))]
     return tuple(
         (one, cut(_own_name(part), one.width - 10) if one.height >= 18 else "")
         for part, one in zip(parts, places, strict=True)

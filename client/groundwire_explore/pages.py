@@ -71,24 +71,26 @@ class Settings:
 
     Attributes:
         connect: Makes the client of the server, inside the event loop.
-        key: The secret that a request for content must have.
-        host: The `Host` header of a request: address and port.
+        key: The secret that a request for content must have, unless there are `caller_tokens`.
+        hosts: The values that the header `Host` of a request may have.
         repository: Only indexes of this repository are offered; empty for all.
         branch: Only indexes of this branch are offered; empty for all.
         trace: The file of a run's trace; None without one.
+        caller_tokens: Each request must have a bearer token, and is answered with what that token grants.
     """
 
     connect: Callable[[], AsyncGroundwireClient]
     key: str
-    host: str
+    hosts: Sequence[str]
     repository: str = ""
     branch: str = ""
     trace: Path | None = None
+    caller_tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Explorer:
-    """Makes the pages; `client` has the access of the user who started the program."""
+    """Makes the pages; `client` has the access of the user who started the program, or of who sent the request."""
 
     client: AsyncGroundwireClient
     settings: Settings

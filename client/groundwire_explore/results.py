@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from markupsafe import Markup
+
 from groundwire_client import IndexScope, SourceLocation, scope_name, scope_of_id
 from groundwire_explore.problems import Problem
 from groundwire_explore.source_text import SourceText
@@ -79,6 +81,8 @@ class Match:
         text: The text; None when it was left out.
         best: The place of the line of the text that fits the query best.
         omission: Why the text was left out.
+        query: What was asked, to show the part of a long line that fits it.
+        why: Why it is first, in words; empty for the others.
     """
 
     id: str
@@ -95,6 +99,8 @@ class Match:
     text: SourceText | None = None
     best: int = 0
     omission: str = ""
+    query: str = ""
+    why: str = ""
 
     @property
     def excerpt(self) -> range:
@@ -103,6 +109,10 @@ class Match:
             return range(0)
         first = max(min(self.best - 1, len(self.text.lines) - _EXCERPT), 0)
         return range(first, min(first + _EXCERPT, len(self.text.lines)))
+
+    def excerpt_line(self, place: int) -> Markup:
+        """HTML of a line of the excerpt."""
+        return self.text.line_in_view(place, self.query) if self.text else Markup()
 
 
 @dataclass(frozen=True, slots=True)

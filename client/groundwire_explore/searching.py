@@ -26,7 +26,7 @@ from groundwire_client import (
     is_pattern,
     pinned,
 )
-from groundwire_client.cli import indexes
+from groundwire_client.cli import indexes, why_first, why_first_hit
 from groundwire_explore import describing
 from groundwire_explore.parameters import QUERY_MODE, Search
 from groundwire_explore.problems import Problem, attempted
@@ -233,6 +233,8 @@ def _match_of_query(
         text=text,
         best=text.best_line(query) if text else 0,
         omission=describing.skip_reason(match.omit_reason) if match.text_omitted else "",
+        query=query,
+        why=why_first(answer.matches) if match.rank == 1 else "",
     )
 
 
@@ -254,4 +256,6 @@ def _match_of_search(
         text=source,
         best=source.best_line(query) if source else 0,
         omission=omission,
+        query=query,
+        why=why_first_hit(hits) if hit.rank == 1 else "",
     )

@@ -12,10 +12,12 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_for_filename
 from pygments.token import Text, _TokenType  # pyright: ignore[reportPrivateUsage] - its type has no other name
 
-from groundwire.evidence.best_line import best_line_of
+from groundwire.evidence.best_line import best_line_of, cut_in_view
 from groundwire.printable_text import printable
 from groundwire_client import SourceLocation
 
+_WIDTH = 140
+"""The most characters of a line of an excerpt, which is as wide as a page."""
 _MOST_HIGHLIGHTED = 6_000
 """Characters of a text that is highlighted; a longer one is plain, as a lexer may need the square of its length."""
 _SECONDS_TO_HIGHLIGHT = 0.1
@@ -46,6 +48,11 @@ class SourceText:
     def best_line(self, question: str) -> int:
         """The place of the line that says most about a question; see `best_line_of`."""
         return best_line_of(self.text.split("\n"), question)
+
+    def line_in_view(self, place: int, question: str) -> Markup:
+        """HTML of a line as an excerpt shows it: a long one is cut, with the first word of the question in view."""
+        line = self.text.split("\n")[place]
+        return escape(cut_in_view(line, question, _WIDTH)) if len(line) > _WIDTH else self.lines[place]
 
 
 def source_text(text: str, location: SourceLocation) -> SourceText:

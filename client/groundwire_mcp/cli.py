@@ -10,7 +10,7 @@ import typer
 
 from groundwire.printable_text import one_line
 from groundwire_client import GroundwireError
-from groundwire_client.cli import AccessOptions, ConnectionOptions, in_panel, with_options
+from groundwire_client.cli import AccessOptions, ConnectionOptions, host_and_port, in_panel, with_options
 
 if TYPE_CHECKING:  # what these import is in the extra
     from groundwire_mcp.http import HttpOptions
@@ -44,11 +44,8 @@ class _HttpOptions:
             raise ValueError("--caller-tokens, --expose and --allowed-host: have no use without --http HOST:PORT")
         if not self.http:
             return None
-        host, _, port = self.http.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65_535:
-            raise ValueError(f"--http {self.http}: must be HOST:PORT, such as 127.0.0.1:8765")
-        address = host.removeprefix("[").removesuffix("]"), int(port)
-        return HttpOptions(*address, self.caller_tokens, self.expose, self.allowed_host or ())
+        host, port = host_and_port(self.http, "--http")
+        return HttpOptions(host, port, self.caller_tokens, self.expose, self.allowed_host or ())
 
 
 @dataclass(frozen=True, kw_only=True)

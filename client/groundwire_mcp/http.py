@@ -3,8 +3,6 @@
 Every request is complete by itself: there are no sessions, so one caller's data never reaches another.
 """
 
-import re
-import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +13,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from groundwire_client.caller_tokens import CHALLENGE, NO_TOKEN, only_bearer
 from groundwire_client.cli import is_loopback_host
-from groundwire_client.http_server import limited_server
-from groundwire_mcp.server import bearer_of
+from groundwire_client.http_server import allowed_hosts, in_url, limited_server, listening_at
 
 PATH = "/mcp"
 _MAX_REQUEST_BYTES = 1 << 20
-_NO_TOKEN = "send one header Authorization: Bearer TOKEN\n"
-_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{1,16384}=*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +52,7 @@ class HttpOptions:
 
 async def serve_http(server: Server[Any], options: HttpOptions, announce: Callable[[str], None]) -> None:
     """Serves until SIGTERM or SIGINT; `announce` is given the URL. Raises OSError when it cannot listen."""
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    with socket.create_server((options.host, options.port), family=family) as listener:
+    with listening_at(options.host, options.port) as listener:
         port: int = listener.getsockname()[1]
         app: ASGIApp = server.streamable_http_app(
             streamable_http_path=PATH,
@@ -66,7 +61,7 @@ async def serve_http(server: Server[Any], options: HttpOptions, announce: Callab
             max_request_body_size=_MAX_REQUEST_BYTES,
             transport_security=_allowed(options, port),
         )
-        announce(f"http://{_in_url(options.host)}:{port}{PATH}")
+        announce(f"http://{in_url(options.host)}:{port}{PATH}")
         await limited_server(_Entrance(app, options.caller_tokens)).serve(sockets=[listener])
 
 
@@ -87,9 +82,8 @@ class _Entrance:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        given = headers.getlist("authorization")
-        if self._needs_token and (len(given) != 1 or not _TOKEN.fullmatch(bearer_of(given[0]))):
-            return PlainTextResponse(_NO_TOKEN, 401, {"WWW-Authenticate": 'Bearer realm="groundwire"'})
+        if self._needs_token and not only_bearer(headers.getlist("authorization")):
+            return PlainTextResponse(NO_TOKEN, 401, CHALLENGE)
         if scope["method"] != "POST":
             return PlainTextResponse("send POST: this server has no streams and no sessions\n", 405, {"Allow": "POST"})
         if len(headers.getlist("origin")) > 1:  # the SDK checks the first one only
@@ -99,14 +93,9 @@ class _Entrance:
 
 def _allowed(options: HttpOptions, port: int) -> TransportSecuritySettings:
     """Headers `Host` and `Origin` as a page of this address would send them: a rebound name is none of them."""
-    own = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(options.host) else {_in_url(options.host)}
-    hosts = [*sorted(f"{name}:{port}" for name in own), *options.allowed_hosts]
+    hosts = allowed_hosts(options.host, port, options.allowed_hosts)
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
     )
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

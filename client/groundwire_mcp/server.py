@@ -1,8 +1,6 @@
 """The MCP server: its handlers over the tools, and whose token a request carries."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import unquote
@@ -11,6 +9,7 @@ from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from starlette.requests import Request
 
+from groundwire_client.caller_tokens import answering_as, bearer_of
 from groundwire_mcp.answers import Answers
 from groundwire_mcp.errors import ToolError
 from groundwire_mcp.tools import INSTRUCTIONS, tools_of
@@ -24,19 +23,6 @@ _TEMPLATE = types.ResourceTemplate(
     mime_type="text/plain",
 )
 _Context = ServerRequestContext[Any, Any]
-
-_token: ContextVar[str] = ContextVar("token of the HTTP request that is being answered")
-
-
-def request_token() -> str:
-    """The bearer token of the request that this task answers: a client's `token` where each caller has its own."""
-    return _token.get()
-
-
-def bearer_of(authorization: str | None) -> str:
-    """The token in a header `Authorization`; empty for none."""
-    scheme, _, token = (authorization or "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 def make_server(answers: Answers) -> Server[Any]:
@@ -91,12 +77,7 @@ def make_server(answers: Answers) -> Server[Any]:
     )
 
 
-@contextmanager
-def _as_caller(context: _Context) -> Iterator[None]:
+def _as_caller(context: _Context) -> AbstractContextManager[None]:
     """Answers with the token that this very request carries; over stdio there is none."""
     request: Request | None = context.request
-    restored = _token.set(bearer_of(request.headers.get("authorization")) if request else "")
-    try:
-        yield
-    finally:
-        _token.reset(restored)
+    return answering_as(bearer_of(request.headers.get("authorization")) if request else "")

@@ -7,13 +7,14 @@ from typing import Protocol, TypeAlias
 
 import typer
 
-from groundwire_client import AccessContext, AsyncGroundwireClient, UnauthenticatedError
+from groundwire_client import AccessContext, AsyncGroundwireClient
+from groundwire_client.caller_tokens import check_that_tokens_are_demanded, request_token
 from groundwire_client.cli import ConnectionOptions
 from groundwire_mcp.answers import Answers
 from groundwire_mcp.errors import ToolError
 from groundwire_mcp.http import HttpOptions, serve_http
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
-from groundwire_mcp.server import make_server, request_token
+from groundwire_mcp.server import make_server
 from groundwire_mcp.stdio import serve_stdio
 
 
@@ -59,7 +60,8 @@ async def serve_scopes(
     """
     of_callers = http is not None and http.caller_tokens
     if of_callers:
-        await _check_that_tokens_are_demanded(connection)
+        async with connection.async_client(None) as without_token:
+            await check_that_tokens_are_demanded(without_token, connection.server, "--caller-tokens")
     token = request_token if of_callers else connection.token
     async with connection.async_client(token, access=access) as client:
 
@@ -98,16 +100,3 @@ async def _serve(answers: Answers, http: HttpOptions | None) -> None:
         await serve_http(server, http, lambda url: typer.echo(f"serving MCP at {url}", err=True))
     else:
         await serve_stdio(server)
-
-
-async def _check_that_tokens_are_demanded(connection: ConnectionOptions) -> None:
-    """Any word would do as a token for a server that checks none."""
-    async with connection.async_client(None) as client:
-        try:
-            await client.list_indexes()
-        except UnauthenticatedError:
-            return
-    raise ValueError(
-        f"--caller-tokens: {connection.server} answers callers without a token, so it would not check theirs: set its "
-        "access_mode to jwt"
-    )

@@ -10,9 +10,9 @@ ProgressCallback: TypeAlias = Callable[[int, int], None]
 class Progress(Protocol):
     """Shows how far a build is."""
 
-    def stage(self, name: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
         """Shows a stage while the context is open; the callback takes (done, total), total 0 when unknown.
 
-        `price` is what a million of the counted things cost, 0 when not known.
+        `unit` is what is counted, such as `files`. `price` is what a million of them cost, 0 when not known.
         """
         ...

@@ -6,11 +6,12 @@ no thread and no model of the one that started them. When that one ends, however
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 from threading import Thread
@@ -84,6 +85,24 @@ def no_imports_from_the_working_folder() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
+@contextmanager
+def no_interruption_of_new_processes() -> Iterator[None]:
+    """Ctrl-C never reaches a process that this thread starts in the meantime; this process gets it afterwards.
+
+    At a terminal Ctrl-C goes to all processes. One that has just been started, and does not ignore it yet, would print
+    a traceback. Windows has no such mask.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # which would unblock the signal when the first process is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Here:
     def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
         done = 0
@@ -103,7 +122,8 @@ class _Elsewhere:
     def run(self, jobs: Sequence[Job[Result]], report: Advance) -> list[Result]:
         before = self._done.value
         try:
-            futures = [self._pool.submit(job, _advance) for job in jobs]
+            with no_interruption_of_new_processes():
+                futures = [self._pool.submit(job, _advance) for job in jobs]
             unfinished = set(futures)
             while unfinished:
                 finished, unfinished = wait(unfinished, _SECONDS_BETWEEN_REPORTS, FIRST_EXCEPTION)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_index.scope import node_key
@@ -152,4 +152,19 @@ class Source(Protocol):
 
     def read(self) -> Iterator[SourceRecord]:
         """Yields records in a deterministic order, those about a node after it; keys of nodes are unique."""
+        ...
+
+
+@runtime_checkable
+class SourceOfFiles(Protocol):
+    """A source that knows how many files it has, and how many of them it has read so far; 0 until it knows."""
+
+    @property
+    def file_count(self) -> int:
+        """All files."""
+        ...
+
+    @property
+    def files_read(self) -> int:
+        """Those that have been read; after the last one `read` yields what joins nodes of several files."""
         ...

@@ -24,7 +24,12 @@ from multiprocessing.reduction import ForkingPickler
 from threading import Lock, Thread
 from typing import TypeVar
 
-from groundwire_ingest.processes import MOST_PROCESSES, no_imports_from_the_working_folder, processor_count
+from groundwire_ingest.processes import (
+    MOST_PROCESSES,
+    no_imports_from_the_working_folder,
+    no_interruption_of_new_processes,
+    processor_count,
+)
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -84,7 +89,7 @@ class Workers:
     def __init__(self, libraries: str) -> None:
         if sys.platform != "win32":
             _CONTEXT.set_forkserver_preload(["__main__", libraries])
-            with no_imports_from_the_working_folder():
+            with no_imports_from_the_working_folder(), no_interruption_of_new_processes():
                 ensure_running()
         self._threads = ThreadPoolExecutor(min(processor_count(), MOST_PROCESSES), "groundwire-worker")
         self._idle: deque[_Worker] = deque()

@@ -1,73 +1,49 @@
-"""The `groundwire` command: all commands under one roof.
+"""The `groundwire` program, and what Ctrl-C does to it.
 
-A bare install has only client and pipelines, and an install for serving has no ingestion. Therefore nothing here
-imports the libraries of a command before it runs. A command whose libraries are missing says what to install.
+Nothing but the standard library is imported here, so that Ctrl-C works while the commands are loaded.
 """
 
+import os
+import signal
 import sys
-from importlib import metadata
-from typing import Annotated
+import threading
 
-import typer
-
-from groundwire_index.commands.diff import diff
-from groundwire_index.commands.versions import verify
-from groundwire_ingest.commands.build import export, index
-from groundwire_server.folder_server import serve_folder
-from groundwire_server.serve_command import serve
-
-_OWN = {command.__name__: command for command in (index, serve, diff, verify, export)}
+INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended, as shells have it."""
+_SECONDS_TO_TIDY_UP = 3.0
 
 
 def main() -> None:
-    """Runs the command line."""
-    _commands(sys.argv[1] if len(sys.argv) > 1 else "")()
+    """Runs the command line.
 
-
-def _commands(asked: str) -> typer.Typer:
-    """All commands, or without those whose libraries the one asked for does not need.
-
-    To load the client takes as long as a small index, to load the pipelines longer than a search.
+    Ctrl-C ends it without a traceback. While commands are loaded, and after one has ended, the system ends the process.
+    A command in between is interrupted, tidies up for three seconds at most, and ends with the exit status 130. `serve`
+    handles the signal by itself, as it handles SIGTERM. Where SIGINT is ignored, as by `nohup`, it stays ignored.
     """
-    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-    app.callback()(_options)
-    if asked in _OWN:
-        app.command()(_OWN[asked])
-        return app
-    from groundwire_server.version_commands import activate, delete, indexes
+    is_handled = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    if is_handled:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from groundwire_server.command_line import commands
 
-    versions = {command.__name__: command for command in (indexes, activate, delete)}
-    if asked in versions:
-        app.command()(versions[asked])
-        return app
-    from groundwire_client.cli import register as register_client
-
-    for command in (index, serve):
-        app.command()(command)
-    register_client(app)
-    if asked in {command.callback.__name__ for command in app.registered_commands if command.callback}:
-        return app
-    from groundwire_explore.cli import register as register_explore
-    from groundwire_mcp.cli import register as register_mcp
-    from groundwire_pipelines.cli import register as register_pipelines
-
-    register_explore(app)
-    register_pipelines(app)
-    register_mcp(app, serve_folder)
-    for command in (indexes, activate, delete, diff, verify, export):
-        app.command()(command)
-    return app
+    app = commands(sys.argv[1] if len(sys.argv) > 1 else "")
+    try:
+        if is_handled:
+            signal.signal(signal.SIGINT, _interrupt)
+        app()
+    except KeyboardInterrupt:  # between typer's own handlers
+        sys.exit(INTERRUPTED)
+    finally:
+        if is_handled:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        print(f"groundwire {metadata.version('groundwire')}")
-        raise typer.Exit
+def _interrupt(number: int, frame: object) -> None:
+    """Interrupts the command. A second Ctrl-C ends the process, and so does time.
 
-
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
-    ] = False,
-) -> None:
-    """Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget."""
+    A library may catch the interruption, or a thread may wait for input that does not come.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    watchdog = threading.Timer(_SECONDS_TO_TIDY_UP, os._exit, (INTERRUPTED,))
+    watchdog.daemon = True
+    watchdog.start()
+    raise KeyboardInterrupt

@@ -29,7 +29,7 @@ BM25: dict[str, JsonValue] = {"retrieval_modes": ["bm25"]}
 
 
 class NoProgress:
-    def stage(self, name: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
         return nullcontext(lambda done, total: None)
 
 

@@ -42,10 +42,11 @@ class Stages:
     seen: dict[str, tuple[int, int] | None] = field(default_factory=dict)
     ends: Mapping[str, Callable[[], None]] = field(default_factory=dict)
     prices: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
-    def stage(self, name: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
-        self.seen[name], self.prices[name] = None, price
+    def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
+        self.seen[name], self.prices[name], self.units[name] = None, price, unit
 
         def report(done: int, total: int) -> None:
             self.seen[name] = (done, total)

@@ -12,7 +12,8 @@ from groundwire_server.backends.interface import PathSearch
 from groundwire_server.domain.graph.expansion import Direction
 from groundwire_server.domain.graph.paths import DependencyPath
 
-TYPES = ["Calls", "FK", "cs_dep"]
+TYPES = ["Calls", "Imports", "References", "cs_dep"]
+MENTIONS = ["Imports", "References"]
 CONFIDENCES = [1.0, 1.0, 0.7, 0.5, 0.25, 1e-45]
 AMPLE = 1 << 22
 
@@ -63,8 +64,8 @@ def stored(confidence: float) -> float:
 
 
 def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
-    """The edge to each other visible node: the most confident, then the one that points there, then the first type."""
-    found: dict[str, tuple[tuple[float, bool, str], Edge]] = {}
+    """The edge to each other visible node: no mention, then by confidence, the one that points there, by type."""
+    found: dict[str, tuple[tuple[bool, float, bool, str], Edge]] = {}
     for edge in graph.edges:
         if not {edge.from_id, edge.to_id} <= graph.visible or edge.from_id == edge.to_id:
             continue
@@ -75,7 +76,7 @@ def steps_from(graph: Graph, search: PathSearch, node: str) -> dict[str, Edge]:
         for near, far, against in ((edge.from_id, edge.to_id, False), (edge.to_id, edge.from_id, True)):
             if near != node or search.direction is (Direction.OUTGOING if against else Direction.INCOMING):
                 continue
-            rank = (-stored(edge.confidence), against, edge.edge_type)
+            rank = (edge.edge_type in MENTIONS, -stored(edge.confidence), against, edge.edge_type)
             if far not in found or rank < found[far][0]:
                 found[far] = (rank, edge)
     return {far: edge for far, (_, edge) in found.items()}
@@ -96,6 +97,11 @@ def simple_paths(graph: Graph, search: PathSearch) -> Iterator[tuple[str, tuple[
                 pending.append((nodes + far, (*edges, edge)))
 
 
+def mentions_among(edges: tuple[Edge, ...]) -> int:
+    """How many edges of a path only name something."""
+    return sum(edge.edge_type in MENTIONS for edge in edges)
+
+
 def product(edges: tuple[Edge, ...]) -> Fraction:
     """The confidence of a path, exactly."""
     exact = Fraction(1)
@@ -107,7 +113,7 @@ def product(edges: tuple[Edge, ...]) -> Fraction:
 def sorted_paths(graph: Graph, search: PathSearch, max_hops: int) -> list[DependencyPath]:
     """All paths of at most so many hops in the order of the contract."""
     admitted = [path for path in simple_paths(graph, search) if len(path[1]) <= max_hops]
-    admitted.sort(key=lambda path: (len(path[1]), -product(path[1]), path[0]))
+    admitted.sort(key=lambda path: (len(path[1]), mentions_among(path[1]), -product(path[1]), path[0]))
     return [
         DependencyPath(
             tuple(nodes),

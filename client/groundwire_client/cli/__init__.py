@@ -2,12 +2,13 @@
 
 import typer
 
-from groundwire_client._channel import SERVER_VARIABLE, is_loopback_host
+from groundwire_client._channel import SERVER_VARIABLE, host_and_port, is_loopback_host
 from groundwire_client._defaults import BUDGET_TOKENS, END_TOP_K
 from groundwire_client._helpers import SEPARATOR, scope_name, scope_named, symbol_beside
 from groundwire_client._known_values import value_notes
 from groundwire_client._resolution import MOST_NAMES, ids_of, read_at, searched
 from groundwire_client._several import is_id_of
+from groundwire_client._why_first import why_first, why_first_hit
 from groundwire_client.cli._choices import in_panel
 from groundwire_client.cli._commands import expand, fetch, paths, search
 from groundwire_client.cli._evaluate_command import evaluate
@@ -35,6 +36,7 @@ __all__ = [
     "app",
     "found_scopes",
     "given_scopes",
+    "host_and_port",
     "ids_of",
     "in_panel",
     "indexes",
@@ -52,6 +54,8 @@ __all__ = [
     "symbol_beside",
     "unknown_names",
     "value_notes",
+    "why_first",
+    "why_first_hit",
     "with_options",
 ]
 

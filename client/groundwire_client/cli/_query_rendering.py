@@ -21,7 +21,8 @@ from groundwire.v1.query_pb2 import (
 )
 from groundwire.v1.retrieval_pb2 import Retriever, SkipReason
 from groundwire.v1.scope_pb2 import IndexScope, Lifecycle
-from groundwire_client._helpers import choice, ids, symbol_beside
+from groundwire_client._helpers import choice, ids
+from groundwire_client._why_first import why_first
 from groundwire_client.cli._parts import (
     footer,
     heading,
@@ -33,6 +34,7 @@ from groundwire_client.cli._parts import (
     show,
     text_block,
 )
+from groundwire_client.cli._shown_names import ShownNames, shown_names
 
 _STAGES = {
     "dense": "dense",
@@ -54,11 +56,14 @@ _PARTS_OF_A_BLOCK = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 def print_query(scope: IndexScope, result: QueryResponse, *, question: str, texts: bool, explain: bool) -> None:
     """The matches and the services that came with them; with `texts` the sources, with `explain` scores and how."""
     ranks = {match.id: match.rank for match in result.matches}
+    names = _names(result.matches)
     parts: list[RenderableType]
     if explain:
-        parts = [_matches_table(result.matches, ranks)]
+        parts = [_matches_table(result.matches, ranks, names)]
+        if why := why_first(result.matches):
+            parts.append(Text(why))
     else:
-        parts = [_match(match, ranks, question) for match in result.matches]
+        parts = [_match(match, ranks, names, question) for match in result.matches]
     if texts:
         parts += [_text(scope, match, ranks) for match in result.matches]
     if result.service_context:
@@ -73,17 +78,25 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
     show(parts)
 
 
-def _match(match: QueryMatch, ranks: Mapping[str, int], question: str) -> RenderableType:
+def _names(matches: Iterable[QueryMatch]) -> ShownNames:
+    """The names of matches and of what contains them, which the path of the match shortens in the same way."""
+    nodes = [(match.location.path, match.symbol) for match in matches]
+    return shown_names(
+        [*nodes, *((match.location.path, parent.symbol) for match in matches for parent in match.meta.parents)]
+    )
+
+
+def _match(match: QueryMatch, ranks: Mapping[str, int], names: ShownNames, question: str) -> RenderableType:
     """Rank and name, the place, and the line that matches best."""
-    facts = (fact for fact, _ in _belongings(match, ranks))
-    title = heading(str(match.rank or "·"), _name(match), _place(match), facts)
+    facts = (fact for fact, _ in _belongings(match, ranks, names))
+    title = heading(str(match.rank or "·"), _name(match, names), _place(match), facts)
     lines = match.text.splitlines() or [""]
     line = printable(lines[best_line_of(lines, question)].strip()).expandtabs(4)
     shown = cut_in_view(line, question, line_width() - len(_INDENT))
     return Group(title, Text(f"{_INDENT}{shown}", style="dim", no_wrap=True, overflow="ellipsis")) if line else title
 
 
-def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int]) -> Table:
+def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int], names: ShownNames) -> Table:
     """A column for each stage that scored a match, its bars scaled to the best score there."""
     columns = {name: [_score(match, field) for match in matches] for name, field in _STAGES.items()}
     scored = {name: scores for name, scores in columns.items() if any(score is not None for score in scores)}
@@ -94,7 +107,7 @@ def _matches_table(matches: Sequence[QueryMatch], ranks: Mapping[str, int]) -> T
         table.add_column(name, no_wrap=True, min_width=_BAR_WIDTH)
     for row, match in enumerate(matches):
         cells = (_score_cell(scores[row], scores) for scores in scored.values())
-        table.add_row(str(match.rank or "·"), _description(match, ranks), *cells)
+        table.add_row(str(match.rank or "·"), _description(match, ranks, names), *cells)
     return table
 
 
@@ -120,15 +133,15 @@ def _bar(score: float, best: float) -> str:
     return "█" * (eighths // 8) + _PARTS_OF_A_BLOCK[eighths % 8]
 
 
-def _description(match: QueryMatch, ranks: Mapping[str, int]) -> Text:
+def _description(match: QueryMatch, ranks: Mapping[str, int], names: ShownNames) -> Text:
     """The place of the match, its name, and the groups that it belongs to: a line each."""
-    lines = [(_place(match), "bold"), (_name(match), ""), *_belongings(match, ranks)]
+    lines = [(_place(match), "bold"), (_name(match, names), ""), *_belongings(match, ranks, names)]
     lines += [(line, "dim") for line in _adjustments(match)]
     return Text("\n", overflow="fold").join(Text(printable(line), style=style) for line, style in lines if line)
 
 
-def _name(match: QueryMatch) -> str:
-    return symbol_beside(match.location.path, match.symbol) or match.section_path
+def _name(match: QueryMatch, names: ShownNames) -> str:
+    return names.of(match.location.path, match.symbol) or match.section_path
 
 
 def _place(match: QueryMatch) -> str:
@@ -139,7 +152,7 @@ def _place(match: QueryMatch) -> str:
     return " · ".join(filter(None, (f"#{match.channel.removeprefix('#')}", match.author, time)))
 
 
-def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _belongings(match: QueryMatch, ranks: Mapping[str, int], names: ShownNames) -> Iterator[tuple[str, str]]:
     if match.meta.deleted:
         yield "deleted", "red"
     yield scope_label(match.scope), "dim"
@@ -149,7 +162,7 @@ def _belongings(match: QueryMatch, ranks: Mapping[str, int]) -> Iterator[tuple[s
     for parent in match.meta.parents:
         # Of a type around a member, the package is as well known from the path of the member.
         is_around = match.symbol.startswith(f"{parent.symbol}.")
-        name = symbol_beside(match.location.path, parent.symbol) if is_around else parent.symbol
+        name = names.of(match.location.path, parent.symbol) if is_around else parent.symbol
         yield f"in {name or place(parent.location, parent.id)}", "dim"
 
 

@@ -30,9 +30,10 @@ from groundwire.v1.retrieval_pb2 import (
     SearchType,
 )
 from groundwire.v1.scope_pb2 import IndexScope
-from groundwire_client._helpers import choice, ids, symbol_beside, telling_paths
+from groundwire_client._helpers import choice, ids, telling_paths
 from groundwire_client._reading import Reading
 from groundwire_client._resolution import Resolution
+from groundwire_client._why_first import why_first_hit
 from groundwire_client.cli._parts import (
     footer,
     heading,
@@ -45,6 +46,7 @@ from groundwire_client.cli._parts import (
     show,
     versions,
 )
+from groundwire_client.cli._shown_names import ShownNames, shown_names
 
 _BAR_WIDTH = 10
 _NO_PATH = {
@@ -86,10 +88,14 @@ def print_ids(
 def print_search(scope: IndexScope, result: SearchNodesResponse) -> None:
     """The hits; with `explain` a table with scores, each hit's place in the retrievers' lists, and how it was done."""
     parts: list[RenderableType]
+    names = _names(result.hits)
     if result.HasField("debug"):
-        parts = [_hits_table(scope, result), _search_summary(result.debug)]
+        parts = [_hits_table(scope, result, names)]
+        if why := why_first_hit(result.hits):
+            parts.append(Text(why))
+        parts.append(_search_summary(result.debug))
     else:
-        parts = [_hit(scope, hit) for hit in result.hits]
+        parts = [_hit(scope, hit, names) for hit in result.hits]
     counts = f"hits: {len(result.hits)}; search type: {choice(SearchType, result.search_type)}"
     parts.append(footer(counts, indexes(result), "" if result.exact else "approximate"))
     show(parts)
@@ -100,9 +106,10 @@ def print_expansion(scope: IndexScope, result: ExpandDependencyTreeResponse, *, 
 
     Where there is no edge, it says which `direction` was asked.
     """
-    parts: list[RenderableType] = [_node_tree(scope, result.nodes)]
+    names = _names(result.nodes)
+    parts: list[RenderableType] = [_node_tree(scope, result.nodes, names)]
     if result.edges:
-        parts.append(_edges_table(scope, result.edges, {node.id: node for node in result.nodes}))
+        parts.append(_edges_table(scope, result.edges, {node.id: node for node in result.nodes}, names))
     debug = result.debug
     counts = f"seeds: {debug.seed_count}; nodes: {debug.expanded_count}; edges: {debug.edges_count}"
     remark = "more lies beyond the depth" if debug.reason == "depth_reached" else ""
@@ -124,7 +131,8 @@ def print_paths(
     """
     nodes, told = {node.id: node for node in result.nodes}, telling_paths(result)
     parts: list[RenderableType] = [Text("\n").join(ends)] if (ends := list(_end_lines(resolved))) else []
-    parts += (_path_lines(scope, number, path, nodes) for number, path in enumerate(told, start=1))
+    names = _names(result.nodes)
+    parts += (_path_lines(scope, number, path, nodes, names) for number, path in enumerate(told, start=1))
     debug = result.debug
     counts = f"paths: {len(told)}; from: {debug.from_count}; to: {debug.to_count}"
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
@@ -149,33 +157,37 @@ def print_reading(reading: Reading) -> None:
     show([*parts, footer(counts, reading.index or versions(reading.scopes), left)])
 
 
-def _hits_table(scope: IndexScope, result: SearchNodesResponse) -> Table:
+def _names(nodes: Iterable[SearchHit | ReachedNode | PathNode]) -> ShownNames:
+    return shown_names((node.location.path, node.symbol) for node in nodes)
+
+
+def _hits_table(scope: IndexScope, result: SearchNodesResponse, names: ShownNames) -> Table:
     best = max((hit.score for hit in result.hits), default=0.0)
     table = Table("#", "score", "", "node", "retrievers", "matched tokens", box=None, pad_edge=False)
     for hit in result.hits:
         bar, tokens = _score_bar(hit.score, best), printable(" ".join(hit.matched_tokens))
-        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit), _places(hit), tokens)
+        table.add_row(str(hit.rank), f"{hit.score:.4f}", bar, _node(scope, hit, names), _places(hit), tokens)
     return table
 
 
-def _hit(scope: IndexScope, hit: SearchHit) -> Text:
+def _hit(scope: IndexScope, hit: SearchHit, names: ShownNames) -> Text:
     where = place(hit.location, "") or node_id(scope, hit.id).plain
-    name = symbol_beside(hit.location.path, hit.symbol)
+    name = names.of(hit.location.path, hit.symbol)
     facts = scope_label(hit.scope), origin(is_test=hit.is_test, is_generated=hit.is_generated)
     return heading(str(hit.rank), name, where, facts)
 
 
-def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
+def _node(scope: IndexScope, node: SearchHit | ReachedNode | PathNode, names: ShownNames) -> Text:
     """The node's name, its path and lines, and what sets it apart."""
     where = place(node.location, "")
     facts = (where if node.symbol else "", origin(is_test=node.is_test, is_generated=node.is_generated))
     dim = ((f"  {printable(fact)}", "dim") for fact in facts if fact)
-    return Text.assemble(_name(scope, node), *dim, overflow="fold")
+    return Text.assemble(_name(scope, node, names), *dim, overflow="fold")
 
 
-def _name(scope: IndexScope, node: SearchHit | ReachedNode | PathNode) -> Text:
+def _name(scope: IndexScope, node: SearchHit | ReachedNode | PathNode, names: ShownNames) -> Text:
     """The symbol; path and lines of a node without one, and the id where they are unknown."""
-    name = symbol_beside(node.location.path, node.symbol) or place(node.location, "")
+    name = names.of(node.location.path, node.symbol) or place(node.location, "")
     return Text(printable(name), style="bold", overflow="fold") if name else node_id(scope, node.id)
 
 
@@ -206,19 +218,21 @@ def _search_summary(debug: SearchDebug) -> Text:
     return Text(printable("; ".join(facts)), style="dim")
 
 
-def _node_tree(scope: IndexScope, nodes: Iterable[ReachedNode]) -> Tree:
+def _node_tree(scope: IndexScope, nodes: Iterable[ReachedNode], names: ShownNames) -> Tree:
     root = Tree(Text("seeds", style="dim"))
     branches: dict[str, Tree] = {}
     for node in nodes:
         # Nodes come by depth, so a parent comes before its children; a seed has none.
-        branches[node.id] = branches.get(node.parent_id, root).add(_node(scope, node))
+        branches[node.id] = branches.get(node.parent_id, root).add(_node(scope, node, names))
     return root
 
 
-def _edges_table(scope: IndexScope, edges: Iterable[GraphEdge], nodes: Mapping[str, ReachedNode]) -> Table:
+def _edges_table(
+    scope: IndexScope, edges: Iterable[GraphEdge], nodes: Mapping[str, ReachedNode], names: ShownNames
+) -> Table:
     table = Table("from", "line", "edge", "to", "confidence", box=None, pad_edge=False)
     for edge in edges:
-        from_, to = _name(scope, nodes[edge.from_id]), _name(scope, nodes[edge.to_id])
+        from_, to = (_name(scope, nodes[end], names) for end in (edge.from_id, edge.to_id))
         edge_type = Text(printable(edge.edge_type), style="cyan")
         table.add_row(from_, str(edge.line or ""), edge_type, to, f"{edge.confidence:g}")
     return table
@@ -234,12 +248,14 @@ def _end_lines(resolved: Mapping[str, Iterable[Resolution]]) -> Iterator[Text]:
                 yield from (Text(printable(f"  {node}"), overflow="fold") for node in end.nodes)
 
 
-def _path_lines(scope: IndexScope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode]) -> Text:
+def _path_lines(
+    scope: IndexScope, number: int, path: DependencyPath, nodes: Mapping[str, PathNode], names: ShownNames
+) -> Text:
     title = f"path {number}: {len(path.hops)} hops, confidence {path.confidence:g}"
-    lines = [Text(title, style="dim"), _node(scope, nodes[path.node_ids[0]])]
+    lines = [Text(title, style="dim"), _node(scope, nodes[path.node_ids[0]], names)]
     for near, far, edge in zip(path.node_ids, path.node_ids[1:], path.hops, strict=False):
         place = f" line {edge.line}" if edge.line else ""
         arrow = "↓" if edge.from_id == near else "↑"
         lines.append(Text.assemble(f"  {arrow} ", (printable(edge.edge_type), "cyan"), f" {edge.confidence:g}{place}"))
-        lines.append(_node(scope, nodes[far]))
+        lines.append(_node(scope, nodes[far], names))
     return Text("\n", overflow="fold").join(lines)

@@ -1413,7 +1413,11 @@ class FindPathsResponse(_message.Message):
     """The index version that answered; empty for `scopes`."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___DependencyPath]:
-        """Ordered by hops ascending, then by confidence (the exact product) descending, then by `node_ids` in order."""
+        """Ordered by hops ascending, then by the number of mentions among the hops ascending, then by confidence (the exact
+        product) descending, then by `node_ids` in order. A mention is an edge that only names something or lies around it:
+        one of the types Contains, DecoratedBy, Imports, PartialOf, References and Tests, compared without regard to case.
+        So calls, injections, requests, reads and writes come before imports.
+        """
 
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___PathNode]:

@@ -61,7 +61,7 @@ class MilvusStorage:
             finally:  # a deletion in Milvus would not reach them
                 shutil.rmtree(directory.parent / SEGMENTS_FOLDER, ignore_errors=True)
             document = publish(verify(directory), store, build.collections, progress, self._dense_index)
-            with progress.stage("Verifying") as report:
+            with progress.stage("Verifying", "rows") as report:
                 check_contents(store, build.collections, document, report, PAGES_VERIFIED)
             check_held(catalogue, build)
             catalogue.make_ready(build, document)

@@ -5,8 +5,8 @@ except for its keys, its edges as numbers and the vocabularies (docs/adr/0016).
 """
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -34,7 +34,7 @@ from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import check_same_model, vector_space
 from groundwire_ingest.errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
-from groundwire_ingest.records import SkippedFile, Source, SourceRecord
+from groundwire_ingest.records import SkippedFile, Source, SourceOfFiles, SourceRecord
 from groundwire_ingest.software import software
 
 EMBEDDING_CACHE_FILE = ".embeddings.sqlite3"
@@ -135,8 +135,7 @@ def build_index(
 
 
 def _collect(source: Source, options: BuildOptions, scratch: Path, progress: Progress) -> Collected:
-    with progress.stage("Reading") as report, _without_garbage_collection():
-        records = _counted(source, report)
+    with _without_garbage_collection(), closing(_counted(source, progress)) as records:
         return collect(records, options.scope, scratch, skip_dangling_edges=options.skip_dangling_edges)
 
 
@@ -152,9 +151,27 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _counted(source: Source, report: ProgressCallback) -> Iterator[SourceRecord]:
+def _counted(source: Source, progress: Progress) -> Generator[SourceRecord]:
+    """The records of a source, while its progress is shown: by files, where it has files, and then by edges."""
+    records = source.read()
+    if not isinstance(source, SourceOfFiles):
+        with progress.stage("Reading", "records") as report:
+            yield from _reported(records, report)
+        return
+    with progress.stage("Reading", "files") as report:
+        for record in records:
+            report(source.files_read, source.file_count)
+            yield record
+            if 0 < source.file_count == source.files_read:
+                report(source.files_read, source.file_count)
+                break
+    with progress.stage("Linking", "edges") as report:
+        yield from _reported(records, report)
+
+
+def _reported(records: Iterator[SourceRecord], report: ProgressCallback) -> Iterator[SourceRecord]:
     count = 0
-    for count, record in enumerate(source.read(), start=1):
+    for count, record in enumerate(records, start=1):
         if count % _RECORDS_BETWEEN_REPORTS == 0:
             report(count, 0)
         yield record
@@ -177,7 +194,7 @@ def _write_vectors(
                 f"{restricted.origin}: has access rules, and its text would be sent to {embedder.host}: "
                 f"confirm with --send-texts-to {embedder.host}, or give a model that runs here"
             )
-    with progress.stage("Preparing model") as report:
+    with progress.stage("Preparing model", "models") as report:
         if isinstance(embedder, ProbedEmbedder) or embedder not in options.spaces:
             options.spaces[embedder] = vector_space(embedder, options.data, options.processes)
         space, texts = options.spaces[embedder]
@@ -203,12 +220,12 @@ def _write_tables(
     new = [span for span in spans if span not in segments]
     work = sum(map(nodes.byte_count, new)) + nodes.byte_count(range(len(nodes))) // _MERGING
     with runner(options.processes if work >= options.bytes_worth_processes else 1) as runs:
-        with progress.stage("Tokenising") as report:
+        with progress.stage("Tokenising", "nodes") as report:
             known = sum(map(len, segments))
             made = runs.run([partial(maker.made, span) for span in new], lambda done: report(known + done, len(nodes)))
             segments.update(zip(new, made, strict=True))
         nodes.discard()
-        with progress.stage("Writing tables") as report:
+        with progress.stage("Writing tables", "tables") as report:
 
             def run_jobs(jobs: Sequence[TableJob]) -> Sequence[LexicalSize | None]:
                 return runs.run([partial(_run_table_job, job) for job in jobs], lambda done: report(done, len(jobs)))

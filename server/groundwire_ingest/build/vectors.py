@@ -44,13 +44,13 @@ def embed_nodes(
     """
     texts = _NodeTexts(nodes)
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
-        with progress.stage("Looking up") as report:
+        with progress.stage("Looking up", "texts") as report:
             store = _WithPaths(file, nodes, embedder, cache) if with_paths else file
             found = put_known(texts, embedder, cache, store, report)
-        tokens, stage = array("q"), progress.stage("Embedding")
+        tokens, stage = array("q"), progress.stage("Embedding", "texts")
         if isinstance(embedder, ProbedEmbedder):
             tokens.extend(map(counter.count, found.missing_texts(texts)))
-            stage = progress.stage("Embedding tokens", embedder.price)
+            stage = progress.stage("Embedding", "tokens", embedder.price)
         with stage as report:
             embedded = put_missing(found, texts, embedder, cache, store, report, tokens=tokens)
     return embedded, found.reused

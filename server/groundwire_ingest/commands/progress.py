@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 SECONDS_BETWEEN_LINES = 5.0
@@ -14,6 +14,12 @@ SECONDS_BETWEEN_LINES = 5.0
 
 _RATE_OVER_SECONDS = 120.0
 """The time over which the rate is computed: some stages report progress only every few seconds."""
+
+
+class _CountColumn(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        """How much of what is done."""
+        return Text(_count(task), style="progress.download")
 
 
 class _RateColumn(ProgressColumn):
@@ -39,12 +45,12 @@ class TerminalProgress:
         self._clock = clock
 
     @contextmanager
-    def stage(self, name: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
         """See `Progress.stage`."""
         columns = (
             TextColumn(f"{name:16}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            _CountColumn(),
             _RateColumn(),
             TimeRemainingColumn(compact=True),
             _CostColumn(),
@@ -57,7 +63,7 @@ class TerminalProgress:
             get_time=self._clock,
             disable=not has_bars,
         ) as bars:
-            bar = bars.add_task(name, total=None, price=price)
+            bar = bars.add_task(name, total=None, price=price, unit=unit)
             last_line = self._clock() - (SECONDS_BETWEEN_LINES if price else 0.0)
 
             def report(done: int, total: int) -> None:
@@ -75,9 +81,15 @@ def _cost_left(task: Task) -> str:
     return f"costs {task.remaining * price / 1e6:,.2f} more" if price and task.remaining is not None else ""
 
 
+def _count(task: Task) -> str:
+    """How much of what is done: `1,200 of 7,451 files`, or `1,200 records` where the total is unknown."""
+    total = "" if task.total is None else f" of {task.total:,.0f}"
+    return f"{task.completed:,.0f}{total} {task.fields['unit']}"
+
+
 def _line(task: Task) -> str:
-    """How far a stage is, in words: `Embedding tokens: 512 of 1,904, 300/s, 0:00:05 left, costs 0.10 more`."""
-    parts = [f"{task.completed:,.0f}" + ("" if task.total is None else f" of {task.total:,.0f}")]
+    """How far a stage is, in words: `Embedding: 512 of 1,904 tokens, 300/s, 0:00:05 left, costs 0.10 more`."""
+    parts = [_count(task)]
     if task.speed:
         parts.append(f"{task.speed:,.0f}/s")
     if task.time_remaining:

@@ -6,14 +6,17 @@ from typing import TypeAlias
 
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode
 from groundwire_ingest.tree.facts import (
+    BuiltText,
     CodeAnalysis,
     Import,
     Mount,
+    PassedTexts,
     Registration,
     Request,
     Route,
     TableChange,
     TableMapping,
+    TextValue,
     Topic,
 )
 from groundwire_ingest.tree.languages.nodes import Nodes
@@ -21,7 +24,18 @@ from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.model import SourceFile, StringLiteral
 
 Finding: TypeAlias = (
-    Import | Route | Mount | Request | Registration | Topic | TableMapping | TableChange | StringLiteral
+    Import
+    | Route
+    | Mount
+    | Request
+    | Registration
+    | Topic
+    | TableMapping
+    | TableChange
+    | TextValue
+    | BuiltText
+    | PassedTexts
+    | StringLiteral
 )
 """A fact about a file. A StringLiteral is the name of a template that the code renders."""
 

@@ -17,9 +17,9 @@ _CHANGES = re.compile(
     r"(?:table|column|field|index|foreign_?key|primary_?key|model|check_?constraint)",
     re.IGNORECASE,
 )
-# A statement of SQL at the start of a string, up to the name of the table.
+# A statement of SQL at the start of a string or after another one, up to the name of the table.
 _STATEMENT = re.compile(
-    rb"""[A-Za-z@$]{0,3}["'`]{1,3}\s*+(?P<verb>CREATE|ALTER)\s++TABLE\s++(?:IF\s++NOT\s++EXISTS\s++|ONLY\s++)?"""
+    rb"""(?:\A[A-Za-z@$]{0,3}["'`]{1,3}|;)\s*+(?P<verb>CREATE|ALTER)\s++TABLE\s++(?:IF\s++NOT\s++EXISTS\s++|ONLY\s++)?"""
     rb"""(?:["`\[]?\w+["`\]]?\.)?["`\[\\]{0,2}(?P<table>\w+)""",
     re.IGNORECASE | re.ASCII,
 )
@@ -44,8 +44,7 @@ def table_changes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Tabl
                 table = f"{application(places.key(node))}_{table.lower()}"  # as Django calls the table of a model
             yield TableChange(places.key(node), table, node.start_point.row + 1, creates)
     for node in nodes.of(*sorted(syntax.strings)):
-        match = _STATEMENT.match(node.text or b"")
-        if match is not None:
+        for match in _STATEMENT.finditer(node.text or b""):
             creates = match["verb"].upper() == b"CREATE"
             yield TableChange(places.key(node), match["table"].decode(), node.start_point.row + 1, creates)
 

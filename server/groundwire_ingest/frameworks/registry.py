@@ -9,14 +9,18 @@ from groundwire_ingest.frameworks.express import EXPRESS
 from groundwire_ingest.frameworks.flask import FLASK
 from groundwire_ingest.frameworks.framework import ComponentForm, Framework
 from groundwire_ingest.frameworks.go_routers import GO_ROUTERS
+from groundwire_ingest.frameworks.go_sql import GO_SQL
 from groundwire_ingest.frameworks.gorm import GORM
+from groundwire_ingest.frameworks.jobs import JOBS
 from groundwire_ingest.frameworks.jpa import JPA
+from groundwire_ingest.frameworks.laravel import LARAVEL
 from groundwire_ingest.frameworks.messages import MESSAGES
 from groundwire_ingest.frameworks.migrations import MIGRATIONS
 from groundwire_ingest.frameworks.nest import NEST
 from groundwire_ingest.frameworks.react import REACT
 from groundwire_ingest.frameworks.route_names import ROUTE_NAMES
 from groundwire_ingest.frameworks.spring import SPRING
+from groundwire_ingest.frameworks.sql_clients import SQL_CLIENTS
 from groundwire_ingest.frameworks.sqlalchemy import SQLALCHEMY
 from groundwire_ingest.frameworks.templates import TEMPLATES
 from groundwire_ingest.frameworks.tornado import TORNADO
@@ -26,13 +30,16 @@ from groundwire_ingest.frameworks.vue import VUE
 FRAMEWORKS = (
     TEMPLATES,
     MESSAGES,
+    JOBS,
     MIGRATIONS,
     ASPNET,
     ENTITY_FRAMEWORK,
+    SQL_CLIENTS,
     SPRING,
     JPA,
     GO_ROUTERS,
     GORM,
+    GO_SQL,
     FLASK,
     TORNADO,
     SQLALCHEMY,
@@ -43,6 +50,7 @@ FRAMEWORKS = (
     REACT,
     TYPEORM,
     VUE,
+    LARAVEL,
 )
 """In the order in which a file's facts are listed."""
 

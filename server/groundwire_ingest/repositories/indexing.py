@@ -127,7 +127,7 @@ class Indexer:
 
     def _model(self, name: str) -> "Embedder":
         if name not in self._models:
-            with self._progress.stage("Loading model") as report:
+            with self._progress.stage("Loading model", "models") as report:
                 from groundwire_ingest.embedding.index_texts import load_embedder
 
                 self._models[name] = load_embedder(name)

@@ -16,6 +16,16 @@ MAX_LOST_SHARE = 0.3
 """A file of which more than this share of the characters cannot be decoded, or are control characters, is no text."""
 
 _MINIFIED_WHEN_LONG = MINIFIED_WHEN_LONG | {"javascript", "typescript"}
+_MINIFIED = frozenset({"javascript", "typescript", "css"})
+"""The languages for which there are minifiers."""
+_DENSE_CHARACTERS = 1_000
+_DENSE_SIGNS = re.compile(r";|(?<!\\u)\{(?!\d)")
+_CHARACTERS_OF_A_SIGN = 200
+"""A line is dense that has more than _DENSE_CHARACTERS, and a `;` or `{` for each so many of them.
+
+People write no such line. A long text in a string, a picture in base64 or a drawing in SVG has almost no such sign.
+A `{` of a regular expression, as in `\\d{1,3}` and `\\u{1F600}`, is no sign.
+"""
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_8 = "utf-8-sig"
 _WESTERN = "cp1252"
@@ -41,7 +51,8 @@ def read_source(root: Path, listed: ListedFile) -> SourceFile | SkippedFile:
     for what is none, and its `note` says so. Line ends stay as they are, unless all are the lone carriage returns of
     old systems, which become line feeds. Files are skipped that are larger than MAX_FILE_BYTES, blank, hold NUL
     characters, or are no text by MAX_LOST_SHARE. JavaScript, TypeScript and most files other than code are also skipped
-    for a line of more than MAX_LINE_CHARACTERS, which only programs such as minifiers write.
+    for a line of more than MAX_LINE_CHARACTERS, which only programs such as minifiers write. JavaScript, TypeScript
+    and style sheets are skipped if more than half of the characters are in dense lines, as a minifier writes them.
     """
     try:
         size = size_below(root, listed.path)
@@ -106,4 +117,12 @@ def _problem(text: str, language: str, note: str) -> str | None:
         longest = max(len(line) for line in text.split("\n"))
         if longest > MAX_LINE_CHARACTERS:
             return f"a line of {longest} characters; more than {MAX_LINE_CHARACTERS} means that a program wrote it"
+    if language in _MINIFIED:
+        dense = sum(len(line) for line in text.split("\n") if _is_dense(line))
+        if 2 * dense > len(text):
+            return f"minified: {dense} of {len(text)} characters are in long lines of many statements"
     return None
+
+
+def _is_dense(line: str) -> bool:
+    return len(line) > _DENSE_CHARACTERS and len(_DENSE_SIGNS.findall(line)) * _CHARACTERS_OF_A_SIGN >= len(line)

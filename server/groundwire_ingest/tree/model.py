@@ -26,11 +26,15 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class StringLiteral:
-    """A string literal's value inside a code node, which is searched for SQL, settings and paths."""
+    """A string literal's value inside a code node, which is searched for SQL, settings and paths.
+
+    `has_insertions`: values are inserted into it, and the facts of the file say which.
+    """
 
     from_key: str
     text: str
     line: int
+    has_insertions: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,31 +13,39 @@ from groundwire_ingest.records import LateFacts, SkippedFile, SourceEdge, Source
 from groundwire_ingest.tree.as_code.component import Component, ComponentCode, unread_code
 from groundwire_ingest.tree.as_code.protobuf import with_generated
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Page
-from groundwire_ingest.tree.files.facts import ProjectFacts, ProtoFacts
+from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoFacts
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
 from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
-from groundwire_ingest.tree.folders import folder_of, folders_above
+from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
     Statement,
-    altering_edges,
-    entity_edges,
+    is_perhaps_sql,
     literal_edges,
-    migration_edges,
     procedure_edges,
     references_in,
     statements,
+    text_edges,
+    text_statements,
 )
+from groundwire_ingest.tree.mappers import MappedStatement, mapper_edges
 from groundwire_ingest.tree.mentions import Mentions
-from groundwire_ingest.tree.model import FileAnalysis, SourceFile, TreeEdges
+from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
-from groundwire_ingest.tree.resolve import resolve
+from groundwire_ingest.tree.resolve import Resolution, resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
 from groundwire_ingest.tree.sql.file import SqlFile
+from groundwire_ingest.tree.tables import (
+    altering_edges,
+    define_created_tables,
+    entity_edges,
+    entity_use_edges,
+    migration_edges,
+)
 from groundwire_ingest.tree.walk import ListedFile
 from groundwire_ingest.workers import GivenUp, Workers
 
@@ -91,7 +99,11 @@ class TreeReading:
         self._pages: list[Page] = []
         self._root_namespaces: dict[str, str] = {}
         self._project_references: dict[str, set[str]] = {}
-        self._statements: list[tuple[str, Statement]] = []
+        self._statements: list[Statement] = []
+        self._mapped: list[MappedStatement] = []
+        self._late_literals: list[StringLiteral] = []
+        self._mentioned: tuple[SourceEdge, ...] = ()
+        self._resolution = Resolution((), (), {})
 
     def add(self, item: ListedFile, report: FileReport) -> FileAnalysis:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
@@ -107,8 +119,11 @@ class TreeReading:
                 if facts is not None:
                     self._keep_facts(facts)
                     self._mentions.add_variables(path, facts.references)
-                self._edges.add(procedure_edges(self._catalog, literals))
-                self._statements.extend((path, item) for item in statements(self._catalog, literals))
+                if facts is not None and facts.language == "go":
+                    # Its migrations may create tables.
+                    self._late_literals.extend(filter(is_perhaps_sql, literals))
+                else:
+                    self._add_literals(literals)
                 self._mentions.add(path, literals)
                 self._mentions.add_views(path, views)
                 return file.noted(report.notes)
@@ -155,35 +170,56 @@ class TreeReading:
             self._edges.add(code.edges)
             yield code
 
-    def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
-        """Adds the edges of SQL in strings of code, once every file has been added; gives what could not be read."""
-        stated = (statement for _, statement in self._statements)
-        results = workers.map(references_in, stated, lambda statement: len(statement.sql))
-        for (path, statement), found in zip(self._statements, results, strict=True):
-            if isinstance(found, GivenUp):
-                yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
-            else:
-                self._edges.add(literal_edges(self._catalog, statement.literal, found))
-
-    def resolved(self) -> TreeMap:
-        """All edges between files, once every file has been read."""
+    def resolve_names(self) -> None:
+        """Resolves the names in the code, once every file has been added."""
         is_test, generated = self._flags.is_test, self._flags.generated
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
         layout = TreeLayout(packages, self._go_modules, projects, self._script_projects, self._crates)
-        mentioned = tuple(self._mentions.edges(self._first_keys))
-        pages = self._rendered_pages(mentioned)
-        resolution = resolve(with_generated(self._protos, facts, self._go_modules), layout, pages)
+        self._mentioned = tuple(self._mentions.edges(self._first_keys))
+        pages = self._rendered_pages(self._mentioned)
+        self._facts = facts
+        define_created_tables(facts, self._catalog)
+        self._add_literals(self._late_literals)
+        known = with_generated(self._protos, facts, self._go_modules)
+        self._resolution = resolve(known, layout, pages, has_sql=not self._catalog.is_empty)
+        texts = self._resolution.texts
+        self._edges.add(text_edges(self._catalog, texts))
+        self._statements.extend(text_statements(self._catalog, texts))
+
+    def read_statements(self, workers: Workers) -> Iterator[SkippedFile]:
+        """Adds the edges of SQL in strings of code, after `resolve_names`; gives what could not be read."""
+        # A string that is read where its constant is used is the same in many places.
+        distinct = {item.reading: item for item in reversed(self._statements)}
+        found_in = dict(zip(distinct, workers.map(references_in, distinct.values(), _length), strict=True))
+        for statement in self._statements:
+            found = found_in[statement.reading]
+            if isinstance(found, GivenUp):
+                path = path_in(statement.literal.from_key)
+                yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
+            else:
+                self._edges.add(literal_edges(self._catalog, statement.literal, found, statement.most))
+
+    def resolved(self) -> TreeMap:
+        """All edges between files, after `resolve_names`."""
+        resolution, facts = self._resolution, self._facts
         self._edges.add(resolution.edges)
         self._edges.add(self._catalog.edges())
         self._edges.add(path_edges(self._references, self._keys_by_line, self._first_keys))
         self._edges.add(proto_edges(self._protos))
-        self._edges.add(mentioned)
+        self._edges.add(self._mentioned)
         self._edges.add(entity_edges(self._catalog, resolution.mappings))
+        self._edges.add(entity_use_edges(self._catalog, resolution.mappings, resolution.entity_uses))
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
+        self._edges.add(mapper_edges(self._mapped, facts))
         return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys)
+
+    def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
+        """Adds the procedures that strings are the names of, and keeps the statements in strings."""
+        self._edges.add(procedure_edges(self._catalog, literals))
+        self._statements.extend(statements(self._catalog, literals))
 
     def _rendered_pages(self, mentioned: Iterable[SourceEdge]) -> list[Page]:
         """The pages with the code that names their files, as that is what renders them."""
@@ -211,6 +247,11 @@ class TreeReading:
             self._pages.append(Page(path, tuple(asked)))
         self._mentions.add_settings(path, reading.settings, keys)
         match reading.facts:
+            case MapperFacts(interface, stated):
+                for item in stated:
+                    key = keys[item.line - 1]
+                    self._mapped.append(MappedStatement(key, item.line, f"{interface}.{item.name}"))
+                    self._late_literals.append(StringLiteral(key, item.sql, item.line))
             case ProtoFacts() as facts:
                 self._protos.append(facts)
             case CodeFacts() as facts:
@@ -222,6 +263,10 @@ class TreeReading:
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
                     self._flags.test_folders.add(folder)
+
+
+def _length(statement: Statement) -> int:
+    return len(statement.sql)
 
 
 def is_project(path: str) -> bool:

@@ -32,8 +32,10 @@ from groundwire_ingest.tree.facts import CodeFacts, Page
 from groundwire_ingest.tree.model import EntityMapping
 from groundwire_ingest.tree.names.family import FamilyEdges, ImplementedMember
 from groundwire_ingest.tree.names.rules import NameRules, TreeLayout
+from groundwire_ingest.tree.names.runtime.entities import EntityUse
 from groundwire_ingest.tree.names.runtime.requests import RequestMatching
 from groundwire_ingest.tree.names.runtime.routes import Served
+from groundwire_ingest.tree.names.runtime.texts import ResolvedText
 from groundwire_ingest.tree.names.table import SymbolTable
 
 
@@ -42,16 +44,24 @@ class Resolution:
     """The edges between the files of a tree.
 
     Edges are sorted within a file and unique; `mappings` are the nodes that an ORM maps to tables. `implemented` has,
-    for the key of a member, the members that it implements or overrides.
+    for the key of a member, the members that it implements or overrides. `texts` are the strings that code builds,
+    `entity_uses` what it does with entities.
     """
 
     edges: tuple[SourceEdge, ...]
     mappings: tuple[EntityMapping, ...]
     implemented: Mapping[str, Sequence[ImplementedMember]]
+    texts: tuple[ResolvedText, ...] = ()
+    entity_uses: tuple[EntityUse, ...] = ()
 
 
-def resolve(files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page] = ()) -> Resolution:
-    """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for."""
+def resolve(
+    files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page] = (), *, has_sql: bool = True
+) -> Resolution:
+    """Resolves the names in the code files of a tree, by language and path, and what its `pages` ask for.
+
+    Without SQL in the tree (`has_sql`) the strings of the code are left as they are.
+    """
     by_path = sorted(files, key=lambda facts: facts.path)
 
     families: defaultdict[type[NameRules], list[CodeFacts]] = defaultdict(list)
@@ -61,6 +71,8 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page
     mappings: list[EntityMapping] = []
     implemented: dict[str, Sequence[ImplementedMember]] = {}
     served: list[Served] = []
+    texts: list[ResolvedText] = []
+    entity_uses: list[EntityUse] = []
     for names in dict.fromkeys(language.names for language in CODE_LANGUAGES.values()):
         family = FamilyEdges(names(SymbolTable(families[names]), layout))
         for item in family.edges():
@@ -70,7 +82,10 @@ def resolve(files: Iterable[CodeFacts], layout: TreeLayout, pages: Iterable[Page
                 edges.append(item)
         implemented.update(family.implemented())
         served.extend(family.served)
+        if has_sql:
+            texts.extend(family.texts())
+            entity_uses.extend(family.entity_uses())
     matching = RequestMatching(served)
     edges.extend(edge for facts in by_path for edge in matching.edges(facts))
     edges.extend(edge for page in pages for edge in matching.page_edges(page))
-    return Resolution(tuple(edges), tuple(mappings), implemented)
+    return Resolution(tuple(edges), tuple(mappings), implemented, tuple(texts), tuple(entity_uses))

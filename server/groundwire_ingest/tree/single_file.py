@@ -28,7 +28,7 @@ from groundwire_ingest.tree.files.prose import read_asciidoc, read_restructured_
 from groundwire_ingest.tree.files.proto import read_proto
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.files.xaml import read_xaml
-from groundwire_ingest.tree.files.xml_files import read_xml
+from groundwire_ingest.tree.files.xml_reading import read_xml
 from groundwire_ingest.tree.files.yaml_file import read_yaml
 from groundwire_ingest.tree.flag_signs import is_generated
 from groundwire_ingest.tree.languages.c.cpp import is_cpp

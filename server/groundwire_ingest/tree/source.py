@@ -45,6 +45,8 @@ class TreeSource:
         access: Sequence[AccessRule] = (),
         read_before: ReadBefore | None = None,
     ) -> None:
+        self.file_count = 0
+        self.files_read = 0
         self._root = root
         self._files = read_before or ReadBefore()
         self._exclusions = Exclusions(exclude)
@@ -69,6 +71,7 @@ class TreeSource:
         files = [item for item in listed if isinstance(item, ListedFile)]
         compiled = CompilerIndexes(self._root, (item.path for item in files if item.language == "scip"))
         files = [item for item in files if item.language != "scip"]
+        self.file_count = len(files)
         reading = TreeReading((item.path for item in files), self._access.demand_of)
         deployments = self._deployments(files, workers)
         services = _Services(self._access, deployments, files)
@@ -77,9 +80,11 @@ class TreeSource:
             compiled.keep(item, analysis.nodes)
             yield from self._stated(analysis.nodes, services, reading)
             yield from analysis.skipped
+            self.files_read += 1
         for code in reading.component_code(self._access.may_read, workers):
             yield from self._stated(code.nodes, services, reading)
             yield from code.skipped
+        reading.resolve_names()
         yield from reading.read_statements(workers)
         map_ = reading.resolved()
         map_.edges.add(services.edges())

@@ -55,6 +55,12 @@ def test_an_explained_row_holds_place_name_and_a_bar_for_each_stage(run: Run) ->
     assert parent.split() == ["in", "Invoice"]
 
 
+def test_it_is_said_in_words_why_the_first_match_is_first(run: Run) -> None:
+    printed = lines(run, "--explain")
+    assert "1 is first: best by meaning and by words of code and by parts of names." in printed
+    assert not any("is first" in line for line in lines(run))
+
+
 def test_bars_are_parts_of_the_best_of_their_column(run: Run) -> None:
     _, _, _, _, bars, numbers, _freshness, *_ = printed = lines(run, "--explain")
     assert bars.split() == ["2", "#incident", "·", "Ann", "·", "2025-01-02", "03:04", "███", "██▎", "███"]

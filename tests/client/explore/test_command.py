@@ -37,6 +37,21 @@ def test_a_wrong_option_is_named(option: str, value: str, told: str) -> None:
     assert told in refused("--server", "127.0.0.1:1", option, value)
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--listen", "8422"], "must be HOST:PORT"),
+        (["--listen", "127.0.0.1:99999"], "must be HOST:PORT"),
+        (["--listen", "127.0.0.1:0", "--token-file", __file__], "--listen, --token-file: give one"),
+        (["--listen", "127.0.0.1:0", "--trace", __file__], "--listen, --trace: give one"),
+        (["--listen", "127.0.0.1:0", "--port", "1"], "--listen, --port: give one"),
+        (["--allowed-host", "code.example"], "has no use without --listen"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: list[str], told: str) -> None:
+    assert told in refused("--server", "127.0.0.1:1", *options)
+
+
 def test_a_token_that_would_travel_in_the_clear_is_refused(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("secret")

@@ -1,5 +1,7 @@
 """Places of boxes: areas fill the whole without overlap, and layers are ordered so that few links cross."""
 
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 
 from groundwire_client import SourceLocation
 from groundwire_explore.drawing import Drawing
-from groundwire_explore.folders import Folder, Part
+from groundwire_explore.exports import mermaid_graph
+from groundwire_explore.folders import Edges, Folder, Part
 from groundwire_explore.graph_drawing import draw_graph
 from groundwire_explore.layout import Rectangle, ordered_layers, treemap
 from groundwire_explore.neighbourhood import Edge, Placed
@@ -89,12 +92,38 @@ def test_a_graph_has_layers_from_left_to_right_and_fits_a_narrow_screen(depth: i
     assert [box.name for box in wide.boxes][:2] == ["centre", f"n{-depth}_0"]
     assert len(wide.curves) == len(edges) - 1  # two edges lead from the centre to the first node
     assert {curve.label for curve in wide.curves} == {"Calls", "Inherits"}
+    assert wide.legend == narrow.legend == ("Calls", "Inherits")
+    assert {curve.style: curve.label for curve in wide.curves} == {0: "Calls", 1: "Inherits"}
+
+
+def test_boxes_of_one_drawing_have_different_names() -> None:
+    nodes = [replace(placed("Create", 0), id="0"), *(placed(f"n{number}", 1) for number in range(2))]
+    nodes[1] = replace(nodes[1], name="Shop.Invoice.Create")
+    nodes[2] = replace(nodes[2], name="Shop.Order.Create")
+    edges = [Edge(nodes[0], node, "Calls", "1", 3) for node in nodes[1:]]
+    for drawing in draw_graph(nodes, edges):
+        assert [box.name for box in drawing.boxes] == ["Orders.Create", "Invoice.Create", "Order.Create"]
+    assert 'n1["Invoice.Create"]' in mermaid_graph(nodes, edges)
+
+
+def test_rare_types_of_edges_share_a_style_and_a_link_of_several_has_that_of_the_most_frequent() -> None:
+    nodes = [placed("centre", 0), *(placed(f"n{number}", 1) for number in range(8))]
+    types = ["Calls", "Calls", "Inherits", "Reads", "Sends", "Tests", "Writes", "Calls"]
+    edges = [Edge(nodes[0], node, name, "1", 3) for node, name in zip(nodes[1:], types, strict=True)]
+    edges.append(Edge(nodes[0], nodes[3], "Calls", "1", 4))
+    wide, _ = draw_graph(nodes, edges)
+    assert wide.legend == ("Calls", "Inherits", "Reads", "Sends", "Tests, Writes")
+    styles = {curve.end: (curve.style, curve.label) for curve in wide.curves}
+    assert styles[3] == (0, "Calls, Inherits")
+    assert styles[6] == (4, "Tests")
+    assert styles[7] == (4, "Writes")
 
 
 def test_a_map_names_its_areas_and_says_how_many_edges_lead_from_one_to_another() -> None:
     long = f"src/{'long_' * 12}name.py"
-    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100), Part(long, 12)))
-    wide, narrow = draw_parts(folder, {("src/big/", long): 1_234})
+    folder = Folder("v1", "src/", 112, (), (Part("src/big/", 100, 100), Part(long, 12, 12)))
+    edges = Edges(1_234, Counter({("src/big/", long): 1_234}), frozenset(), is_whole=True)
+    wide, narrow = draw_parts(folder, edges)
     for drawing in (wide, narrow):
         assert boxes_lie_apart(drawing)
         assert drawing.boxes[0].name == "big/"

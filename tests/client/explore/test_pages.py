@@ -30,6 +30,7 @@ def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
     assert "Calls → " in shown.text
     assert ", line 11, confidence 0.9" in shown.text
     assert "kind_factor: it is of the purpose test" in shown.text
+    assert shown.text.count("1 is first: best by words of code") == 1
     assert {"10", "11"} <= set(pairs(shown, "span", "data-line"))
     assert "nf" in pairs(shown, "span", "class")
 
@@ -38,6 +39,7 @@ def test_a_search_shows_the_place_in_each_retrievers_list(get: Get) -> None:
     shown = get("/?q=create+invoice&mode=bm25&k=2")
     assert "2 matches in version v2" in shown.text
     assert "bm25_code: #1" in shown.text
+    assert shown.text.count("1 is first: best by words of code.") == 1
     assert "query tokens creat invoic" in shown.text
 
 

@@ -23,3 +23,14 @@ def test_the_name_of_a_file_chooses_no_lexer_that_takes_long_for_one_token(name:
     shown = source_text("int x = 1\n; y", SourceLocation(path=name))
     assert shown.lines == ("int x = 1", "; y")
     assert "<span" in source_text("int x = 1;", SourceLocation(path="x.c")).lines[0]
+
+
+def test_a_long_line_of_an_excerpt_is_cut_with_the_match_in_view() -> None:
+    """An excerpt does not scroll; the whole text keeps its lines."""
+    text = source_text("{\n" + "a<b;" * 2_000 + "invoice()" + "c;" * 2_000 + "\n}", SourceLocation(path="x.js"))
+    shown = html.unescape(text.line_in_view(1, "where are invoices?"))
+    assert "invoice()" in shown
+    assert len(shown) == 140
+    assert (shown[0], shown[-1]) == ("…", "…")
+    assert text.line_in_view(0, "invoices") == text.lines[0]
+    assert len(text.text.split("\n")[1]) == 12_009

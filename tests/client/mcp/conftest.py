@@ -26,7 +26,7 @@ SECRET = "vault::main::py::order"
 
 
 class _NoProgress:
-    def stage(self, name: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> AbstractContextManager[ProgressCallback]:
         return nullcontext(lambda done, total: None)
 
 

@@ -173,12 +173,12 @@ def publish(
                 writer.add(row)
             return writer.finish()
 
-        with progress.stage("Publishing nodes") as report:
+        with progress.stage("Publishing nodes", "nodes") as report:
             nodes = _reported(NodeRows(index, classes, add_fact), report, count)
             nodes_state = filled(nodes_schema(dimension, dense_index), collections.nodes, nodes)
-        with progress.stage("Publishing edges") as report:
+        with progress.stage("Publishing edges", "rows") as report:
             edges_state = filled(EDGES_SCHEMA, collections.edges, _reported(edge_rows(index, classes.of_rows), report))
-        with progress.stage("Publishing facts") as report:
+        with progress.stage("Publishing facts", "facts") as report:
             for key, content in _reported(facts(index, classes.of_rows), report):
                 add_fact(key, content)
             facts_state = fact_writer.finish()

@@ -84,6 +84,23 @@ class ProjectFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class MapperStatement:
+    """A statement of MyBatis: the name of the method that it stands for, its line, and its SQL."""
+
+    name: str
+    line: int
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapperFacts:
+    """A mapper file of MyBatis; `interface` is the full name of the interface that it belongs to."""
+
+    interface: str
+    statements: tuple[MapperStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rpc:
     """A method of a service; message types as written, dotted where qualified."""
 

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from groundwire_ingest.records import SourceNode
 from groundwire_ingest.tree.facts import CodeFacts, Request
-from groundwire_ingest.tree.files.facts import ComponentFacts, ProjectFacts, ProtoFacts, Setting
+from groundwire_ingest.tree.files.facts import ComponentFacts, MapperFacts, ProjectFacts, ProtoFacts, Setting
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 
-Facts: TypeAlias = CodeFacts | ComponentFacts | ProjectFacts | ProtoFacts
+Facts: TypeAlias = CodeFacts | ComponentFacts | MapperFacts | ProjectFacts | ProtoFacts
 
 
 @dataclass(frozen=True, slots=True)

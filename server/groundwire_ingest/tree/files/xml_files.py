@@ -1,11 +1,10 @@
 """XML of any kind: the elements that one would point to, with their lines. Entities that a file defines are refused."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from groundwire_ingest.records import SkippedFile
-from groundwire_ingest.tree.files.facts import Setting
 from groundwire_ingest.tree.files.parts import Part, write_parts
 from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.model import SourceFile
@@ -89,20 +88,6 @@ def elements_of(file: SourceFile) -> list[Element] | SkippedFile:
 
 
 _NAMING_ATTRIBUTES = ("x:Key", "x:Name", "key", "name", "Name", "id", "Id", "Include", "Condition", "TargetType")
-_VALUE_ATTRIBUTES = ("value", "connectionString")
-
-
-def read_xml(file: SourceFile) -> FileReading:
-    """Elements of several lines, MAX_ELEMENT_DEPTH deep, as parts named after their keys, else their tags.
-
-    `<add key="A" value="B"/>` and `<add name="A" connectionString="B"/>` are settings. Text that is not well-formed is
-    cut as plain text and named in `skipped`.
-    """
-    elements = elements_of(file)
-    if isinstance(elements, SkippedFile):
-        return as_text(file, elements)
-    paths = element_paths(elements)
-    return FileReading(write_parts(file, element_parts(elements, paths)), settings=tuple(_settings(elements, paths)))
 
 
 def as_text(file: SourceFile, skipped: SkippedFile) -> FileReading:
@@ -127,10 +112,3 @@ def element_parts(elements: Sequence[Element], paths: Sequence[tuple[str, ...]])
         for element, path in zip(elements, paths, strict=True)
         if path and element.end_line > element.line
     ]
-
-
-def _settings(elements: Sequence[Element], paths: Sequence[tuple[str, ...]]) -> Iterator[Setting]:
-    for element, path in zip(elements, paths, strict=True):
-        value = next((element.attributes[name] for name in _VALUE_ATTRIBUTES if name in element.attributes), None)
-        if path and value is not None:
-            yield Setting(path, element.line, value)

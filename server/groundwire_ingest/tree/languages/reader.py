@@ -13,17 +13,20 @@ from groundwire_ingest.frameworks.registry import frameworks_of
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.chunking import lines_of
 from groundwire_ingest.tree.facts import (
+    BuiltText,
     Call,
     CodeAnalysis,
     CodeFacts,
     Import,
     Mount,
+    PassedTexts,
     Reference,
     Registration,
     Request,
     Route,
     TableChange,
     TableMapping,
+    TextValue,
     Topic,
 )
 from groundwire_ingest.tree.languages.assembly import contains_edges, nodes_of, row_places
@@ -103,6 +106,9 @@ class CodeReader:
             topics=_of(Topic, findings),
             mappings=_of(TableMapping, findings),
             table_changes=_of(TableChange, findings),
+            text_values=_of(TextValue, findings),
+            built_texts=_of(BuiltText, findings),
+            passed_texts=_of(PassedTexts, findings),
         )
         literals = tuple(string_literals(syntax, found, source, places))
         analysis = FileAnalysis(nodes, edges, _syntax_notes(file, errors))

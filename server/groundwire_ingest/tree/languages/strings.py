@@ -37,7 +37,8 @@ def string_literals(syntax: Syntax, nodes: Nodes, source: bytes, places: Places)
 def _literal(syntax: Syntax, joined: Sequence[Node], places: Places) -> Iterator[StringLiteral]:
     value = "".join(string_value(syntax, node) for node in joined)
     if value:
-        yield StringLiteral(places.key(joined[0]), value, line_of(joined[0]))
+        has_insertions = any(syntax.has_insertions(node) for node in joined)
+        yield StringLiteral(places.key(joined[0]), value, line_of(joined[0]), has_insertions)
 
 
 def string_value(syntax: Syntax, node: Node) -> str:
@@ -49,6 +50,11 @@ def string_value(syntax: Syntax, node: Node) -> str:
     if syntax.raw is None or not syntax.raw.search(prefix + quote):
         return _ESCAPE.sub(_unescaped, body)
     return body.replace('""', '"') if quote == '"' and "@" in prefix else body
+
+
+def unescaped(text: str) -> str:
+    """What a part of a literal with escapes says."""
+    return _ESCAPE.sub(_unescaped, text)
 
 
 def _parts(literal: str) -> tuple[str, str, str] | None:

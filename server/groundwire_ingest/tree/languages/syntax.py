@@ -287,6 +287,10 @@ class Syntax(Expressions, ABC):
     def references(self, nodes: Nodes, places: Places, /) -> Iterator[Reference]:
         """Names that are used without being called; of equal ones in a chunk only the first is listed."""
 
+    def has_insertions(self, node: Node) -> bool:
+        """True if values are inserted into a string and a framework tells which, as `facts.BuiltText`."""
+        return False
+
     def prepared(self, source: bytes) -> bytes:
         """The text to parse in place of the source: of the same length, with every line at its place."""
         return source

@@ -13,7 +13,9 @@ from groundwire_ingest.tree.names.inheritance import MAX_IMPLEMENTATIONS, Inheri
 from groundwire_ingest.tree.names.lookup import Lookup
 from groundwire_ingest.tree.names.rules import GUESSED, WILDCARD, NameRules
 from groundwire_ingest.tree.names.runtime.callbacks import Callbacks, HandedOver
+from groundwire_ingest.tree.names.runtime.entities import EntityUse, EntityUses
 from groundwire_ingest.tree.names.runtime.routes import Routes, Served
+from groundwire_ingest.tree.names.runtime.texts import ResolvedText, Texts
 from groundwire_ingest.tree.names.runtime.topics import Signals, Topics
 from groundwire_ingest.tree.names.runtime.wiring import Messages, Registrations, is_sending, specialized
 from groundwire_ingest.tree.names.table import NOTHING
@@ -71,6 +73,18 @@ class FamilyEdges:
             yield from edges.sorted()
             yield from self._mappings(file)
         yield from declared_edges(self._rules)
+
+    def texts(self) -> Iterator[ResolvedText]:
+        """The strings that the code builds, with the values of what is inserted into them."""
+        texts = Texts(self._lookup, self._inheritance)
+        for file in range(len(self._table.files)):
+            yield from texts.resolved(file)
+
+    def entity_uses(self) -> Iterator[EntityUse]:
+        """What the code does with entities."""
+        uses = EntityUses(self._lookup)
+        for file in range(len(self._table.files)):
+            yield from uses.of_file(file)
 
     def implemented(self) -> Iterator[tuple[str, tuple[ImplementedMember, ...]]]:
         """The key of each member that implements or overrides others, and these."""

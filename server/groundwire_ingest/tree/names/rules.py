@@ -60,6 +60,8 @@ class NameRules(ABC):
     super_names: ClassVar[frozenset[str]] = frozenset()
     # True if a method names its type's members without a receiver.
     implicit_members: ClassVar[bool] = False
+    # True if the files of a folder see each other's variables and constants.
+    shares_packages: ClassVar[bool] = False
     # True if parameters distinguish several callables of one name.
     has_overloads: ClassVar[bool] = True
     # True if a member only overrides one with parameters of the same types, as far as these are known.

@@ -11,6 +11,11 @@ from groundwire_ingest.tree.sql.tokens import closing_parenthesis, keyword_set
 MAX_NAME_CHARACTERS = 128
 DEFAULT_SCHEMAS = {Dialect.TSQL: "dbo", Dialect.POSTGRES: "public", Dialect.MYSQL: "", Dialect.GENERIC: ""}
 
+HOLE = "__hole__"
+"""Stands in a name for what the code inserts there and the tree does not say."""
+ANY_SCHEMA = "*"
+"""The schema of a name whose schema the code inserts."""
+
 _NEVER_NAMES = keyword_set(
     "SELECT FROM WHERE SET VALUES INTO JOIN ON AS AND OR NOT CASE WHEN THEN ELSE END UNION GROUP ORDER BY HAVING WITH "
     "INSERT UPDATE DELETE MERGE EXEC EXECUTE IF BEGIN CREATE ALTER DROP EXISTS IN IS NULL USING RETURNING"
@@ -20,7 +25,10 @@ _BEFORE_TARGET = keyword_set("ONLY LATERAL TABLE INTO FROM IGNORE LOW_PRIORITY D
 
 @dataclass(frozen=True, slots=True)
 class SqlName:
-    """An object's name without its quotes; an unstated schema is "". `is_foreign` when a database was named too."""
+    """An object's name without its quotes; an unstated schema is "", one that is not known ANY_SCHEMA.
+
+    `is_foreign` when a database was named too.
+    """
 
     name: str
     schema: str = ""
@@ -54,12 +62,14 @@ Found = tuple[Relation, SqlName]
 def name_from_parts(parts: Sequence[str]) -> SqlName | None:
     """The name that the last two of `parts` (`server.database.schema.name`) state.
 
-    None without a name, and for temporary tables and variables, which no other statement can mean.
+    None without a name or for one with a HOLE, and for temporary tables and variables, which no other statement can
+    mean.
     """
     cleaned = [" ".join(part.split())[:MAX_NAME_CHARACTERS] for part in parts]
-    if not cleaned or not cleaned[-1] or cleaned[-1][0] in "#@$":
+    if not cleaned or not cleaned[-1] or cleaned[-1][0] in "#@$" or HOLE in cleaned[-1]:
         return None
-    return SqlName(cleaned[-1], cleaned[-2] if len(cleaned) > 1 else "", is_foreign=len(cleaned) > 2)
+    schema = cleaned[-2] if len(cleaned) > 1 else ""
+    return SqlName(cleaned[-1], ANY_SCHEMA if HOLE in schema else schema, is_foreign=len(cleaned) > 2)
 
 
 def unquoted(raw: str) -> str:

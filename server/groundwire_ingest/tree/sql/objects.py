@@ -8,11 +8,13 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree.folders import nearest
 from groundwire_ingest.tree.sql.definitions import ObjectType
-from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
+from groundwire_ingest.tree.sql.object_names import ANY_SCHEMA, DEFAULT_SCHEMAS, Relation, SqlName
 from groundwire_ingest.tree.sql.standing import Standing
 
 EXACT_CONFIDENCE = 1.0
 ASSUMED_SCHEMA_CONFIDENCE = 0.9
+ONE_OF_SEVERAL_CONFIDENCE = 0.5
+MAX_SCHEMAS = 3
 
 _ANY = frozenset(ObjectType)
 _SOURCES = frozenset({ObjectType.TABLE, ObjectType.VIEW, ObjectType.SYNONYM, ObjectType.FUNCTION})
@@ -26,6 +28,7 @@ ADMITTED_TYPES = {
     Relation.SYNONYM_FOR: _ANY,
     Relation.ALTERS: _ANY - {ObjectType.INDEX, ObjectType.TRIGGER},
 }
+_VARIABLE = "$("
 _DEFAULT_SCHEMAS = frozenset(DEFAULT_SCHEMAS.values()) - {""}
 
 
@@ -98,6 +101,7 @@ class ObjectIndex:
     def __init__(self, demand_of: Callable[[str], NodeAccess]) -> None:
         self._demand_of = demand_of
         self._by_name: dict[str, dict[tuple[str, ObjectType], _Defined]] = {}
+        self._in_code: set[str] = set()
         self._same: dict[tuple[str, str, ObjectType, str, str], list[SqlObject]] = {}
 
     def define(self, name: SqlName, defined: SqlObject) -> None:
@@ -110,6 +114,15 @@ class ObjectIndex:
         schema = "" if defined.schema in _DEFAULT_SCHEMAS else defined.schema
         same = bare, schema, object_type, defined.variant, defined.standing.system
         self._same.setdefault(same, []).append(defined)
+
+    def define_in_code(self, name: SqlName, defined: SqlObject) -> None:
+        """Makes what code defines known under `name`, unless an SQL file defines something of that name."""
+        bare = name.folded[1]
+        if bare not in self._by_name or bare in self._in_code:
+            self._in_code.add(bare)
+            known = self._by_name.setdefault(bare, {}).setdefault(("", defined.object_type), _Defined(defined))
+            known.by_demand.setdefault(self._demand_of(defined.path), []).append(defined)
+            known.keys.add(defined.key)
 
     def redefinitions(self) -> Iterator[tuple[SqlObject, SqlObject]]:
         """Pairs of definitions of one object: each older one with a demand and the current one with the same demand.
@@ -126,6 +139,11 @@ class ObjectIndex:
                 yield from ((defined, current[demand]) for defined in same if defined is not current[demand])
             yield from combinations(sorted(current.values(), key=lambda item: item.standing), 2)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is defined."""
+        return not self._by_name
+
     def knows(self, bare_name: str) -> bool:
         """True if an object of any schema has this name, given without quotes; case does not matter."""
         return bare_name.casefold() in self._by_name
@@ -138,10 +156,14 @@ class ObjectIndex:
         A stated schema must be the object's, or a default one where the object's is unknown, or the name of
         the database where there are no schemas (ASSUMED_SCHEMA_CONFIDENCE). Without one the order is: the home schema
         (that of the naming file, if given), dbo and public, the objects of unknown schema, and the only schema that has
-        the name (ASSUMED_SCHEMA_CONFIDENCE).
+        the name (ASSUMED_SCHEMA_CONFIDENCE). ANY_SCHEMA means the object of that name whose
+        schema is a variable of the script, or else the only one, dbo, public and no schema counting as one
+        (ASSUMED_SCHEMA_CONFIDENCE), or one of MAX_SCHEMAS at most (ONE_OF_SEVERAL_CONFIDENCE).
         """
         schema, bare = name.folded
         objects = [found for found in self._by_name.get(bare, {}).values() if found.first.object_type in allowed]
+        if schema == ANY_SCHEMA:
+            return _in_any_schema(objects)
         stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
         searched = [{home_schema}, _DEFAULT_SCHEMAS, {""}]
         if schema:
@@ -181,6 +203,22 @@ def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved 
         return None
     found = candidates[0]
     return Resolved(found.first, found.by_demand.values(), found.keys, confidence)
+
+
+def _in_any_schema(objects: Sequence[_Defined]) -> Resolved | None:
+    """What a name means whose schema the code inserts; see `ObjectIndex.find`."""
+    variable = [item for item in objects if item.first.schema.startswith(_VARIABLE)]
+    default = [item for item in objects if item.first.schema in _DEFAULT_SCHEMAS]
+    candidates = variable or objects
+    schemas = {item.first.schema for item in candidates}
+    if default and schemas <= _DEFAULT_SCHEMAS | {""}:
+        candidates = default[:1]
+        schemas = {default[0].first.schema}
+    if not 1 < len(schemas) <= MAX_SCHEMAS:
+        return _unambiguous(candidates, ASSUMED_SCHEMA_CONFIDENCE)
+    definitions = [of_demand for item in candidates for of_demand in item.by_demand.values()]
+    keys = frozenset(key for item in candidates for key in item.keys)
+    return Resolved(candidates[0].first, definitions, keys, ONE_OF_SEVERAL_CONFIDENCE)
 
 
 def edge_type(relation: Relation, target: SqlObject) -> str:

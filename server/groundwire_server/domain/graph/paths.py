@@ -8,6 +8,12 @@ from groundwire_index.scope import Scope
 from groundwire_server.domain.graph.expansion import GraphRequest
 from groundwire_server.domain.search.search import NodeLabel
 
+MENTIONS = frozenset({"contains", "decoratedby", "imports", "partialof", "references", "tests"})
+"""The edge types, in lower case, that only name something or lie around it; nothing is called, sent, read or written.
+
+Of equally long paths, those with fewer such edges come first. A type of the caller's own data is none of them.
+"""
+
 
 class PathsReason(StrEnum):
     """How a search for paths ended; the values are those of the response's `debug.reason`."""

@@ -89,9 +89,9 @@ def serve_engine(
 ) -> int:
     """Serves until SIGTERM or SIGINT and returns the exit code. Call from the main thread.
 
-    `announce` is called when calls are answered and the addresses are known. The first signal drains, and the code is
-    0. A second one stops at once, and the code is 128 plus its number. The code is 1 when gRPC ends unexpectedly.
-    Raises SettingsError when it cannot start.
+    `announce` is called when calls are answered and the addresses are known. The first signal drains, SIGINT without
+    the pause for load balancers, and the code is 0. A second one stops at once, and the code is 128 plus its number.
+    The code is 1 when gRPC ends unexpectedly. Raises SettingsError when it cannot start.
     """
     reserve_files(settings)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -123,7 +123,7 @@ async def _serve(
         await server.stop()
         return 1
     log.info("draining", signal=first.result().name)
-    second = await _drain(server, signals)
+    second = await _drain(server, signals, pauses=first.result() != signal.SIGINT)
     log.info("stopped", cut_short=second is not None)
     return exit_code(second)
 
@@ -142,9 +142,11 @@ def _notice_signals(signals: asyncio.Queue[signal.Signals]) -> None:
             loop.add_signal_handler(number, signals.put_nowait, number)
 
 
-async def _drain(server: GroundwireServer, signals: asyncio.Queue[signal.Signals]) -> signal.Signals | None:
+async def _drain(
+    server: GroundwireServer, signals: asyncio.Queue[signal.Signals], *, pauses: bool
+) -> signal.Signals | None:
     """Drains the server, or stops it at once when another signal comes first; returns that signal."""
-    drain = asyncio.create_task(server.drain())
+    drain = asyncio.create_task(server.drain(pauses=pauses))
     another = asyncio.create_task(signals.get())
     await asyncio.wait({drain, another}, return_when=asyncio.FIRST_COMPLETED)
     if drain.done():

@@ -86,13 +86,15 @@ class GroundwireServer:
         """Returns when gRPC has stopped accepting calls, and raises the cause if nothing requested the stop."""
         await self._server.wait_for_termination()
 
-    async def drain(self) -> None:
+    async def drain(self, *, pauses: bool = True) -> None:
         """Ends without losing calls: NOT_SERVING, a pause in which load balancers notice, then a grace to finish.
 
-        New calls are still answered during the pause. Calls that are not done when the grace period ends are cancelled.
+        New calls are still answered during the pause, which only takes place if it `pauses`. Calls that are not done
+        when the grace period ends are cancelled.
         """
         self._health.drain()
-        await asyncio.sleep(self._settings.drain_pause_seconds)
+        if pauses:
+            await asyncio.sleep(self._settings.drain_pause_seconds)
         await self._server.stop(self._settings.drain_grace_seconds)
         await self._stop_rest()
 

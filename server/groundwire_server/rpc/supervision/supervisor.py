@@ -121,6 +121,8 @@ class Supervisor:
         self._running: dict[int, WorkerProcess] = {}
         self._awaited = set(range(1, settings.workers + 1))  # those that have never listened
         self._ending = asyncio.Event()
+        self._first_signal = signal.SIGTERM
+        self._listening: set[int] = set()
         self._failure: WorkerEnd | None = None
         self._cut_short = asyncio.Event()
         self._second_signal: signal.Signals | None = None
@@ -143,6 +145,7 @@ class Supervisor:
     def _on_signal(self, number: signal.Signals) -> None:
         if not self._ending.is_set():
             self._log.info("draining", signal=number.name)
+            self._first_signal = number
             self._ending.set()
         elif not self._cut_short.is_set():
             self._second_signal = number
@@ -176,12 +179,14 @@ class Supervisor:
             self._note_listening(number, worker)
         code = await worker.ended()
         del self._running[number]
+        self._listening.discard(number)
         if metrics is not None:
             forget_gauges(metrics)
         return WorkerEnd(code, report.reason if isinstance(report, CannotStart) else "")
 
     def _note_listening(self, number: int, worker: WorkerProcess) -> None:
         self._log.info("worker listening", worker=number, pid=worker.pid)
+        self._listening.add(number)
         if number in self._awaited:
             self._awaited.remove(number)
             if not self._awaited:
@@ -212,8 +217,12 @@ class Supervisor:
         self._log.error("worker ended", worker=number, **end.fields, **fields)
 
     async def _drain(self, keepers: list[asyncio.Task[None]]) -> None:
-        """Lets all workers drain together; a second signal stops them at once."""
-        self._send(signal.SIGTERM)
+        """Lets all workers drain together, with the signal that the server got; a second signal stops them at once.
+
+        A worker that still loads its modules does not handle SIGINT yet.
+        """
+        for number, worker in self._running.items():
+            worker.send(self._first_signal if number in self._listening else signal.SIGTERM)
         ended = asyncio.create_task(asyncio.wait(keepers))
         cut_short = asyncio.create_task(self._cut_short.wait())
         await asyncio.wait({ended, cut_short}, return_when=asyncio.FIRST_COMPLETED)

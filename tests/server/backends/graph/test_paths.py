@@ -135,6 +135,24 @@ def check_sound(graph: Graph, search: PathSearch, found: Paths) -> None:
     assert found.reached_count <= search.max_nodes
 
 
+@pytest.mark.parametrize("mention", ["Imports", "References", "Contains", "DecoratedBy", "PartialOf", "Tests", "tests"])
+def test_of_equally_long_paths_those_with_fewer_mentions_come_first(mention: str, opened: Opened) -> None:
+    """A surer mention comes after a guessed call, whichever ids the nodes have, and also between the same two nodes."""
+    through_mention = (Edge("A", "B", mention), Edge("B", "Z", "Calls"))
+    through_call = (Edge("A", "C", "Calls", 0.5, 7), Edge("A", "C", mention), Edge("C", "Z", "WritesTo", 0.5))
+    with opened(Graph("ABCZ", frozenset("ABCZ"), (*through_mention, *through_call))) as backend:
+        found = found_in(backend, asked("A", "Z"))
+    assert ways(found) == ["ACZ", "ABZ"]
+    assert [hop.edge_type for hop in found.paths[0].hops] == ["Calls", "WritesTo"]
+    assert found.paths[0].confidence == 0.25
+
+
+def test_a_shorter_path_comes_first_even_if_it_is_a_mention(opened: Opened) -> None:
+    edges = (Edge("A", "Z", "Imports"), *chain("ABZ"))
+    with opened(Graph("ABZ", frozenset("ABZ"), edges)) as backend:
+        assert ways(found_in(backend, asked("A", "Z"))) == ["AZ", "ABZ"]
+
+
 @costly()
 @given(graph=graphs(), data=st.data())
 def test_paths_are_the_first_of_all_simple_paths(graph: Graph, data: st.DataObject, opened: Opened) -> None:

@@ -161,6 +161,32 @@ def test_every_stage_is_shown_to_its_end(tmp_path: Path) -> None:
         "Tokenising": (3, 3),
         "Writing tables": (7, 7),
     }
+    assert set(stages.units.values()) == {"records", "models", "texts", "nodes", "tables"}
+
+
+def test_a_tree_is_read_by_files_and_linked_by_edges(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for name, text in {
+        "a.py": "import b\n\ndef one():\n    b.two()\n",
+        "b.py": "def two(): ...\n",
+        "c.png": "",
+    }.items():
+        (source / name).write_text(text, encoding="utf-8")
+    stages = Stages()
+    build_index(TreeSource(source), BuildOptions(tmp_path / "data", V1, HashEmbedder()), stages)
+    assert (stages.seen["Reading"], stages.units["Reading"]) == ((2, 2), "files")
+    done, total = stages.seen["Linking"] or (0, 0)
+    assert done > 0
+    assert (total, stages.units["Linking"]) == (0, "edges")
+
+
+def test_an_empty_tree_is_refused_after_its_stages(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    stages = Stages()
+    with pytest.raises(IngestError):
+        build_index(TreeSource(tmp_path / "source"), BuildOptions(tmp_path / "data", V1, HashEmbedder()), stages)
+    assert stages.seen["Reading"] == (0, 0)
 
 
 class Service(HashEmbedder):
@@ -190,10 +216,10 @@ def test_the_tokens_that_a_service_will_get_are_counted_before(tmp_path: Path) -
     stages = Stages()
     build_index(Records(records), BuildOptions(tmp_path, V1, Service()), stages)
     tokens = sum(map(TokenCounter().count, texts[1:]))
-    assert (stages.seen["Embedding tokens"], stages.prices["Embedding tokens"]) == ((tokens, tokens), 0.15)
+    assert (stages.seen["Embedding"], stages.prices["Embedding"]) == ((tokens, tokens), 0.15)
     again = Stages()
     build_index(Records(records), BuildOptions(tmp_path, V2, Service()), again)
-    assert again.seen["Embedding tokens"] == (0, 0)
+    assert again.seen["Embedding"] == (0, 0)
 
 
 records_of_hypothesis = st.lists(

@@ -47,7 +47,7 @@ class NoProgress:
     """Shows nothing."""
 
     @contextmanager
-    def stage(self, name: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
+    def stage(self, name: str, unit: str, price: float = 0.0) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: None
 
 

@@ -63,6 +63,13 @@ def test_python_names_its_encoding(read: Reader) -> None:
             "javascript",
             "a line of 20002 characters; more than 20000 means that a program wrote it",
         ),
+        (
+            b"/*! Cart 1.2 | MIT */\n" + b"function a(b){return b+1}" * 60,
+            "cart.js",
+            "javascript",
+            "minified: 1500 of 1522 characters are in long lines of many statements",
+        ),
+        (b".a{color:red}" * 100, "cart.css", "css", "minified: 1300 of 1300 characters"),
     ],
 )
 def test_what_cannot_be_read_is_skipped_with_the_reason(
@@ -72,6 +79,24 @@ def test_what_cannot_be_read_is_skipped_with_the_reason(
     assert isinstance(skipped, SkippedFile)
     assert skipped.path == path
     assert skipped.why.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "language"),
+    [
+        ("const icon = 'data:image/png;base64," + "iVBORw0KGgo" * 400 + "';\n", "icon.js", "javascript"),
+        ("const path = 'M0 0" + " L10 20" * 400 + "';\n", "icon.ts", "typescript"),
+        ("const emoji = /" + "\\\\u{1F3F4}|[0-9a-f]{1,4}:" * 60 + "/u;\n", "emoji.js", "javascript"),
+        (".a{color:red}\n" * 400, "a.css", "css"),
+        ("f(1);" * 250 + "\n" + "function total(cart) {\n  return cart.sum();\n}\n" * 40, "a.js", "javascript"),
+        ("{" + '"a": {"b": 1},' * 400 + '"c": 1}', "a.json", "json"),
+        ("class A { int a; }" * 100, "A.cs", "csharp"),
+    ],
+)
+def test_long_lines_of_texts_and_of_other_languages_are_read(
+    read: Reader, content: str, path: str, language: str
+) -> None:
+    assert read(content.encode(), path, language) == SourceFile(path, content, language)
 
 
 def test_a_file_that_is_too_large_is_skipped_unread(read: Reader) -> None:

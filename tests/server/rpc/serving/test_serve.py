@@ -78,6 +78,17 @@ def test_a_signal_drains_and_loses_no_call(
     assert lines[1]["signal"] == number.name
 
 
+def test_ctrl_c_does_not_pause_for_load_balancers(start: Start) -> None:
+    """With the pause it would take longer than the test has patience."""
+    process, _ = start(drain_pause_seconds=100 * PATIENCE_SECONDS)
+    assert process.stderr is not None
+    assert json.loads(process.stderr.readline())["event"] == "listening"
+    process.send_signal(signal.SIGINT)
+    code, errors = ended(process)
+    assert code == 0
+    assert [json.loads(line)["event"] for line in errors.splitlines()] == ["draining", "stopped"]
+
+
 def test_a_second_signal_stops_at_once(start: Start, search_request: retrieval_pb2.SearchNodesRequest) -> None:
     process, address = start(drain_pause_seconds=60)
     search_request.query = "endless"

@@ -237,6 +237,10 @@ class CSharpSyntax(Syntax):
             return head(type_of(node, "type"))
         return super().value_path(node)
 
+    def has_insertions(self, node: Node) -> bool:
+        """True for `$"..."` with `{...}`."""
+        return node.type == "interpolated_string_expression" and has_child(node, "interpolation")
+
     def bases(self, node: Node) -> tuple[str, ...]:
         """The base class and the interfaces."""
         return tuple(filter(None, map(type_of, base_types(node))))

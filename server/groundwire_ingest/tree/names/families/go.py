@@ -12,6 +12,8 @@ from groundwire_ingest.tree.names.table import Found, Ref, SymbolTable
 class GoNames(NameRules):
     """The files of a folder share their names. A method belongs to its receiver's type, in whichever file that is."""
 
+    shares_packages = True
+
     has_overloads = False
     constructor = ""
     common_methods = everyday.GO

@@ -2,7 +2,7 @@
 
 The rows are reached level by level from both sets within a limit of nodes. A level counts whole or not at all. So the
 rows reached depend only on the rows that exist, never on the order of reading. They include every path within the hops
-that the levels span. Of the edges between two rows the link is the most confident one.
+that the levels span. Of the edges between two rows the link is one that is no mention, and then the most confident one.
 """
 
 import math
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from groundwire_index.store.spans import is_first_of_pair
 from groundwire_server.backends.selected_graph import Neighbours, Rows, SelectedGraph
+from groundwire_server.domain.graph.paths import MENTIONS
 from groundwire_server.execution.call import Checkpoint
 
 _NONE: Rows = np.empty(0, dtype=np.int64)
@@ -76,12 +77,14 @@ class Between:
 class Links(NamedTuple):
     """Links, all arrays [m], no two of the same `near` and `far` row; sorted by these.
 
-    A path goes from `near` to `far`. `is_onward` where the edge points that way; its type, confidence and line.
+    A path goes from `near` to `far`. `is_onward` where the edge points that way, `is_mention` where its type is among
+    `MENTIONS`; its type, confidence and line.
     """
 
     near: Rows
     far: Rows
     is_onward: NDArray[np.bool_]
+    is_mention: NDArray[np.bool_]
     types: Rows
     confidences: NDArray[np.float32]
     lines: NDArray[np.int32]
@@ -92,6 +95,7 @@ class Links(NamedTuple):
             self.near[chosen],
             self.far[chosen],
             self.is_onward[chosen],
+            self.is_mention[chosen],
             self.types[chosen],
             self.confidences[chosen],
             self.lines[chosen],
@@ -104,14 +108,16 @@ def links_between(between: Between, graph: SelectedGraph, onward: Neighbours, ma
     found = onward.among(near, far)
     edges, near = graph.edges(found.positions), near.take(found.places)
     is_onward = edges.from_rows == near
-    links = _surest(Links(near, found.ends, is_onward, found.types, edges.confidences, edges.lines))
+    is_mention = np.asarray([name.casefold() in MENTIONS for name in graph.edge_types], dtype=np.bool_)
+    found_mentions = is_mention[found.types]
+    links = _best(Links(near, found.ends, is_onward, found_mentions, found.types, edges.confidences, edges.lines))
     return links.taken(_within(links, between.starts, between.ends, max_hops))
 
 
-def _surest(links: Links) -> Links:
-    """One link for each two rows: the most confident, then one that points the way, then the first type."""
+def _best(links: Links) -> Links:
+    """One link for each two rows: no mention, then the most confident, then one that points the way, then by type."""
     links = links.taken(links.near != links.far)
-    order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.far, links.near))
+    order = np.lexsort((links.types, ~links.is_onward, -links.confidences, links.is_mention, links.far, links.near))
     links = links.taken(order)
     return links.taken(is_first_of_pair(links.near, links.far))
 

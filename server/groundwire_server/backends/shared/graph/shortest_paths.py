@@ -1,4 +1,6 @@
-"""The best simple paths along some links, in a total order (fewer hops, then greater confidence, then smaller rows).
+"""The best simple paths along some links, in a total order.
+
+Fewer hops come first, then fewer mentions, then greater confidence, then smaller rows.
 
 All simple paths may be exponentially many, so none is enumerated that is not returned. The paths that begin in a given
 way and do not continue to given rows form a set. The best path of a set splits the rest of it into one such set for
@@ -33,17 +35,19 @@ class Route(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A link as it leaves a vertex: where to, its scaled confidence and its position."""
+    """A link as it leaves a vertex: where to, 1 if it is a mention, its scaled confidence and its position."""
 
     vertex: int
+    mentions: int
     confidence: int
     link: int
 
 
 class _Way(NamedTuple):
-    """The best way from a vertex to an end: how many hops, the product of their confidences, and the first of them."""
+    """The best way from a vertex to an end: its hops, their mentions, the product of confidences, the first hop."""
 
     hops: int
+    mentions: int
     confidence: int
     step: _Step | None
 
@@ -53,6 +57,7 @@ class _Candidate:
     """The best path of a set, which begins with the first `fixed` vertices and takes none of `refused` after them."""
 
     hops: int
+    mentions: int
     loss: int
     rows: tuple[int, ...]
     vertices: tuple[int, ...] = field(compare=False)
@@ -78,9 +83,11 @@ class PathGraph:
         self._vertices: dict[tuple[int, bool], int] = {}
         confidences = map(_scaled, links.confidences.tolist())
         is_end = np.isin(links.far, ends).tolist()
-        pairs = zip(links.near.tolist(), links.far.tolist(), is_end, confidences, strict=True)
-        for position, (near, far, ends_there, confidence) in enumerate(pairs):
-            self._steps[self._vertex(near, False)].append(_Step(self._vertex(far, ends_there), confidence, position))
+        mentions = map(int, links.is_mention.tolist())
+        rows_of_links = zip(links.near.tolist(), links.far.tolist(), is_end, mentions, confidences, strict=True)
+        for position, (near, far, ends_there, mention, confidence) in enumerate(rows_of_links):
+            step = _Step(self._vertex(far, ends_there), mention, confidence, position)
+            self._steps[self._vertex(near, False)].append(step)
         # Turned round: the ways to the ends are sought from them.
         self._graph.add_nodes_from(self._rows)
         self._graph.add_edges_from_no_data(
@@ -123,18 +130,19 @@ class PathGraph:
             graph = graph.copy()
             graph.remove_nodes_from([vertex for vertex, row in enumerate(self._rows) if row in passed])
             ends = [end for end in ends if self._rows[end] not in passed]
-        ways = {end: _Way(0, 1, None) for end in ends}
+        ways = {end: _Way(0, 0, 1, None) for end in ends}
         for hops, layer in enumerate(rustworkx.bfs_layers(graph, ends)[1:] if ends else (), start=1):
             for vertex in layer:
                 onward = (step for step in self._steps[vertex] if ways.get(step.vertex, _NOWHERE).hops == hops - 1)
                 step = min(onward, key=lambda step: self._rank(step, ways))
-                ways[vertex] = _Way(hops, step.confidence * ways[step.vertex].confidence, step)
+                way = ways[step.vertex]
+                ways[vertex] = _Way(hops, step.mentions + way.mentions, step.confidence * way.confidence, step)
         return ways
 
-    def _rank(self, step: _Step, ways: dict[int, _Way]) -> tuple[int, int, int]:
+    def _rank(self, step: _Step, ways: dict[int, _Way]) -> tuple[int, int, int, int]:
         """By this the best of several steps from one vertex comes first; no two rank the same."""
         way = ways[step.vertex]
-        return way.hops, -step.confidence * way.confidence, self._rows[step.vertex]
+        return way.hops, step.mentions + way.mentions, -step.confidence * way.confidence, self._rows[step.vertex]
 
     def _continued(
         self, vertices: tuple[int, ...], steps: tuple[_Step, ...], refused: frozenset[int], ways: dict[int, _Way]
@@ -147,9 +155,10 @@ class PathGraph:
             vertices, steps = (*vertices, step.vertex), (*steps, step)
             step = ways[step.vertex].step
         if onward:
+            mentions = sum(step.mentions for step in steps)
             loss = -math.prod(step.confidence for step in steps)
             rows = tuple(self._rows[vertex] for vertex in vertices)
-            yield _Candidate(len(steps), loss, rows, vertices, steps, fixed, refused)
+            yield _Candidate(len(steps), mentions, loss, rows, vertices, steps, fixed, refused)
 
     def _rest(self, path: _Candidate, ways: dict[int, _Way]) -> Iterator[_Candidate]:
         """The best path of each set of the rest: one set for each hop where paths leave this one."""
@@ -165,7 +174,7 @@ class PathGraph:
         return self._continued(vertices, path.steps[: path.fixed - 1], path.refused, ways)
 
 
-_NOWHERE = _Way(-1, 0, None)
+_NOWHERE = _Way(-1, 0, 0, None)
 
 
 def confidence_of(links: Links, route: Route) -> float:

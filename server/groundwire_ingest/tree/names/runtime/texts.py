@@ -1,0 +1,100 @@
+"""Strings that code builds, with the values of what is inserted, as far as the tree says them.
+
+A value that a class gets from its constructor, from a type argument or from a property that is overridden depends on
+the class that the object is of. A string of an inherited member then has a value for each of these classes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from groundwire_ingest.tree.facts import BuiltText, Call, TextRole
+from groundwire_ingest.tree.names.inheritance import Inheritance
+from groundwire_ingest.tree.names.lookup import Lookup
+from groundwire_ingest.tree.names.runtime.text_values import TextValues
+
+_MAX_CLASSES = 400
+"""Of more classes than this that inherit a member the first ones count."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedText:
+    """A string in node `from_key`, with HOLE for each value that is not known.
+
+    `is_inherited`: the string is in a member of a base class, and the node is the class that decides on its values.
+    """
+
+    from_key: str
+    text: str
+    line: int
+    role: TextRole
+    is_inherited: bool = False
+
+
+class Texts:
+    """Answers for one table."""
+
+    def __init__(self, lookup: Lookup, inheritance: Inheritance) -> None:
+        self._lookup = lookup
+        self._table = lookup.table
+        self._inheritance = inheritance
+        self._values = TextValues(lookup)
+
+    def resolved(self, file: int) -> Iterator[ResolvedText]:
+        """The strings that a file builds or uses as SQL, and those that its calls are given by the names of variables.
+
+        Of equal ones in a node there is one.
+        """
+        first, facts = self._table.module_of(file), self._table.files[file]
+        found: dict[ResolvedText, None] = {}
+        for built in facts.built_texts:
+            found.update(dict.fromkeys(self._of_built(first + built.scope, built)))
+        for call in facts.calls if self._values.names else ():
+            found.update(dict.fromkeys(self._of_arguments(first + call.scope, call)))
+        yield from found
+
+    def _of_built(self, scope: int, built: BuiltText) -> Iterator[ResolvedText]:
+        around = self._table.enclosing_type(scope)
+        said = self._values.said(scope, built.text, around)
+        yield ResolvedText(built.from_key, said, built.line, built.role)
+        if around is None or all(not part.is_inserted for part in built.text):
+            return
+        first = self._table.parts(around)[0]
+        below = {self._table.parts(number)[0] for number in self._inheritance.implementing(first)} - {first}
+        said_by = {number: self._values.said(scope, built.text, number) for number in sorted(below)[:_MAX_CLASSES]}
+        for number, of_class in said_by.items():
+            bases = (base for found in self._lookup.bases(number) for base in found.numbers)
+            definition = self._table.definitions[number]
+            if of_class not in {said_by.get(base, said) for base in bases} and self._inherits(number, scope):
+                yield ResolvedText(definition.key, of_class, definition.line, built.role, is_inherited=True)
+
+    def _inherits(self, number: int, scope: int) -> bool:
+        """True if a class has the member around a scope from a base class, and none that replaces it."""
+        member = scope
+        while not self._table.is_type(self._table.owner_of(member)) and self._table.owner_of(member) >= 0:
+            member = self._table.owner_of(member)
+        owner, definition = self._table.owner_of(member), self._table.definitions[member]
+        if owner < 0 or definition.construct != "callable":
+            return True
+        owners = self._table.parts(owner)
+        for base, _ in self._lookup.lineage(number):
+            if base in owners:
+                return True
+            replacing = (self._table.definitions[one] for one in self._table.members(base, definition.name))
+            if any(len(one.parameters or ()) == len(definition.parameters or ()) for one in replacing):
+                return False
+        return False
+
+    def _of_arguments(self, scope: int, call: Call) -> Iterator[ResolvedText]:
+        """The strings of constants, fields and variables that a call is given, unless they are written beside it."""
+        around = self._table.enclosing_type(scope)
+        for argument in call.arguments:
+            read = (
+                self._values.read(scope, argument, around)
+                if argument.rpartition(".")[2] in self._values.names
+                else None
+            )
+            if read is None:
+                continue
+            is_beside = read.held.scope == scope and any(not part.is_inserted for part in read.held.text)
+            if not is_beside:
+                yield ResolvedText(call.from_key, self._values.said(*read.held, read.around), call.line, "any")

@@ -1,0 +1,67 @@
+"""All commands of `groundwire` under one roof.
+
+A bare install has only client and pipelines, and an install for serving has no ingestion. Therefore nothing here
+imports the libraries of a command before it runs. A command whose libraries are missing says what to install.
+"""
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from groundwire_index.commands.diff import diff
+from groundwire_index.commands.versions import verify
+from groundwire_ingest.commands.build import export, index
+from groundwire_server.folder_server import serve_folder
+from groundwire_server.serve_command import serve
+
+_OWN = {command.__name__: command for command in (index, serve, diff, verify, export)}
+
+
+def commands(asked: str) -> typer.Typer:
+    """All commands, or without those whose libraries the one asked for does not need.
+
+    To load the client takes as long as a small index, to load the pipelines longer than a search.
+    """
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+    app.callback()(_options)
+    if asked in _OWN:
+        app.command()(_OWN[asked])
+        return app
+    from groundwire_server.version_commands import activate, delete, indexes
+
+    versions = {command.__name__: command for command in (indexes, activate, delete)}
+    if asked in versions:
+        app.command()(versions[asked])
+        return app
+    from groundwire_client.cli import register as register_client
+
+    for command in (index, serve):
+        app.command()(command)
+    register_client(app)
+    if asked in {command.callback.__name__ for command in app.registered_commands if command.callback}:
+        return app
+    from groundwire_explore.cli import register as register_explore
+    from groundwire_mcp.cli import register as register_mcp
+    from groundwire_pipelines.cli import register as register_pipelines
+
+    register_explore(app)
+    register_pipelines(app)
+    register_mcp(app, serve_folder)
+    for command in (indexes, activate, delete, diff, verify, export):
+        app.command()(command)
+    return app
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"groundwire {metadata.version('groundwire')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Evidence about a codebase: search it, follow its dependencies, read the texts that fit a budget."""
