@@ -64,9 +64,7 @@ def _given(scores: StageScores) -> dict[str, float]:
 
 def _kind_factor(match: QueryMatch, ranking: RankingParameters) -> Iterator[Bar]:
     applied = {
-        "a test": match.is_test and ranking.HasField("test_factor"),
-        "generated": match.is_generated and ranking.HasField("generated_factor"),
-        "prose": match.corpus_type.startswith("DOC_") and ranking.HasField("prose_factor"),
+        f"of the purpose {match.scores.purpose.replace('_', ' ')}": match.scores.purpose_factor not in (0, 1),
         "a short text": not match.text_omitted
         and len(match.text) < _SHORT_TEXT
         and ranking.HasField("fragment_factor"),

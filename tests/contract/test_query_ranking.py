@@ -5,9 +5,10 @@ A fusion by weights of a single retriever gives the order of that retriever's sc
 
 import pytest
 
-from groundwire.v1 import query_pb2
-from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, RankingParameters
+from groundwire.v1 import evidence_pb2, query_pb2
+from groundwire.v1.query_pb2 import FUSION_MODE_RRF, FUSION_MODE_WEIGHTED, FusionMode, PurposeFactor, RankingParameters
 from groundwire.v1.scope_pb2 import AccessContext, NodeFilter
+from groundwire_index.purposes import PURPOSES
 from support.platform import CODE_WORDS, DENSE, RANKING, TRIGRAM, Platform
 
 QUESTION = "where is the order refunded"
@@ -71,18 +72,48 @@ def test_files_count_only_where_words_of_code_are_asked(platform: Platform) -> N
 
 
 @pytest.mark.parametrize(
-    ("local_id", "factor", "about_it"),
+    ("local_id", "purpose", "about_it"),
     [
-        ("test", 0.5, "which tests check that the order is refunded"),
-        ("generated", 0.5, "the generated code by which the order is refunded"),
-        ("prose", 0.75, "where is the documentation of how the order is refunded"),
+        ("test", "test", "which tests check that the order is refunded"),
+        ("generated", "generated", "the generated code by which the order is refunded"),
+        ("prose", "documentation", "where is the documentation of how the order is refunded"),
+        ("agents", "agent_instructions", "what agents read about how the order is refunded"),
+        ("licence", "licence", "the license by which the order is refunded"),
+        ("change-log", "change_log", "the changelog of how the order is refunded"),
+        ("translation", "translation", "the translated words for an order that is refunded"),
+        ("migration", "migration", "the migration of an order that is refunded"),
+        ("story", "story", "the storybook of an order that is refunded"),
+        ("user-text", "user_text", "the blog about an order that is refunded"),
+        ("tool-configuration", "tool_configuration", "the dependencies of the order that is refunded"),
+        ("user-interface", "user_interface", "the button for an order that is refunded"),
+        ("data", "data", "the csv of the order that is refunded"),
     ],
 )
-def test_a_kind_of_text_counts_less_unless_it_is_asked_for(
-    platform: Platform, local_id: str, factor: float, about_it: str
+def test_a_text_counts_less_by_its_purpose_unless_it_is_asked_for(
+    platform: Platform, local_id: str, purpose: str, about_it: str
 ) -> None:
-    assert scores_of(ask(platform), local_id).kind_factor == factor
-    assert scores_of(ask(platform, about_it), local_id).kind_factor == 1
+    (factor,) = (row.factor for row in PURPOSES if row.name == purpose)
+    scores = scores_of(ask(platform), local_id)
+    assert (scores.purpose, scores.purpose_factor, scores.kind_factor) == (purpose, factor, factor)
+    wanted = scores_of(ask(platform, about_it), local_id)
+    assert (wanted.purpose, wanted.purpose_factor, wanted.kind_factor) == (purpose, 1.0, 1.0)
+
+
+def test_a_release_is_no_question_about_the_change_log(platform: Platform) -> None:
+    assert scores_of(ask(platform, "in which release is the order refunded"), "change-log").purpose_factor < 1
+
+
+def test_code_of_the_product_keeps_its_score(platform: Platform) -> None:
+    scores = scores_of(ask(platform), "alone")
+    assert (scores.purpose, scores.purpose_factor) == ("product", 1.0)
+
+
+def test_data_gains_neither_by_its_parts_nor_by_its_length(platform: Platform) -> None:
+    response = ask(platform, retrievers=[CODE_WORDS, DENSE], query_vector=[1.0, 0.0])
+    parts = [scores_of(response, local_id) for local_id in ("translation", "translation/part")]
+    assert [scores.graph for scores in parts] == [0.0, 0.0]
+    assert scores_of(response, "data").length_factor == 1.0
+    assert scores_of(response, "detailed").length_factor > 1.0
 
 
 def test_a_test_in_passing_is_no_question_about_tests(platform: Platform) -> None:
@@ -94,6 +125,33 @@ def test_a_call_for_a_corpus_of_prose_asks_for_prose(platform: Platform) -> None
     response = ask(platform, "steps by which the order is refunded")
     assert list(response.meta.boosts) == ["procedure"]
     assert scores_of(response, "prose").kind_factor == 1
+
+
+def passages(platform: Platform, question: str, budget_tokens: int) -> dict[str, str]:
+    """The explanations of passages, by the local ids of their nodes."""
+    request = evidence_pb2.GatherEvidenceRequest(
+        scope=RANKING,
+        question=question,
+        budget_tokens=budget_tokens,
+        explain=True,
+        retrievers=[CODE_WORDS],
+        filter=NodeFilter(path_prefixes=["docs/", "web/", "LICENSE", "AGENTS.md", "src/another.cs", "src/called.cs"]),
+    )
+    found = platform.stub.GatherEvidence(request, timeout=30)
+    return {one.id.split("::", 3)[-1]: one.explanation for one in found.passages}
+
+
+def test_evidence_explains_the_purpose(platform: Platform) -> None:
+    reason = "it is a change log, which the question does not ask for, so its score was multiplied by 0.5"
+    assert reason in passages(platform, QUESTION, 8_000)["change-log"]
+    assert "it is a change log" not in passages(platform, f"{QUESTION}, by the changelog", 8_000)["change-log"]
+
+
+def test_evidence_has_room_for_texts_that_the_question_asks_for(platform: Platform) -> None:
+    aside = {"agents", "licence", "change-log", "translation", "translation/part"}
+    seldom = passages(platform, QUESTION, 1_500)
+    wanted = passages(platform, f"{QUESTION} in the translated changelog and license for agents", 1_500)
+    assert len(aside & wanted.keys()) > len(aside & seldom.keys())
 
 
 def test_a_fragment_counts_less(platform: Platform) -> None:
@@ -110,7 +168,8 @@ def test_a_longer_text_counts_more(platform: Platform) -> None:
     response = ask(platform, **asked)
     assert [match.meta.chunk_id for match in response.matches if match.meta.chunk_id in pair] == pair
     for match in response.matches:
-        expected = (min(max(len(match.text), 150), 6_000) / 150) ** 0.125
+        is_data = match.scores.purpose in ("data", "translation")
+        expected = 1.0 if is_data else (min(max(len(match.text), 150), 6_000) / 150) ** 0.125
         assert match.scores.length_factor == pytest.approx(expected, rel=1e-12)
 
 
@@ -193,12 +252,17 @@ def test_parameters_in_effect_are_told(platform: Platform) -> None:
         repeat_factor=0.85,
         length_exponent=0.125,
         within_file_factor=0.75,
+        purpose_factors=[
+            PurposeFactor(purpose=row.name, factor=row.factor) for row in PURPOSES if row.name != "product"
+        ],
     )
 
 
 def test_parameters_without_effect_are_not_told(platform: Platform) -> None:
     """The factors of what the question is about, and the file's weight without BM25 over code."""
     told = ask(platform, "which tests and generated docs explain refunds", retrievers=[TRIGRAM]).meta.ranking
+    assert {one.purpose for one in told.purpose_factors}.isdisjoint({"test", "generated", "documentation"})
+    told.ClearField("purpose_factors")
     assert told == RankingParameters(fragment_factor=0.85, graph_weight=0.3, repeat_factor=0.85, length_exponent=0.125)
 
 

@@ -9,7 +9,7 @@ import pytest
 from groundwire_client import _defaults as client
 from groundwire_server.domain.query.query import Freshness
 from groundwire_server.domain.query.query_parameters import LEAST_LIST_LIMIT, OVERFETCH, TRGM_LIMIT, QueryDefaults
-from groundwire_server.domain.query.ranking_parameters import OLDER_DEFINITION_FACTOR, Traits, applied_ranking
+from groundwire_server.domain.query.ranking_parameters import OLDER_DEFINITION_FACTOR, applied_ranking
 from groundwire_server.domain.search.search import DEFAULT_RRF_K, Retriever
 
 ROOT = Path(__file__).parents[2]
@@ -28,8 +28,12 @@ CONFIGURED = {
     "QueryRequest.freshness_half_life_days": f"{FRESHNESS.half_life_days:g} when absent",
     "QueryRequest.freshness_weight": f"{FRESHNESS.weight} when absent",
 }
-APPLIED = replace(applied_ranking(Traits(), tuple(Retriever)), older_definition_factor=OLDER_DEFINITION_FACTOR)
-RANKING = {f"RankingParameters.{name}": f"It is {value}." for name, value in asdict(APPLIED).items()}
+APPLIED = replace(applied_ranking(frozenset(), tuple(Retriever)), older_definition_factor=OLDER_DEFINITION_FACTOR)
+RANKING = {
+    f"RankingParameters.{name}": f"It is {value}."
+    for name, value in asdict(APPLIED).items()
+    if name != "purpose_factors"  # a table in `docs/purposes.md` has them
+}
 
 
 def comment_of(name: str) -> str:

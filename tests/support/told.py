@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.nodes.node_table import NO_TIMESTAMP
+from groundwire_index.purposes import Purpose
 from groundwire_index.scope import Scope
 from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.interface import Snapshot
@@ -83,8 +84,7 @@ class Candidate:
     bm25_code: Place | None
     bm25_prose: Place | None
     trigram: Place | None
-    is_test: bool = False
-    is_generated: bool = False
+    purpose: Purpose = Purpose.PRODUCT
     chars: int = 0
     file: int | None = None
     file_score: float | None = None
@@ -118,8 +118,7 @@ def find(
             corpus_type=columns.corpus_types[columns.corpus_codes[position]],
             timestamp=None if columns.timestamps[position] == NO_TIMESTAMP else int(columns.timestamps[position]),
             **{retriever.value: _place(found, retriever, position) for retriever in Retriever},
-            is_test=bool(columns.is_test[position]),
-            is_generated=bool(columns.is_generated[position]),
+            purpose=Purpose(int(columns.purposes[position])),
             chars=int(columns.char_counts[position]),
             file=None if columns.files[position] < 0 else int(columns.files[position]),
             file_score=_number(found.files.scores[position]),
@@ -173,8 +172,7 @@ def candidates_of(columns: Mapping[Retriever, Sequence[Place | None]], corpus_ty
             corpus_types=tuple(distinct.tolist()),
             corpus_codes=codes,
             timestamps=np.full(count, NO_TIMESTAMP),
-            is_test=nothing > 0,
-            is_generated=nothing > 0,
+            purposes=np.zeros(count, dtype=np.int8),
             is_deleted=nothing > 0,
             char_counts=nothing + 1_000,
             files=nothing - 1,

@@ -178,7 +178,8 @@ def _adjustments(match: QueryMatch) -> Iterator[str]:
     if scores.HasField("freshness"):
         yield f"freshness {scores.freshness:.3g}"
     factors = {
-        "kind": scores.kind_factor,
+        f"purpose {scores.purpose.replace('_', ' ')}": scores.purpose_factor,
+        "fragment" if scores.purpose_factor else "kind": scores.kind_factor / (scores.purpose_factor or 1.0),
         "length": scores.length_factor,
         "within file": scores.within_file_factor,
         "boost": scores.boost,
@@ -239,7 +240,12 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
         ],
     )
     yield "parameters", _parameters(meta)
-    yield "ranking", _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields])
+    yield (
+        "ranking",
+        _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields if not field.is_repeated]),
+    )
+    purposes = meta.ranking.purpose_factors
+    yield "purposes", [f"{one.purpose.replace('_', ' ')} {one.factor:g}" for one in purposes]
     yield (
         "candidates",
         [

@@ -32,7 +32,9 @@ class EvidenceNode:
         start_line: The first line, 1-based; 0 when unknown.
         end_line: The last line, inclusive; 0 when unknown.
         scope: Repository and branch if several scopes were asked, else empty.
-        is_aside: True for a text that questions seldom mean: a test, generated code, data, a translation, a change log.
+        is_aside: True for a text that questions seldom mean, such as a test, and that this question does not ask for.
+        purpose: What the text is for, as a part of a sentence: "a test"; empty when unknown.
+        purpose_factor: The factor that lowered its score for that; 1 for none.
         is_test: True for a test.
         is_generated: True for code that a tool generated.
     """
@@ -47,6 +49,8 @@ class EvidenceNode:
     end_line: int = 0
     scope: str = ""
     is_aside: bool = False
+    purpose: str = ""
+    purpose_factor: float = 1.0
     is_test: bool = False
     is_generated: bool = False
 

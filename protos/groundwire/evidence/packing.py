@@ -59,7 +59,6 @@ class Material:
         earlier: The numbers of nodes that earlier evidence has shown, by id.
         earlier_nodes: Those of them that are known, by id.
         graph_share: The share of the budget that is open to nodes which edges join to matches.
-        asks_aside: True if the question asks for tests, generated code or the like.
         weakness: Why the evidence does probably not answer the question; empty if it does.
         notes: Lines to print before everything else.
         with_explanations: True to explain each passage.
@@ -70,7 +69,6 @@ class Material:
     earlier: Mapping[str, int] = field(default_factory=dict)
     earlier_nodes: Mapping[str, EvidenceNode] = field(default_factory=dict)
     graph_share: float = 0.25
-    asks_aside: bool = False
     weakness: str = ""
     notes: Sequence[str] = ()
     with_explanations: bool = False
@@ -111,7 +109,7 @@ class _Packing:
         self._notes = "".join(f"{line}\n" for line in (*material.notes, *weak))
         self._for_names = budget // (_EARLIER_SHARE if material.earlier else _NAMED_SHARE)
         self._left = budget - self._for_names - counter.count(self._notes) - _FILE_TOKENS
-        self._aside_left = round(budget * (1.0 if material.asks_aside else _ASIDE_SHARE))
+        self._aside_left = round(budget * _ASIDE_SHARE)
 
     def fill(self) -> None:
         """Takes matches and linked nodes, each within its share; then both, within what is left."""
@@ -232,7 +230,7 @@ class _Packing:
             candidate = shown.candidate
             if shown.excerpt.form is not PassageForm.PART or candidate.value < _PART_VALUE:
                 continue
-            if candidate.node.is_aside and not self._material.asks_aside:
+            if candidate.node.is_aside:
                 continue
             longer = answering_part(candidate.node, self._material.words, shown.excerpt.tokens + self._left)
             growth = 0 if longer is None else longer.tokens - shown.excerpt.tokens
@@ -381,6 +379,10 @@ class _Packing:
             PassageForm.PART: "shown in part, by the words of the question",
             PassageForm.OUTLINE: "shown as an outline",
         }[shown.excerpt.form]
+        node = shown.candidate.node
+        if isinstance(reason, MatchReason) and node.purpose_factor != 1.0:
+            factor = f"its score was multiplied by {node.purpose_factor:g}"
+            why = f"{why}; it is {node.purpose}, which the question does not ask for, so {factor}"
         return f"{why}; {form}"
 
 

@@ -216,6 +216,7 @@ class RankingParameters(_message.Message):
     LENGTH_EXPONENT_FIELD_NUMBER: _builtins.int
     WITHIN_FILE_FACTOR_FIELD_NUMBER: _builtins.int
     OLDER_DEFINITION_FACTOR_FIELD_NUMBER: _builtins.int
+    PURPOSE_FACTORS_FIELD_NUMBER: _builtins.int
     file_weight: _builtins.float
     """Added to a candidate's score: this times its file's score as a share of the best file's. A file's score is BM25
     over the code tokens of all its nodes that the caller may see; a file of more than 2,000 such nodes has none. It is
@@ -223,12 +224,12 @@ class RankingParameters(_message.Message):
     word of the query: where each file has one node, its words would count twice.
     """
     test_factor: _builtins.float
-    """Multiplies the score of a test, unless the query has the word "tests", "specs" or "fixtures". It is 0.5."""
+    """Multiplies the score of a test, unless the query asks for tests. It is 0.5. `purpose_factors` has it too."""
     generated_factor: _builtins.float
-    """Multiplies the score of generated code, unless the query has the word "generated". It is 0.5."""
+    """Multiplies the score of generated code, unless the query asks for it. It is 0.5. `purpose_factors` has it too."""
     prose_factor: _builtins.float
-    """Multiplies the score of prose (corpus types `DOC_*`), unless the query asks for documentation or a corpus boost of
-    prose applies. It is 0.75.
+    """Multiplies the score of documentation, unless the query asks for it or a corpus boost of prose applies. It is 0.75.
+    `purpose_factors` has it too.
     """
     fragment_factor: _builtins.float
     """Multiplies the score of a text of fewer than 80 characters. It is 0.85."""
@@ -256,6 +257,12 @@ class RankingParameters(_message.Message):
     definition's score is at least that of every older one before this. No effect where no two candidates define one
     object, when the query is a path or a quotation, or when the request's `fusion` sets the order.
     """
+    @_builtins.property
+    def purpose_factors(self) -> _containers.RepeatedCompositeFieldContainer[Global___PurposeFactor]:
+        """Multiplies the score of a text by what it is for, unless the words of the query ask for such texts. A purpose that
+        is not here has a factor of 1 for this query.
+        """
+
     def __init__(
         self,
         *,
@@ -269,10 +276,11 @@ class RankingParameters(_message.Message):
         length_exponent: _builtins.float | None = ...,
         within_file_factor: _builtins.float | None = ...,
         older_definition_factor: _builtins.float | None = ...,
+        purpose_factors: _abc.Iterable[Global___PurposeFactor] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_older_definition_factor", b"_older_definition_factor", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "older_definition_factor", b"older_definition_factor", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_older_definition_factor", b"_older_definition_factor", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "older_definition_factor", b"older_definition_factor", "prose_factor", b"prose_factor", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight", "_fragment_factor", b"_fragment_factor", "_generated_factor", b"_generated_factor", "_graph_weight", b"_graph_weight", "_length_exponent", b"_length_exponent", "_older_definition_factor", b"_older_definition_factor", "_prose_factor", b"_prose_factor", "_repeat_factor", b"_repeat_factor", "_test_factor", b"_test_factor", "_within_file_factor", b"_within_file_factor", "file_weight", b"file_weight", "fragment_factor", b"fragment_factor", "generated_factor", b"generated_factor", "graph_weight", b"graph_weight", "length_exponent", b"length_exponent", "older_definition_factor", b"older_definition_factor", "prose_factor", b"prose_factor", "purpose_factors", b"purpose_factors", "repeat_factor", b"repeat_factor", "test_factor", b"test_factor", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__file_weight: _TypeAlias = _typing.Literal["file_weight"]  # noqa: Y015
     _WhichOneofArgType__file_weight: _TypeAlias = _typing.Literal["_file_weight", b"_file_weight"]  # noqa: Y015
@@ -316,6 +324,32 @@ class RankingParameters(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__within_file_factor) -> _WhichOneofReturnType__within_file_factor | None: ...
 
 Global___RankingParameters: _TypeAlias = RankingParameters  # noqa: Y015
+
+@_typing.final
+class PurposeFactor(_message.Message):
+    """The factor of texts by what they are for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PURPOSE_FIELD_NUMBER: _builtins.int
+    FACTOR_FIELD_NUMBER: _builtins.int
+    purpose: _builtins.str
+    """The name of the purpose: see `purpose` of StageScores."""
+    factor: _builtins.float
+    """Multiplies the score of such a text."""
+    def __init__(
+        self,
+        *,
+        purpose: _builtins.str = ...,
+        factor: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["factor", b"factor", "purpose", b"purpose"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PurposeFactor: _TypeAlias = PurposeFactor  # noqa: Y015
 
 @_typing.final
 class QueryRequest(_message.Message):
@@ -530,6 +564,8 @@ class StageScores(_message.Message):
     OLDER_DEFINITION_FACTOR_FIELD_NUMBER: _builtins.int
     OLDER_DEFINITIONS_FIELD_NUMBER: _builtins.int
     BEST_OLDER_DEFINITION_FIELD_NUMBER: _builtins.int
+    PURPOSE_FIELD_NUMBER: _builtins.int
+    PURPOSE_FACTOR_FIELD_NUMBER: _builtins.int
     dense: _builtins.float
     """Cosine similarity, in [-1, 1]. Absent when the dense retriever was not used or the node has no vector."""
     bm25_code: _builtins.float
@@ -558,7 +594,7 @@ class StageScores(_message.Message):
     file: _builtins.float
     """The score of the node's file as a share of the best one's, 0 to 1. Absent when `file_weight` is 0."""
     kind_factor: _builtins.float
-    """The product of the factors for tests, generated code, prose and fragments that applied; 1 for none."""
+    """The product of `purpose_factor` and the factor for a fragment, where the text is one; 1 for none."""
     graph: _builtins.float
     """The node's graph score as a share of the highest one, 0 to 1; see `graph_weight` of RankingParameters. Absent when
     `graph_weight` is 0.
@@ -579,6 +615,14 @@ class StageScores(_message.Message):
     """
     best_older_definition: _builtins.float
     """The highest score of these, before it is multiplied by `older_definition_factor`. Absent when there are none."""
+    purpose: _builtins.str
+    """The purpose of the text: `product`, `test`, `generated`, `agent_instructions`, `licence`, `change_log`,
+    `translation`, `migration`, `story`, `user_text`, `tool_configuration`, `data`, `documentation` or
+    `user_interface`. The page "Purposes of texts" of the documentation says how it is decided. Empty where the ranking
+    did not score the match.
+    """
+    purpose_factor: _builtins.float
+    """The factor of the purpose; 1 for product code, and for a purpose that the query asks for."""
     def __init__(
         self,
         *,
@@ -600,10 +644,12 @@ class StageScores(_message.Message):
         older_definition_factor: _builtins.float = ...,
         older_definitions: _builtins.int = ...,
         best_older_definition: _builtins.float | None = ...,
+        purpose: _builtins.str = ...,
+        purpose_factor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition", "_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "best_older_definition", b"best_older_definition", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "dense", b"dense", "file", b"file", "freshness", b"freshness", "graph", b"graph", "rerank", b"rerank", "trigram", b"trigram"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition", "_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "best_older_definition", b"best_older_definition", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "length_factor", b"length_factor", "older_definition_factor", b"older_definition_factor", "older_definitions", b"older_definitions", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram", "within_file_factor", b"within_file_factor"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition", "_bm25_code", b"_bm25_code", "_bm25_prose", b"_bm25_prose", "_dense", b"_dense", "_file", b"_file", "_freshness", b"_freshness", "_graph", b"_graph", "_rerank", b"_rerank", "_trigram", b"_trigram", "best_older_definition", b"best_older_definition", "bm25_code", b"bm25_code", "bm25_prose", b"bm25_prose", "boost", b"boost", "dense", b"dense", "file", b"file", "final", b"final", "freshness", b"freshness", "fused", b"fused", "graph", b"graph", "kind_factor", b"kind_factor", "length_factor", b"length_factor", "older_definition_factor", b"older_definition_factor", "older_definitions", b"older_definitions", "purpose", b"purpose", "purpose_factor", b"purpose_factor", "repeat_factor", b"repeat_factor", "rerank", b"rerank", "trigram", b"trigram", "within_file_factor", b"within_file_factor"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__best_older_definition: _TypeAlias = _typing.Literal["best_older_definition"]  # noqa: Y015
     _WhichOneofArgType__best_older_definition: _TypeAlias = _typing.Literal["_best_older_definition", b"_best_older_definition"]  # noqa: Y015

@@ -83,8 +83,9 @@ class QueryServiceStub:
     The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
     they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
     statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
-    generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-    several nodes have is shown once, and of an object with several definitions the current one is shown.
+    generated code, data, translations, licences, change logs and instructions for agents take a tenth of the budget,
+    but for those that the question or a phrasing asks for. A text that several nodes have is shown once, and of an
+    object with several definitions the current one is shown.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -147,8 +148,9 @@ class QueryServiceAsyncStub(QueryServiceStub):
     The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
     they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
     statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
-    generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-    several nodes have is shown once, and of an object with several definitions the current one is shown.
+    generated code, data, translations, licences, change logs and instructions for agents take a tenth of the budget,
+    but for those that the question or a phrasing asks for. A text that several nodes have is shown once, and of an
+    object with several definitions the current one is shown.
 
     Status codes besides those of the service:
     - INVALID_ARGUMENT: a field breaks the rule stated at it.
@@ -220,8 +222,9 @@ class QueryServiceServicer(metaclass=_abc_1.ABCMeta):
         The nodes are ranked as by Query. Members stand before the types around them. The best three are shown whole if
         they have up to 50 lines; of longer ones the lines that share most words with the question are shown, with the
         statements that they belong to. A type is shown as an outline only if more than one of its members matches. Tests,
-        generated code, data and change logs take a tenth of the budget, unless the question asks for them. A text that
-        several nodes have is shown once, and of an object with several definitions the current one is shown.
+        generated code, data, translations, licences, change logs and instructions for agents take a tenth of the budget,
+        but for those that the question or a phrasing asks for. A text that several nodes have is shown once, and of an
+        object with several definitions the current one is shown.
 
         Status codes besides those of the service:
         - INVALID_ARGUMENT: a field breaks the rule stated at it.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from groundwire_index.nodes.categories import OWN_CATEGORIES, open_categories
 from groundwire_index.nodes.node import JsonValue, Location, Node, NodeAccess
 from groundwire_index.nodes.strings import StringColumn
+from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path, purposes_of
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.store.files import map_array, write_array
 from groundwire_index.store.segment import Parts, Segment, bytes_part, whole_column
@@ -27,6 +28,8 @@ NUMBERS = ("start_line", "end_line", "token_count", "char_count", "chunk_index")
 NO_TIMESTAMP = np.iinfo(np.int64).min
 """The value in `NodeTable.timestamps` for a node without one."""
 
+_UNKNOWN = -1
+"""The purpose of a path that was not looked up yet."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -108,6 +111,7 @@ class NodeTable:
         self.timestamps = map_array(directory / "timestamps.bin", np.int64, (count,))
         flags = map_array(directory / FLAGS_FILE, np.bool_, (len(FLAGS), count))
         self.flags: dict[str, NDArray[np.bool_]] = dict(zip(FLAGS, flags, strict=True))
+        self._purposes_by_path = np.full(len(self.categories["path"].values), _UNKNOWN, dtype=np.int8)
         self.content_hashes = map_array(directory / "content_hash.bin", np.uint8, (count, 32))
 
     def node(self, row: int, access: NodeAccess) -> Node:
@@ -147,6 +151,22 @@ class NodeTable:
     def origin_flags(self, row: int) -> "OriginFlags":
         """Two flags of the row: is it a test, and is it generated."""
         return {"is_test": bool(self.flags["is_test"][row]), "is_generated": bool(self.flags["is_generated"][row])}
+
+    def purposes(self, rows: NDArray[np.integer]) -> NDArray[np.int8]:
+        """The purposes of rows [m]. A path is looked at once; what two threads write for it at once is the same."""
+        paths, corpus_types = self.categories["path"], self.categories["corpus_type"]
+        codes = paths.codes.take(rows)
+        by_path = self._purposes_by_path.take(codes)
+        for code in np.unique(codes[by_path == _UNKNOWN]).tolist():
+            self._purposes_by_path[code] = purpose_of_path(paths.values[code])
+        prose_types = corpus_types.values.prefix_range(PROSE_PREFIX)
+        of_rows = corpus_types.codes.take(rows)
+        return purposes_of(
+            self._purposes_by_path.take(codes),
+            (of_rows >= prose_types.start) & (of_rows < prose_types.stop),
+            self.flags["is_test"].take(rows),
+            self.flags["is_generated"].take(rows),
+        )
 
     def timestamp(self, row: int) -> datetime | None:
         """The row's timestamp, in UTC."""

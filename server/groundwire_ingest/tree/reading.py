@@ -17,6 +17,7 @@ from groundwire_ingest.tree.files.facts import MapperFacts, ProjectFacts, ProtoF
 from groundwire_ingest.tree.files.paths import path_edges
 from groundwire_ingest.tree.files.proto import proto_edges
 from groundwire_ingest.tree.files.reading import PathReference
+from groundwire_ingest.tree.flag_signs import FlagSigns, is_test_project
 from groundwire_ingest.tree.folders import folder_of, folders_above, path_in
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject
 from groundwire_ingest.tree.literals import (
@@ -34,7 +35,6 @@ from groundwire_ingest.tree.mentions import Mentions
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile, StringLiteral, TreeEdges
 from groundwire_ingest.tree.names.family import ImplementedMember
 from groundwire_ingest.tree.names.rules import TreeLayout
-from groundwire_ingest.tree.purposes import Purposes, is_test_project
 from groundwire_ingest.tree.resolve import Resolution, resolve
 from groundwire_ingest.tree.single_file import FileReport, OtherFile, read_code
 from groundwire_ingest.tree.sql.catalog import SqlCatalog
@@ -55,7 +55,7 @@ class TreeMap:
     """The facts about a tree's nodes, after all of its files have been read."""
 
     edges: TreeEdges
-    purposes: Purposes
+    flags: FlagSigns
     facts: Sequence[CodeFacts]
     implemented: Mapping[str, Sequence[ImplementedMember]]
     components: Mapping[str, Sequence[str]]
@@ -70,7 +70,7 @@ class TreeMap:
             if symbols:
                 yield LateFacts(key, f"implements {', '.join(symbols)}")
         for path, keys in self.components.items():
-            if self.purposes.is_test(path):
+            if self.flags.is_test(path):
                 yield from (LateFacts(key, is_test=True) for key in keys)
 
 
@@ -84,7 +84,7 @@ class TreeReading:
         self._paths = tuple(paths)
         self._catalog = SqlCatalog(demand_of)
         self._mentions = Mentions(self._paths)
-        self._purposes = Purposes()
+        self._flags = FlagSigns()
         self._edges = TreeEdges()
         self._facts: list[CodeFacts] = []
         self._go_modules: dict[str, str] = {}
@@ -109,7 +109,7 @@ class TreeReading:
         """The nodes of a file and the edges that follow from it alone; keeps what other files' edges need."""
         path = item.path
         if report.is_generated:
-            self._purposes.generated.add(path)
+            self._flags.generated.add(path)
         if report.project is not None:
             self._script_projects[path] = report.project
         if report.module:
@@ -150,7 +150,7 @@ class TreeReading:
 
     def marked(self, node: SourceNode) -> SourceNode:
         """A node of a file that has been added, with the purpose of the file as far as it is known."""
-        is_test, is_generated = self._purposes.is_test(node.path), node.path in self._purposes.generated
+        is_test, is_generated = self._flags.is_test(node.path), node.path in self._flags.generated
         return replace(node, is_test=is_test, is_generated=is_generated) if is_test or is_generated else node
 
     def component_code(
@@ -172,7 +172,7 @@ class TreeReading:
 
     def resolve_names(self) -> None:
         """Resolves the names in the code, once every file has been added."""
-        is_test, generated = self._purposes.is_test, self._purposes.generated
+        is_test, generated = self._flags.is_test, self._flags.generated
         facts = [replace(item, is_test=is_test(item.path), is_generated=item.path in generated) for item in self._facts]
         packages = frozenset(folder_of(path) for path in self._paths if PurePosixPath(path).name == "__init__.py")
         projects = {folder: frozenset(self._project_references.get(folder, ())) for folder in self._root_namespaces}
@@ -214,7 +214,7 @@ class TreeReading:
         self._edges.add(migration_edges(facts, resolution.mappings))
         self._edges.add(altering_edges(facts, self._catalog))
         self._edges.add(mapper_edges(self._mapped, facts))
-        return TreeMap(self._edges, self._purposes, facts, resolution.implemented, self._component_keys)
+        return TreeMap(self._edges, self._flags, facts, resolution.implemented, self._component_keys)
 
     def _add_literals(self, literals: Sequence[StringLiteral]) -> None:
         """Adds the procedures that strings are the names of, and keeps the statements in strings."""
@@ -226,13 +226,13 @@ class TreeReading:
         naming: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for edge in mentioned:
             naming[edge.to_key][edge.from_key] = None
-        keys, is_test = self._first_keys, self._purposes.is_test
+        keys, is_test = self._first_keys, self._flags.is_test
         rendered = ((page, tuple(naming[keys[page.path]])) for page in self._pages)
         return [replace(page, rendered_by=by, is_test=is_test(page.path)) for page, by in rendered]
 
     def _keep_facts(self, facts: CodeFacts) -> None:
         self._facts.append(facts)
-        self._purposes.note_imports(facts.path, (item.module for item in facts.imports))
+        self._flags.note_imports(facts.path, (item.module for item in facts.imports))
 
     def _keep_other(self, path: str, other: OtherFile) -> None:
         """Keeps what a file that is no code says about others."""
@@ -262,7 +262,7 @@ class TreeReading:
                 self._project_references.setdefault(folder, set()).update(map(folder_of, paths))
                 self._root_namespaces[folder] = dict(facts.properties).get("RootNamespace", stem)
                 if is_test_project(facts):
-                    self._purposes.test_folders.add(folder)
+                    self._flags.test_folders.add(folder)
 
 
 def _length(statement: Statement) -> int:

@@ -30,6 +30,7 @@ from groundwire_ingest.tree.files.reading import FileReading
 from groundwire_ingest.tree.files.xaml import read_xaml
 from groundwire_ingest.tree.files.xml_reading import read_xml
 from groundwire_ingest.tree.files.yaml_file import read_yaml
+from groundwire_ingest.tree.flag_signs import is_generated
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
 from groundwire_ingest.tree.languages.go.reader import module_path
 from groundwire_ingest.tree.languages.prisma import PrismaReader
@@ -39,7 +40,6 @@ from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, 
 from groundwire_ingest.tree.languages.typescript.reader import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
-from groundwire_ingest.tree.purposes import is_generated
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file
 from groundwire_ingest.tree.walk import ListedFile
 

@@ -20,7 +20,7 @@ QUERY_BYTES = 16 * 1024
 ACTION_BYTES = 2 * 1024
 """The bytes of a response to another action without its repeated fields."""
 
-_STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 192, 576
+_STRING, _SKIPPED, _PATH, _EDGE, _PATH_NODE, _EXPANDED_NODE, _TEXT, _MATCH = 8, 16, 16, 32, 112, 120, 192, 608
 """Tags, lengths and numbers of a message, those of its citation too, and a node's hash; of a string its tag and
 length."""
 

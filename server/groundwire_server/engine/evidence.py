@@ -13,11 +13,11 @@ from groundwire.evidence.question_words import QuestionWords, identifiers
 from groundwire.tokens import TokenCounter
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
+from groundwire_index.purposes import PURPOSES, purpose_of
 from groundwire_index.scope import SEPARATOR
 from groundwire_index.text.names import normalised_name
 from groundwire_server.backends.interface import Snapshot, Walk
 from groundwire_server.domain.errors import PreconditionError, Reason
-from groundwire_server.domain.evidence.aside_texts import asks_for_aside, is_aside
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
 from groundwire_server.domain.evidence.evidence_validation import check_evidence
 from groundwire_server.domain.graph.expansion import Direction
@@ -116,7 +116,6 @@ def _gathered(
     snapshot: Snapshot,
     call: Call,
 ) -> EvidenceResult:
-    del plan
     with stage("texts"):
         nodes = snapshot.nodes(matches.ranked.rows)
         scores = {node.id: made for node, made in zip(nodes, _scores(matches), strict=True)}
@@ -136,7 +135,9 @@ def _gathered(
     with stage("pack"):
         weakness = weakness_of(request, matches.ranked, nodes)
         known = {node.id: node for node in (*nodes, *further, *mentioning)}
-        evidence_nodes = {node.id: _evidence_node(node, with_scope=bool(request.scopes)) for node in known.values()}
+        evidence_nodes = {
+            node.id: _evidence_node(node, plan, with_scope=bool(request.scopes)) for node in known.values()
+        }
         earlier = earlier_numbers(request.shown_ids)
         material = Material(
             choice=choose(
@@ -150,7 +151,6 @@ def _gathered(
             earlier=earlier,
             earlier_nodes={node_id: evidence_nodes[node_id] for node_id in earlier if node_id in evidence_nodes},
             graph_share=request.graph_share,
-            asks_aside=asks_for_aside(request.text),
             weakness="" if weakness is None else weakness.reason,
             with_explanations=request.explain,
         )
@@ -249,8 +249,10 @@ def _scores(matches: RankedMatches) -> list[MatchScores]:
     return made
 
 
-def _evidence_node(node: Node, with_scope: bool) -> EvidenceNode:
+def _evidence_node(node: Node, plan: QueryPlan, with_scope: bool) -> EvidenceNode:
     repository, branch, _ = node.id.split(SEPARATOR, 2)
+    purpose = purpose_of(node)
+    row = PURPOSES[purpose]
     return EvidenceNode(
         id=node.id,
         text=node.text,
@@ -261,7 +263,9 @@ def _evidence_node(node: Node, with_scope: bool) -> EvidenceNode:
         start_line=node.location.start_line,
         end_line=node.location.end_line,
         scope=f"{repository}{SEPARATOR}{branch}" if with_scope else "",
-        is_aside=is_aside(node),
+        is_aside=row.is_aside and purpose not in plan.asked,
+        purpose=row.in_words,
+        purpose_factor=row.factor if plan.ranks and purpose not in plan.asked else 1.0,
         is_test=node.is_test,
         is_generated=node.is_generated,
     )

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.purposes import Purpose
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.errors import NotFoundError, Reason
 from groundwire_server.domain.query.corpus_boost import BoostRule
@@ -28,7 +29,6 @@ from groundwire_server.domain.query.ranking_parameters import (
     OLDER_DEFINITION_FACTOR,
     REPEAT_FACTOR,
     RankingParameters,
-    Traits,
     applied_ranking,
 )
 from groundwire_server.domain.query.routing import RoutingRule, routed, rule_for, settled_fusion
@@ -42,13 +42,13 @@ from groundwire_server.engine.rerankers.rerank import Reranker, configured
 from groundwire_server.engine.retrieval import check_held, left_out, scopes_of, vector_of
 from groundwire_server.engine.stages import (
     Ranked,
-    asked_traits,
     boost,
     definitions_in_order,
     diversified,
     freshen,
     fuse,
     fusion_weights,
+    purposes_asked_for,
     ranked_in_repository,
     rerank,
     spread_over_files,
@@ -114,7 +114,7 @@ class QueryPlan:
     parameters: EffectiveParameters
     ranks: bool
     orders_definitions: bool
-    asked: Traits
+    asked: frozenset[Purpose]
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
     reranker: Reranker | None
@@ -186,7 +186,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         parameters=effective_parameters(request, settings.defaults),
         ranks=query_class in _IN_WORDS and not orders_by_fusion,
         orders_definitions=query_class in (*_IN_WORDS, QueryClass.IDENTIFIER) and not orders_by_fusion,
-        asked=asked_traits(request.query, rules),
+        asked=purposes_asked_for(request.query, rules),
         query_class=query_class,
         rules=rules,
         reranker=configured(reranker) if request.rerank else None,

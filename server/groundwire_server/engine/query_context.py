@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
+from groundwire_index.purposes import PURPOSES
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.query import QueryRequest
 from groundwire_server.domain.query.query_result import Match, ParentText, ServiceContext, StageScores
@@ -180,6 +181,8 @@ def _stage_scores(ranked: Ranked, position: int) -> StageScores:
         fused=float(ranked.fused[position]),
         file=_at(ranked.file, position),
         kind_factor=_factor_at(ranked.kind_factor, position),
+        purpose="" if ranked.purpose_factor is None else PURPOSES[ranked.candidates.columns.purposes[position]].name,
+        purpose_factor=_factor_at(ranked.purpose_factor, position),
         graph=_at(ranked.graph, position),
         rerank=_at(ranked.rerank, position),
         freshness=_at(ranked.freshness, position),

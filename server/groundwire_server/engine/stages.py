@@ -5,32 +5,33 @@ score is that of the fusion or the reranker, in [0, 1], as the stages after it h
 rules of those that rank a repository, and their parameters.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groundwire_index.purposes import PROSE_PREFIX, Purpose, asked_purposes
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.query.adaptive import adaptive_weights
 from groundwire_server.domain.query.corpus_boost import BoostRule, boost_of
 from groundwire_server.domain.query.definitions import current_first
 from groundwire_server.domain.query.diversity import cosines, diversify
 from groundwire_server.domain.query.freshness import blend, decays
-from groundwire_server.domain.query.neighbourhood import neighbour_gains
+from groundwire_server.domain.query.neighbourhood import apart_from_own_parts, neighbour_gains
 from groundwire_server.domain.query.query import Freshness, FusionMode, QueryClass
 from groundwire_server.domain.query.query_parameters import EffectiveParameters
 from groundwire_server.domain.query.ranking import (
-    PROSE_PREFIX,
     file_shares,
+    fragment_factors,
+    is_data,
     length_factors,
+    purpose_factors,
     spread_out,
-    trait_factors,
     within_file_factors,
 )
-from groundwire_server.domain.query.ranking_parameters import FILE_WEIGHT, GRAPH_WEIGHT, Traits
+from groundwire_server.domain.query.ranking_parameters import FILE_WEIGHT, GRAPH_WEIGHT
 from groundwire_server.domain.search.candidates import Candidates, Floats, Positions
 from groundwire_server.domain.search.fusion import (
     alpha_weights,
@@ -46,10 +47,6 @@ from groundwire_server.execution.call import Checkpoint
 
 RERANK_WINDOW = 50
 """How many candidates a reranker reads, unless more are asked for."""
-_TEST_WORDS = frozenset({"tests", "specs", "fixtures"})
-"""In the plural: "in a test" and "the test client" say where or by what, not what is looked for."""
-_GENERATED_WORDS = frozenset({"generated"})
-_PROSE_WORDS = frozenset({"docs", "documentation", "documented", "readme", "guide", "tutorial", "manual", "changelog"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +62,7 @@ class Ranked:
     final: Floats
     fused: Floats
     file: Floats | None = None
+    purpose_factor: Floats | None = None
     kind_factor: Floats | None = None
     length_factor: Floats | None = None
     within_file_factor: Floats | None = None
@@ -89,15 +87,10 @@ class Ranked:
         return made
 
 
-def asked_traits(query: str, boosts: Sequence[BoostRule]) -> Traits:
-    """The kinds of text that a question is about: its words name them, or it matches a corpus boost of prose."""
-    words = set(re.findall(r"\w+", query.casefold()))
+def purposes_asked_for(query: str, boosts: Sequence[BoostRule]) -> frozenset[Purpose]:
+    """The purposes of the texts that a question asks for, by its words or by a corpus boost of prose."""
     calls_for_prose = any(corpus.startswith(PROSE_PREFIX) for rule in boosts for corpus in rule.corpus_types)
-    return Traits(
-        is_test=not words.isdisjoint(_TEST_WORDS),
-        is_generated=not words.isdisjoint(_GENERATED_WORDS),
-        is_prose=calls_for_prose or not words.isdisjoint(_PROSE_WORDS),
-    )
+    return asked_purposes(query) | ({Purpose.DOCUMENTATION} if calls_for_prose else set())
 
 
 def fusion_weights(
@@ -131,7 +124,7 @@ def fuse(
     return Ranked(candidates, best_first(positions, final)[: parameters.max_candidates], final, fused)
 
 
-def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> Ranked:
+def ranked_in_repository(ranked: Ranked, asked: Collection[Purpose], snapshot: Snapshot) -> Ranked:
     """Candidates with what their files give them, weighed by what their texts are, and with what neighbours give.
 
     In this order: what a neighbour gives is worth as much as it counts itself. Length and words within the file count
@@ -141,11 +134,13 @@ def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> R
     if not len(kept):
         return ranked
     candidates, columns = ranked.candidates, ranked.candidates.columns
-    neighbourhood = snapshot.neighbourhood(candidates.rows[kept])
+    data = is_data(columns)[kept]
+    neighbourhood = apart_from_own_parts(snapshot.neighbourhood(candidates.rows[kept]), columns.files[kept], data)
     files = file_shares(candidates.files.scores[kept], candidates.files.is_alone[kept])
-    kinds, lengths, words = trait_factors(columns, asked)[kept], np.ones(len(kept)), np.ones(len(kept))
+    purposes, lengths, words = purpose_factors(columns, asked), np.ones(len(kept)), np.ones(len(kept))
+    kinds = purposes[kept] * fragment_factors(columns.char_counts[kept])
     if neighbourhood.degrees.any():
-        lengths = length_factors(columns.char_counts[kept])
+        lengths = np.where(data, 1.0, length_factors(columns.char_counts[kept]))
         if Retriever.BM25_CODE in candidates.by_retriever:
             words = within_file_factors(candidates.by_retriever[Retriever.BM25_CODE].scores[kept], columns.files[kept])
     scores = (ranked.final[kept] + FILE_WEIGHT * files) * kinds * lengths * words
@@ -156,6 +151,7 @@ def ranked_in_repository(ranked: Ranked, asked: Traits, snapshot: Snapshot) -> R
         order=best_first(kept, final),
         final=final,
         file=ranked.column(kept, files),
+        purpose_factor=purposes,
         kind_factor=ranked.column(kept, kinds, 1.0),
         length_factor=ranked.column(kept, lengths, 1.0),
         within_file_factor=ranked.column(kept, words, 1.0),

@@ -226,7 +226,7 @@ def test_the_sets_of_this_repository_are_whole(folder: Path) -> None:
     assert all(is_source(path) for change in tables.changes for path in change.paths)
     if tables.questions:
         assert len(tables.questions) >= 20
-        assert len(tables.relations) >= 40
+        assert len(tables.relations) >= 40 or not tables.relations
 
 
 def values(found: Found) -> list[float]:

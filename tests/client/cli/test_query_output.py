@@ -101,6 +101,18 @@ def test_definitions_of_one_object_say_which_is_current(server: FakeServer, run:
     assert printed.index(current_line) < printed.index("older definition 0.5")
 
 
+def test_the_purpose_of_a_text_and_its_factor_are_named(server: FakeServer, run: Run) -> None:
+    scores = query_pb2.StageScores(fused=0.5, kind_factor=0.425, purpose="change_log", purpose_factor=0.5, final=0.2)
+    match = query_pb2.QueryMatch(id=SEED, rank=1, scores=scores)
+    lowered = [query_pb2.PurposeFactor(purpose="change_log", factor=0.5)]
+    meta = query_pb2.RetrieveMeta(ranking=query_pb2.RankingParameters(graph_weight=0.3, purpose_factors=lowered))
+    server.answer(query_pb2.QueryResponse(matches=[match], meta=meta, index="v1"))
+    printed = "\n".join(lines(run, "--explain"))
+    assert "purpose change log 0.5" in printed
+    assert "fragment 0.85" in printed
+    assert any(line.split() == ["purposes", "change", "log", "0.5"] for line in printed.splitlines())
+
+
 def test_all_scores_may_be_zero(server: FakeServer, run: Run) -> None:
     match = query_pb2.QueryMatch(
         id=SEED, rank=1, scores=query_pb2.StageScores(dense=-0.5, kind_factor=1, repeat_factor=1, boost=1)

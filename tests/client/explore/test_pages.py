@@ -29,7 +29,7 @@ def test_a_query_shows_stages_reasons_and_texts(get: Get) -> None:
     assert "Tokens of the query in it creat invoic" in shown.text
     assert "Calls → " in shown.text
     assert ", line 11, confidence 0.9" in shown.text
-    assert "kind_factor: it is a test" in shown.text
+    assert "kind_factor: it is of the purpose test" in shown.text
     assert shown.text.count("1 is first: best by words of code") == 1
     assert {"10", "11"} <= set(pairs(shown, "span", "data-line"))
     assert "nf" in pairs(shown, "span", "class")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.packing import unhexed, unpacked_names
 from groundwire_index.milvus.store import MOST_ROWS
+from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path, purposes_of
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.names import trigrams
 from groundwire_index.text.prose_tokenizer import tokenize_prose
@@ -157,7 +158,7 @@ class Dense:
 MilvusRetriever: TypeAlias = Dense | Words | Trigrams
 TABLES = {Retriever.BM25_CODE: CODE, Retriever.BM25_PROSE: PROSE}
 TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {CODE: tokenize, PROSE: tokenize_prose}
-_COLUMNS = ("class", "corpus_type", "timestamp", "is_test", "is_generated", "char_count", "document")
+_COLUMNS = ("class", "corpus_type", "path", "timestamp", "is_test", "is_generated", "char_count", "document")
 
 
 class Retrievers:
@@ -276,8 +277,12 @@ def columns_of(version: OpenVersion, nodes: NodeRows, rows: Positions) -> NodeCo
         corpus_types=tuple(distinct),
         corpus_codes=np.fromiter(map(places.__getitem__, corpus_types), dtype=np.int64, count=len(rows)),
         timestamps=found.integers("timestamp"),
-        is_test=found.flags("is_test"),
-        is_generated=found.flags("is_generated"),
+        purposes=purposes_of(
+            np.fromiter(map(purpose_of_path, map(unhexed, found.strings("path"))), dtype=np.int8, count=len(rows)),
+            np.fromiter((name.startswith(PROSE_PREFIX) for name in corpus_types), dtype=np.bool_, count=len(rows)),
+            found.flags("is_test"),
+            found.flags("is_generated"),
+        ),
         is_deleted=deleted.take(found.integers("class")),
         char_counts=found.integers("char_count"),
         files=files_of(found.integers("document")),

@@ -1,12 +1,12 @@
 """The part of a candidate's score that comes from its neighbours in the graph that are candidates too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_server.domain.query.ranking import shares_of_best
-from groundwire_server.domain.search.candidates import Floats
+from groundwire_server.domain.search.candidates import NO_FILE, Floats
 
 CONFIDENT = 0.8
 """The least confidence of an edge along which a candidate gains."""
@@ -24,6 +24,17 @@ class Neighbourhood:
     ends: NDArray[np.int64]
     confidences: NDArray[np.float64]
     degrees: NDArray[np.int64]
+
+
+def apart_from_own_parts(
+    neighbourhood: Neighbourhood, files: NDArray[np.integer], is_data: NDArray[np.bool_]
+) -> Neighbourhood:
+    """Without the edges between two nodes of one file of data. `files` [n] are as in NodeColumns."""
+    if not is_data.any():
+        return neighbourhood
+    near, far = neighbourhood.ends
+    kept = ~(is_data[near] & is_data[far] & (files[near] == files[far]) & (files[near] != NO_FILE))
+    return replace(neighbourhood, ends=neighbourhood.ends[:, kept], confidences=neighbourhood.confidences[kept])
 
 
 def neighbour_gains(scores: Floats, neighbourhood: Neighbourhood) -> Floats:

@@ -61,8 +61,9 @@ class StageScores:
     """A match's score after each stage; None where the stage did not score it.
 
     `fused` is as the fusion gives it. `file` and `graph` are the file's score and the neighbours' gain as shares of the
-    best, in [0, 1]. `kind_factor` is the product of the factors for the kind of text, `repeat_factor` that for better
-    matches of the same file, `length_factor` that for the length, `within_file_factor` that for the words which the
+    best, in [0, 1]. `purpose` is the name of what the text is for, "" without the ranking. `purpose_factor` is its
+    factor, and `kind_factor` that times the factor for fragments. `repeat_factor` is the factor for better matches
+    of the same file, `length_factor` that for the length, `within_file_factor` that for the words which the
     best of the file has. `freshness` is the decay in (0, 1], `boost` the product of the multipliers that applied.
     `older_definition_factor` is that for an older definition of an object. Of the current one, `older_definitions` is
     how many older ones are candidates, and `best_older_definition` the highest score of these, which it has if its own
@@ -87,6 +88,8 @@ class StageScores:
     older_definition_factor: float = 1.0
     older_definitions: int = 0
     best_older_definition: float | None = None
+    purpose: str = ""
+    purpose_factor: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

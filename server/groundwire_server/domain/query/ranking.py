@@ -6,39 +6,37 @@ other things that match. A file that matches has many members that match. A long
 and the member with the words of the question answers for its file. Each is one rule with one parameter.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_server.domain.query.ranking_parameters import (
-    FRAGMENT_FACTOR,
-    GENERATED_FACTOR,
-    PROSE_FACTOR,
-    TEST_FACTOR,
-    WITHIN_FILE_FACTOR,
-    Traits,
-)
+from groundwire_index.purposes import PURPOSES, Purpose
+from groundwire_server.domain.query.ranking_parameters import FRAGMENT_FACTOR, WITHIN_FILE_FACTOR
 from groundwire_server.domain.search.candidates import NO_FILE, Floats, NodeColumns, Positions
 
-PROSE_PREFIX = "DOC_"
-"""How the corpus types of prose begin."""
 FRAGMENT_CHARS = 80
 """A text of fewer characters is a fragment."""
 SHORT_CHARS, LONG_CHARS = 150, 6_000
 """Between these lengths a longer text counts more."""
 
 
-def trait_factors(columns: NodeColumns, asked: Traits) -> Floats:
-    """For each candidate [n] the product of the factors of what its text is and the question is not about."""
-    prose_types = np.asarray([name.startswith(PROSE_PREFIX) for name in columns.corpus_types], dtype=np.bool_)
-    factors = np.ones(len(columns.is_test))
-    if not asked.is_test:
-        factors[columns.is_test] *= TEST_FACTOR
-    if not asked.is_generated:
-        factors[columns.is_generated] *= GENERATED_FACTOR
-    if not asked.is_prose:
-        factors[prose_types[columns.corpus_codes]] *= PROSE_FACTOR
-    factors[columns.char_counts < FRAGMENT_CHARS] *= FRAGMENT_FACTOR
-    return factors
+def purpose_factors(columns: NodeColumns, asked: Collection[Purpose]) -> Floats:
+    """For each candidate [n] the factor of its purpose, 1 for one that the question asks for."""
+    by_purpose = np.asarray(
+        [1.0 if Purpose(number) in asked else row.factor for number, row in enumerate(PURPOSES)], dtype=np.float64
+    )
+    return by_purpose.take(columns.purposes)
+
+
+def fragment_factors(char_counts: NDArray[np.integer]) -> Floats:
+    """FRAGMENT_FACTOR for each text [n] that is a fragment, else 1."""
+    return np.where(char_counts < FRAGMENT_CHARS, FRAGMENT_FACTOR, 1.0)
+
+
+def is_data(columns: NodeColumns) -> NDArray[np.bool_]:
+    """True for each candidate [n] whose file repeats one form: neither its length nor its parts say anything."""
+    return np.asarray([row.is_data for row in PURPOSES], dtype=np.bool_).take(columns.purposes)
 
 
 def length_factors(char_counts: NDArray[np.integer]) -> Floats:

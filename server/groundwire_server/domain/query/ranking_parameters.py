@@ -4,15 +4,13 @@
 chosen.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from groundwire_index.purposes import PURPOSES, Purpose, purpose_factors
 from groundwire_server.domain.search.search import Retriever
 
 FILE_WEIGHT = 0.3
-TEST_FACTOR = 0.5
-GENERATED_FACTOR = 0.5
-PROSE_FACTOR = 0.75
 FRAGMENT_FACTOR = 0.85
 GRAPH_WEIGHT = 0.3
 REPEAT_FACTOR = 0.85
@@ -23,7 +21,10 @@ OLDER_DEFINITION_FACTOR = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RankingParameters:
-    """Those that could change an answer; None for one that could not."""
+    """Those that could change an answer; None for one that could not.
+
+    `purpose_factors` are by the names of purposes.
+    """
 
     file_weight: float | None = None
     test_factor: float | None = None
@@ -35,24 +36,18 @@ class RankingParameters:
     length_exponent: float | None = None
     within_file_factor: float | None = None
     older_definition_factor: float | None = None
+    purpose_factors: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """The kinds of text that a question is about."""
-
-    is_test: bool = False
-    is_generated: bool = False
-    is_prose: bool = False
-
-
-def applied_ranking(asked: Traits, retrievers: Sequence[Retriever]) -> RankingParameters:
-    """Those that the retrievers give something to act on. A factor for what the question is about does not apply."""
+def applied_ranking(asked: Collection[Purpose], retrievers: Sequence[Retriever]) -> RankingParameters:
+    """Those that the retrievers give something to act on. A factor for what the question asks for does not apply."""
+    factors = purpose_factors(asked)
     return RankingParameters(
         file_weight=FILE_WEIGHT if Retriever.BM25_CODE in retrievers else None,
-        test_factor=None if asked.is_test else TEST_FACTOR,
-        generated_factor=None if asked.is_generated else GENERATED_FACTOR,
-        prose_factor=None if asked.is_prose else PROSE_FACTOR,
+        test_factor=factors.get(PURPOSES[Purpose.TEST].name),
+        generated_factor=factors.get(PURPOSES[Purpose.GENERATED].name),
+        prose_factor=factors.get(PURPOSES[Purpose.DOCUMENTATION].name),
+        purpose_factors=factors,
         fragment_factor=FRAGMENT_FACTOR,
         graph_weight=GRAPH_WEIGHT,
         repeat_factor=REPEAT_FACTOR,

@@ -109,22 +109,21 @@ class NodeColumns:
     """The facts that ranking needs about each candidate [n] besides its scores.
 
     Its corpus type is the one of `corpus_types` at `corpus_codes`. Timestamps are microseconds since 1970 UTC or
-    NO_TIMESTAMP. Candidates of one file, which is the document they were ingested under, have the same number in
-    `files`, NO_FILE for none.
+    NO_TIMESTAMP. `purposes` are numbers of `Purpose`. Candidates of one file, which is the document they were ingested
+    under, have the same number in `files`, NO_FILE for none.
     """
 
     corpus_types: tuple[str, ...]
     corpus_codes: NDArray[np.integer]
     timestamps: NDArray[np.int64]
-    is_test: NDArray[np.bool_]
-    is_generated: NDArray[np.bool_]
+    purposes: NDArray[np.int8]
     is_deleted: NDArray[np.bool_]
     char_counts: NDArray[np.integer]
     files: NDArray[np.integer]
 
 
 _NO_FLAGS, _NO_NUMBERS = np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
-NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, _NO_FLAGS, _NO_FLAGS, _NO_FLAGS, _NO_NUMBERS, _NO_NUMBERS)
+NO_COLUMNS = NodeColumns((), _NO_NUMBERS, _NO_NUMBERS, np.empty(0, dtype=np.int8), _NO_FLAGS, _NO_NUMBERS, _NO_NUMBERS)
 """The columns of candidates that were asked without."""
 
 

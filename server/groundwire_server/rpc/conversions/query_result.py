@@ -134,5 +134,11 @@ def _encode_meta(meta: RetrieveMeta) -> query_pb2.RetrieveMeta:
         freshness_half_life_days=parameters.freshness.half_life_days if parameters.freshness else None,
         freshness_weight=parameters.freshness.weight if parameters.freshness else None,
         now=encode_timestamp(meta.now),
-        ranking=query_pb2.RankingParameters(**_ranking_fields(meta.ranking)),
+        ranking=query_pb2.RankingParameters(
+            **_ranking_fields(meta.ranking),
+            purpose_factors=[
+                query_pb2.PurposeFactor(purpose=purpose, factor=factor)
+                for purpose, factor in meta.ranking.purpose_factors.items()
+            ],
+        ),
     )

@@ -12,6 +12,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Node
+from groundwire_index.purposes import purpose_of
 from groundwire_index.text.code_tokenizer import tokenize
 from groundwire_index.text.prose_tokenizer import tokenize_prose
 from groundwire_server.backends.embedded.retrievers.semantic import PathLimits
@@ -104,8 +105,7 @@ def recomputed(search: Asked, corpus: Corpus) -> Told:
             node.corpus_type,
             microseconds(node.timestamp),
             **{source.value: place(source, node.id) for source in Retriever},
-            is_test=node.is_test,
-            is_generated=node.is_generated,
+            purpose=purpose_of(node),
             chars=len(node.text),
             file=corpus.nodes.index(next(other for other in corpus.nodes if file_of(other) == file_of(node)))
             if file_of(node)

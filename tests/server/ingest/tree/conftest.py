@@ -11,11 +11,11 @@ import pytest
 from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree import source
 from groundwire_ingest.tree.facts import CodeAnalysis
+from groundwire_ingest.tree.flag_signs import FlagSigns
 from groundwire_ingest.tree.languages.rust.reader import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.names.rules import TreeLayout
-from groundwire_ingest.tree.purposes import Purposes
 from groundwire_ingest.tree.resolve import resolve
 from groundwire_ingest.tree.single_file import read_code
 from groundwire_ingest.tree.walk import language_of
@@ -80,7 +80,7 @@ def resolved(analyse: Analyser) -> Resolver:
             crates={path.rpartition("/")[0]: crate_name(text) for path, text in manifests.items()},
             script_projects={path: project for path, project in projects.items() if project is not None},
         )
-        purposes = Purposes()
+        purposes = FlagSigns()
         known = [item for item in facts if item is not None]
         for item in known:
             purposes.note_imports(item.path, (imported.module for imported in item.imports))

@@ -81,6 +81,8 @@ SCORES = StageScores(
     older_definition_factor=0.5,
     older_definitions=3,
     best_older_definition=0.45,
+    purpose="translation",
+    purpose_factor=0.65,
 )
 MATCH = Match(
     node=NODE,
@@ -173,6 +175,7 @@ def test_a_stage_that_did_not_score_leaves_no_score() -> None:
         "length_factor",
         "within_file_factor",
         "older_definition_factor",
+        "purpose_factor",
     }
     assert scores.bm25_code == 0.0
 

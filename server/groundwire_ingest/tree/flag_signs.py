@@ -1,4 +1,4 @@
-"""Which files are tests, and which a program generated."""
+"""The signs of the two flags of a node: which files are tests, and which a program generated."""
 
 import re
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ _GENERATED_HEAD = re.compile(
 )
 
 
-class Purposes:
+class FlagSigns:
     """Collects the signs of all files of one tree; ask it once all have been read."""
 
     def __init__(self) -> None:
