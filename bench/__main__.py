@@ -27,8 +27,8 @@ from bench.speed.scale import measure_size, write_scale
 from bench.speed.several import grid as several_grid
 from bench.speed.several import measure_several
 from bench.speed.synthesis import Shape, write_corpus
-from groundwire_index.milvus.errors import StorageUnavailableError
-from groundwire_ingest.errors import IngestError
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
+from groundwire_ingest.ingest_errors import IngestError
 
 _ERRORS = (IngestError, StorageUnavailableError)
 SIZES = (20_000, 200_000, 1_000_000)
@@ -125,9 +125,9 @@ def edits(
 def installation(out: Out, tree: Tree = None) -> None:
     """The size of an installation for serving, and the time until a fresh one first answers."""
     with explained():
-        found = {name: measure_installation(each, out / f"run-{name}") for name, each in trees(tree).items()}
-        content = {name: asdict(one) for name, one in found.items()}
-        write_results(out, "installation", [installation_grid(found)], content)
+        measured = {name: measure_installation(each, out / f"run-{name}") for name, each in trees(tree).items()}
+        content = {name: asdict(installed) for name, installed in measured.items()}
+        write_results(out, "installation", [installation_grid(measured)], content)
 
 
 def _chosen(names: Sequence[str]) -> Sequence[Scenario]:

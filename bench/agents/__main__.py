@@ -76,7 +76,8 @@ def score(out: _Out, model: Annotated[str, typer.Option(help="The language model
             for task in exercise.tasks:
                 by_set.setdefault(task.repository, []).append(score_of(task, calls))
         content = {
-            agent: {name: list(map(asdict, one)) for name, one in by_set.items()} for agent, by_set in scores.items()
+            agent: {name: list(map(asdict, task_scores)) for name, task_scores in by_set.items()}
+            for agent, by_set in scores.items()
         }
         write_results(out, "agents", [grid(scores, model)], {"model": model, "scores": content})
 

@@ -62,7 +62,9 @@ def run_program(exercise: Exercise, task: Task, words: Sequence[str]) -> str:
 
 async def call_tool(exercise: Exercise, task: Task | None, words: Sequence[str]) -> str:
     """The text that a tool returns for a question, or the tools with their arguments. Raises ExerciseError."""
-    repositories = sorted({one.repository for one in exercise.tasks} if task is None else {task.repository})
+    repositories = sorted(
+        {exercise_task.repository for exercise_task in exercise.tasks} if task is None else {task.repository}
+    )
     scopes = [word for repository in repositories for word in ("--scope", f"{repository}::{BRANCH}")]
     command = StdioServerParameters(command=str(GROUNDWIRE), args=["mcp", "--server", exercise.server, *scopes])
     async with Client(command) as client:

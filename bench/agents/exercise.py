@@ -94,10 +94,10 @@ class Exercise:
         (self.folder / _KEY).write_text(json.dumps(key, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         questions = "\n".join(f"{task.number}. ({task.repository}) {task.question.text}" for task in self.tasks)
         for agent in AGENTS:
-            own = self.folder / agent
-            own.mkdir(exist_ok=True)
+            agent_folder = self.folder / agent
+            agent_folder.mkdir(exist_ok=True)
             prompt = _PROMPT.format(tool=_PROMPTS[agent], questions=questions)
-            (own / "prompt.md").write_text(prompt, encoding="utf-8")
+            (agent_folder / "prompt.md").write_text(prompt, encoding="utf-8")
             words = (
                 "env",
                 f"PYTHONPATH={ROOT}",
@@ -108,7 +108,7 @@ class Exercise:
                 self.folder.resolve(),
                 agent,
             )
-            command = own / "call"
+            command = agent_folder / "call"
             command.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n', encoding="utf-8")
             command.chmod(0o755)
 

@@ -17,7 +17,7 @@ class Score:
     Attributes:
         is_answered: True if it stated places.
         has_primary: True if the primary place is among them.
-        found: How many places of the question are among them.
+        places_found: How many places of the question are among them.
         places: How many places the question has.
         calls: How many calls it made until then.
         characters: What these calls printed.
@@ -25,7 +25,7 @@ class Score:
 
     is_answered: bool
     has_primary: bool
-    found: int
+    places_found: int
     places: int
     calls: int
     characters: int
@@ -44,8 +44,8 @@ def score_of(task: Task, calls: Iterable[Call]) -> Score:
         count += 1
         characters += call.characters
     places = task.question.places
-    found = [any(_is_one_of(place, alternatives) for place in stated or ()) for alternatives in places]
-    return Score(stated is not None, found[0], sum(found), len(places), count, characters)
+    hits = [any(_is_one_of(place, alternatives) for place in stated or ()) for alternatives in places]
+    return Score(stated is not None, hits[0], sum(hits), len(places), count, characters)
 
 
 def grid(scores: Mapping[str, Mapping[str, Sequence[Score]]], model: str) -> Grid:
@@ -54,16 +54,19 @@ def grid(scores: Mapping[str, Mapping[str, Sequence[Score]]], model: str) -> Gri
     rows = []
     totals: list[Sequence[Score]] = []
     for agent, by_set in scores.items():
-        rows += [_row(f"{agent}, {name}", one) for name, one in by_set.items()]
-        totals.append([score for one in by_set.values() for score in one])
+        rows += [_row(f"{agent}, {name}", task_scores) for name, task_scores in by_set.items()]
+        totals.append([score for task_scores in by_set.values() for score in task_scores])
         rows.append(_row(agent, totals[-1]))
     first, last = totals[0], totals[-1]
-    ratios = [_ratio(*(sum(getattr(score, name) for score in one) for one in (first, last))) for name in _COMPARED]
+    ratios = [
+        _ratio(*(sum(getattr(score, name) for score in task_scores) for task_scores in (first, last)))
+        for name in _COMPARED
+    ]
     rows.append([f"{next(iter(scores))} / {list(scores)[-1]}", *[""] * 3, ratios[0], "", *ratios[1:]])
     return Grid(f"Calls and characters until the places are stated; {model} played", headings, rows)
 
 
-_COMPARED = ("found", "calls", "characters")
+_COMPARED = ("places_found", "calls", "characters")
 
 
 def _row(name: str, scores: Sequence[Score]) -> list[str]:
@@ -71,7 +74,7 @@ def _row(name: str, scores: Sequence[Score]) -> list[str]:
         len(scores),
         sum(score.is_answered for score in scores),
         sum(score.has_primary for score in scores),
-        sum(score.found for score in scores),
+        sum(score.places_found for score in scores),
         sum(score.places for score in scores),
         sum(score.calls for score in scores),
         sum(score.characters for score in scores),

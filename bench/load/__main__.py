@@ -51,7 +51,7 @@ def latency(
                 return [point(name, load, offer(servers[name].address, load, calls)) for load, name in cases]
 
             closed = points([Load(seconds, callers=number) for number in callers or CALLERS])
-            peak = min(max(one.answered for one in closed if one.server == name) for name in servers)
+            peak = min(max(result.answered for result in closed if result.server == name) for name in servers)
             opened = points([Load(seconds, rate=round(part * peak) or 1) for part in share or SHARES])
         tables = [grid(closed, f"Closed loops: {nodes:,} nodes"), grid(opened, f"Open loops: {nodes:,} nodes")]
         content = {"closed": list(map(asdict, closed)), "open": list(map(asdict, opened)), "mix": MIX}
@@ -69,14 +69,16 @@ def h2load(
 ) -> None:
     """Repeat each kind of call by h2load: its speed and the server's CPU, compared with another tree."""
     with explained(), Progress(console=console, transient=True) as progress:
-        tables, found = [], {}
+        tables, repeated = [], {}
         for size in nodes or SIZES:
             corpus = write_corpus(out / f"corpus-{size}", Shape(size))
             calls = {kind: offered_calls(corpus, (kind,))[0] for kind in MIX}
             with running_servers(tree, size, out) as servers:
-                found[size] = repeat_calls(servers, calls, streams or STREAMS, rounds, seconds, out, progress)
-            tables.append(h2load_grid(found[size], f"Single calls: {size:,} nodes"))
-        write_results(out, "h2load", tables, {"nodes": {n: list(map(asdict, own)) for n, own in found.items()}})
+                repeated[size] = repeat_calls(servers, calls, streams or STREAMS, rounds, seconds, out, progress)
+            tables.append(h2load_grid(repeated[size], f"Single calls: {size:,} nodes"))
+        write_results(
+            out, "h2load", tables, {"nodes": {n: list(map(asdict, results)) for n, results in repeated.items()}}
+        )
 
 
 @contextmanager

@@ -156,12 +156,12 @@ def grid(points: Sequence[Point], title: str) -> Grid:
     """One row per server and load, with the delay of the generator itself."""
     rows = [
         [
-            f"{one.server}, {one.load}",
-            f"{one.answered:,.0f}",
-            *(f"{value:,.1f}" for value in one.percentiles),
-            *(f"{share:.1%}" if share else ABSENT for share in (one.refused, one.failed)),
-            f"{one.late:.1f}",
+            f"{result.server}, {result.load}",
+            f"{result.answered:,.0f}",
+            *(f"{value:,.1f}" for value in result.percentiles),
+            *(f"{share:.1%}" if share else ABSENT for share in (result.refused, result.failed)),
+            f"{result.late:.1f}",
         ]
-        for one in points
+        for result in points
     ]
     return Grid(title, ["load", "answered/s", "p50 ms", "p90", "p99", "refused", "failed", "sent late, p99 ms"], rows)

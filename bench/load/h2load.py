@@ -44,30 +44,33 @@ def repeat_calls(
     progress: Progress,
 ) -> list[Repeated]:
     """Asks the servers in turn, in each round in another order. Raises RuntimeError if h2load or a call fails."""
-    found = []
+    repeated = []
     cases = list(product(range(rounds), calls.items(), streams))
     for _, (kind, call), number in progress.track(cases, description="h2load"):
         for name, server in random.sample(sorted(servers.items()), len(servers)):
-            found.append(_repeat(name, server, kind, call, number, seconds, work))
-    return found
+            repeated.append(_repeat(name, server, kind, call, number, seconds, work))
+    return repeated
 
 
-def h2load_grid(found: Sequence[Repeated], title: str) -> Grid:
+def h2load_grid(repeated: Sequence[Repeated], title: str) -> Grid:
     """Medians over the rounds; ratios compare with the first server, and are medians of the ratios of a round."""
     rounds: dict[tuple[str, int], dict[str, list[Repeated]]] = {}
-    for one in found:
-        rounds.setdefault((one.kind, one.streams), {}).setdefault(one.server, []).append(one)
-    servers = sorted({one.server for one in found})  # "the other tree" before "this tree"
+    for result in repeated:
+        rounds.setdefault((result.kind, result.streams), {}).setdefault(result.server, []).append(result)
+    servers = sorted({result.server for result in repeated})  # "the other tree" before "this tree"
     rows = []
     for (kind, streams), by_server in rounds.items():
         base = by_server[servers[0]]
         for name in servers:
-            own = by_server[name]
+            results = by_server[name]
             figures = [
-                f"{median(one.calls_per_second for one in own):,.0f}",
-                *(f"{median(getattr(one, field) for one in own):.2f}" for field in ("p50", "p99", "server_cpu")),
-                f"{median(one.p50 / other.p50 for one, other in zip(own, base, strict=True)):.2f}",
-                f"{median(one.server_cpu / other.server_cpu for one, other in zip(own, base, strict=True)):.2f}",
+                f"{median(result.calls_per_second for result in results):,.0f}",
+                *(
+                    f"{median(getattr(result, field) for result in results):.2f}"
+                    for field in ("p50", "p99", "server_cpu")
+                ),
+                f"{median(mine.p50 / other.p50 for mine, other in zip(results, base, strict=True)):.2f}",
+                f"{median(mine.server_cpu / other.server_cpu for mine, other in zip(results, base, strict=True)):.2f}",
             ]
             rows.append([f"{kind}, {streams} at a time, {name}", *figures])
     return Grid(title, ["load", "calls/s", "p50 ms", "p99 ms", "server CPU ms", "p50 ratio", "CPU ratio"], rows)
@@ -105,4 +108,4 @@ def _repeat(
 
 def _cpu_seconds(processes: Sequence[psutil.Process]) -> float:
     """User and system time that the processes have used so far."""
-    return float(sum(sum(one.cpu_times()[:2]) for one in processes))
+    return float(sum(sum(process.cpu_times()[:2]) for process in processes))

@@ -80,7 +80,7 @@ def train(model: SentenceTransformer, pairs: Sequence[Pair], steps: int, report:
     bert.set_attn_implementation("eager")  # twice as fast in bfloat16 on a CPU
     bert.requires_grad_(requires_grad=False).bfloat16()
     layers = _replace_linears(bert)
-    parameters = [one for layer in layers.values() for one in (layer.down, layer.up)]
+    parameters = [factor for layer in layers.values() for factor in (layer.down, layer.up)]
     optimiser = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=0.01)
     draw = random.Random(SEED)
     batches = _batches(pairs, draw)
@@ -113,9 +113,9 @@ def _replace_linears(bert: BertModel) -> dict[str, LowRankLinear]:
     layers: dict[str, LowRankLinear] = {}
     for name, module in list(bert.encoder.named_modules(prefix="encoder")):
         if isinstance(module, nn.Linear):
-            parent, _, own = name.rpartition(".")
+            parent, _, attribute = name.rpartition(".")
             layers[name] = LowRankLinear(module)
-            setattr(bert.get_submodule(parent), own, layers[name])
+            setattr(bert.get_submodule(parent), attribute, layers[name])
     return layers
 
 

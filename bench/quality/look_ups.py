@@ -35,7 +35,7 @@ def draw_look_ups(corpus: Iterable[Document], count: int) -> list[JudgedQuery]:
 def with_typos(look_ups: Sequence[JudgedQuery]) -> list[JudgedQuery]:
     """The same look-ups, each with a letter removed, inserted, replaced, or swapped with the next; fixed seed."""
     generator = random.Random(_SEED)
-    return [one.model_copy(update={"query": _slip(one.query, generator)}) for one in look_ups]
+    return [look_up.model_copy(update={"query": _slip(look_up.query, generator)}) for look_up in look_ups]
 
 
 def last_segment(symbol: str) -> str:

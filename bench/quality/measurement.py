@@ -36,7 +36,7 @@ def _query(
     )
     asks_dense = not retrievers or Retriever.RETRIEVER_DENSE in retrievers
 
-    def found(client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
+    def node_ids(client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
         result = client.query(
             scope,
             query.query,
@@ -48,17 +48,17 @@ def _query(
         )
         return [match.id for match in result.matches]
 
-    return found
+    return node_ids
 
 
 def _search(search_type: SearchType.ValueType) -> Mode:
     """RetrievalService.SearchNodes."""
 
-    def found(client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
+    def node_ids(client: GroundwireClient, scope: IndexScope, query: JudgedQuery) -> Sequence[str]:
         vector = () if search_type == SearchType.SEARCH_TYPE_BM25 else query.vector
         return ids(client.search(scope, query.query, search_type=search_type, top_k=DEPTH, query_vector=vector))
 
-    return found
+    return node_ids
 
 
 RERANKED = "adaptive+rerank"
@@ -123,14 +123,14 @@ def measure_set(
     write_nodes(nodes, corpus)
     scope = build_index(nodes, name, data, setup.embedder)
     prefix = f"{scope.repository}::{scope.branch}"
-    ids = {one.id: f"{prefix}::{one.kind}::{one.id}" for one in corpus}
+    ids = {item.id: f"{prefix}::{item.kind}::{item.id}" for item in corpus}
     relevant = [{ids[id_] for id_ in query.relevant} for query in queries]
     reranker = ("--reranker", setup.reranker) if setup.reranker else ()
     with (
         running(serve_command(data, reranker, setup.embedder), out / f"{name}.log") as server,
         GroundwireClient(server.address, timeout=CALL_SECONDS) as client,
     ):
-        runs = {one: _run(client, scope, one, mode, queries, relevant) for one, mode in setup.modes.items()}
+        runs = {item: _run(client, scope, item, mode, queries, relevant) for item, mode in setup.modes.items()}
     parts = summarise(queries, runs, setup.baseline)
     parameters = {"embedder": setup.embedder, "reranker": setup.reranker, "resamples": RESAMPLES, "seed": SEED}
     content = {"documents": len(corpus), "baseline": setup.baseline, "parts": list(map(asdict, parts))}

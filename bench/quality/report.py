@@ -52,10 +52,10 @@ def summarise(queries: Sequence[JudgedQuery], runs: Mapping[str, ModeRun], basel
 def _modes(runs: Mapping[str, ModeRun], baseline: str, rows: Sequence[int]) -> dict[str, ModeSummary]:
     values = {mode: np.array([astuple(run.measures[row]) for row in rows]) for mode, run in runs.items()}
     modes = {}
-    for mode, own in values.items():
-        columns = zip(MEASURES, own.T, values[baseline].T, strict=True)
+    for mode, mode_values in values.items():
+        columns = zip(MEASURES, mode_values.T, values[baseline].T, strict=True)
         differences = {name: paired_difference(column, other) for name, column, other in columns}
-        modes[mode] = ModeSummary(Measures(*own.mean(axis=0).tolist()), differences, runs[mode].median_ms)
+        modes[mode] = ModeSummary(Measures(*mode_values.mean(axis=0).tolist()), differences, runs[mode].median_ms)
     return modes
 
 

@@ -62,7 +62,7 @@ def read_queries(path: Path, corpus: Sequence[Document]) -> list[JudgedQuery]:
 
 def write_queries(path: Path, queries: Iterable[JudgedQuery]) -> None:
     """Writes queries as `read_queries` reads them."""
-    _write(path, (one.model_dump(exclude={"vector"}) for one in queries))
+    _write(path, (query.model_dump(exclude={"vector"}) for query in queries))
 
 
 def write_nodes(path: Path, corpus: Iterable[Document]) -> None:
@@ -70,8 +70,13 @@ def write_nodes(path: Path, corpus: Iterable[Document]) -> None:
     _write(
         path,
         (
-            {"type": "node", "kind": one.kind, "local_id": one.id, **one.model_dump(exclude={"id"}, exclude_unset=True)}
-            for one in corpus
+            {
+                "type": "node",
+                "kind": corpus_node.kind,
+                "local_id": corpus_node.id,
+                **corpus_node.model_dump(exclude={"id"}, exclude_unset=True),
+            }
+            for corpus_node in corpus
         ),
     )
 
@@ -83,15 +88,15 @@ def _write(path: Path, lines: Iterable[Mapping[str, object]]) -> None:
 
 
 def _lines(path: Path, model: type[Line]) -> list[Line]:
-    found = []
+    records = []
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, start=1):
             try:
-                found.append(model.model_validate_json(text))
+                records.append(model.model_validate_json(text))
             except ValidationError as error:
                 first = error.errors()[0]
                 field = ".".join(map(str, first["loc"]))
                 raise SetError(f"{path}:{number}: {field} is {first['input']!r}: {first['msg']}") from None
-    if not found:
+    if not records:
         raise SetError(f"{path}: is empty: write one object a line")
-    return found
+    return records

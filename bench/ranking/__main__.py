@@ -56,14 +56,19 @@ def compare_rules(
 ) -> None:
     """Ask the subjects with other numbers in the rules of length and of words within the file. Needs no network."""
     with explained():
-        found = {
+        ranks_by_source = {
             source: reciprocal_ranks(indexed / "data", indexed / source.name, (BASELINE, *COMPARED))
             for source in read_sources(sources)
             if (indexed / source.name / "pairs.jsonl").exists()
         }
-        parts = dict.fromkeys(source.part for source in found)
-        grids = [grid(part, {one: ranks for one, ranks in found.items() if one.part == part}) for part in parts]
-    write_results(out, "ranking", grids, {"sources": [asdict(source) for source in found]})
+        parts = dict.fromkeys(source.part for source in ranks_by_source)
+        grids = [
+            grid(
+                part, {source_part: ranks for source_part, ranks in ranks_by_source.items() if source_part.part == part}
+            )
+            for part in parts
+        ]
+    write_results(out, "ranking", grids, {"sources": [asdict(source) for source in ranks_by_source]})
 
 
 if __name__ == "__main__":

@@ -81,13 +81,13 @@ def reciprocal_ranks(data: Path, folder: Path, numbers: Sequence[Numbers]) -> Ma
     """For each choice of numbers, of each pair in a folder: 1 / rank of its first node, 0 beyond the first ten."""
     engine, _ = compose(Settings(data=data, embedders=(DEFAULT_MODEL,)))
     pairs = read_pairs(folder / "pairs.jsonl")
-    found = {}
-    for one in numbers:
-        with _using(one):
-            found[one] = np.asarray(
+    ranks_by_rule = {}
+    for rule in numbers:
+        with _using(rule):
+            ranks_by_rule[rule] = np.asarray(
                 [asyncio.run(_reciprocal_rank(engine, folder.name, pair.question, pair.nodes)) for pair in pairs]
             )
-    return found
+    return ranks_by_rule
 
 
 async def _reciprocal_rank(engine: RetrievalEngine, name: str, question: str, nodes: Sequence[str]) -> float:
@@ -101,13 +101,16 @@ async def _reciprocal_rank(engine: RetrievalEngine, name: str, question: str, no
 
 def grid(part: str, by_source: Mapping[Source, Mapping[Numbers, NDArray[np.float64]]]) -> Grid:
     """Of all subjects of a part: Hit@5 and MRR@10, each with its difference to the ranking without both rules."""
-    chosen = {one: np.concatenate([found[one] for found in by_source.values()]) for one in (BASELINE, *COMPARED)}
+    chosen = {
+        rule: np.concatenate([ranks_by_rule[rule] for ranks_by_rule in by_source.values()])
+        for rule in (BASELINE, *COMPARED)
+    }
     without = chosen[BASELINE]
     rows = []
     for numbers, ranks in chosen.items():
         row = [str(numbers)]
-        for own, others in ((ranks >= 1.0 / _FIRST, without >= 1.0 / _FIRST), (ranks, without)):
-            row += [f"{own.mean():.3f}", str(paired_difference(own, others))]
+        for values, others in ((ranks >= 1.0 / _FIRST, without >= 1.0 / _FIRST), (ranks, without)):
+            row += [f"{values.mean():.3f}", str(paired_difference(values, others))]
         rows.append(row)
     headings = ["numbers", "Hit@5", "difference", "MRR@10", "difference"]
     return Grid(f"{part}: {len(without)} subjects of {len(by_source)} repositories", headings, rows)

@@ -82,14 +82,14 @@ def used_changes(git: Path, commit: str, most: int) -> list[Commit]:
 def pairs_of(git: Path, base: str, changes: Sequence[Commit], spans: Mapping[str, Sequence[Span]]) -> Iterator[Pair]:
     """The pairs of changes whose lines are in nodes of the tree of `base`; `spans` has its nodes by path."""
     for change in changes:
-        found: set[str] = set()
+        changed_ids: set[str] = set()
         for path in filter(is_source, change.paths):
             if path in spans:
                 lines = changed_lines(difference(git, f"{change.hash}^", change.hash, path))
                 kept = carried_back(lines, difference(git, base, f"{change.hash}^", path))
-                found.update(innermost(spans[path], kept))
-        if found:
-            yield Pair(_text_of(change), tuple(sorted(found)))
+                changed_ids.update(innermost(spans[path], kept))
+        if changed_ids:
+            yield Pair(_text_of(change), tuple(sorted(changed_ids)))
 
 
 def changed_lines(patch: str) -> list[int]:
@@ -122,12 +122,12 @@ def carried_back(lines: Iterable[int], patch: str) -> list[int]:
 
 def innermost(spans: Sequence[Span], lines: Iterable[int]) -> set[str]:
     """For each line the node with the fewest lines that has it."""
-    found = set()
+    innermost_ids = set()
     for line in lines:
         around = [span for span in spans if span.start <= line <= span.end]
         if around:
-            found.add(min(around, key=lambda span: (span.end - span.start, span.id)).id)
-    return found
+            innermost_ids.add(min(around, key=lambda span: (span.end - span.start, span.id)).id)
+    return innermost_ids
 
 
 def spans_of(nodes: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[Span]]:
@@ -162,8 +162,8 @@ def _hunks(patch: str) -> list[tuple[int, int, int, int]]:
 
     Where a hunk has no lines in a file, git names the line before it; then it is taken to begin after that line.
     """
-    found = []
+    hunks = []
     for old, removed, new, added in _HUNK.findall(patch):
         counts = int(removed or 1), int(added or 1)
-        found.append((int(old), counts[0], int(new) + (not counts[1]), counts[1]))
-    return found
+        hunks.append((int(old), counts[0], int(new) + (not counts[1]), counts[1]))
+    return hunks

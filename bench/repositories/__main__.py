@@ -32,7 +32,7 @@ def main(
     """Index repositories, ask their questions, look for their relations, and write the figures."""
     with explained(GroundwireError, TableError):
         sets = [measure_set(folder, out / folder.resolve().name) for folder in folders]
-    content = {"sets": [asdict(one) for one in sets]}
+    content = {"sets": [asdict(figures) for figures in sets]}
     write_results(out, "repositories", grids(sets, RELATIONS_BUDGET), content)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from bench.shared.results import Grid, explained, write_results
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip.documents import outline
 from groundwire_ingest.scip.indexes import base_folder
@@ -69,7 +69,12 @@ def main(
     with explained(IngestError, TruthError):
         judged = {root.resolve().name: judge(root) for root in trees}
     tables = [grid(name, edges) for name, edges in judged.items()]
-    write_results(out, "compiler", tables, {"edges": {name: list(map(asdict, own)) for name, own in judged.items()}})
+    write_results(
+        out,
+        "compiler",
+        tables,
+        {"edges": {name: list(map(asdict, judged_edges)) for name, judged_edges in judged.items()}},
+    )
 
 
 def judge(root: Path) -> list[Judged]:
@@ -80,43 +85,54 @@ def judge(root: Path) -> list[Judged]:
     with TemporaryDirectory() as name:
         plain = Path(name) / root.resolve().name
         shutil.copytree(root, plain, symlinks=True, ignore=shutil.ignore_patterns(f"*{COMPILER_INDEX_SUFFIX}"))
-        own = _read(plain)
+        read_records = _read(plain)
     joined = _read(root)
     covered = _covered(root, joined)
     if not covered:
         raise TruthError(f"{root}: no *{COMPILER_INDEX_SUFFIX} in it covers its files; run an indexer in it first")
-    stated = {(one.from_key, one.to_key): one for one in _between(joined, covered) if one.confidence == 1}
-    kept = {(one.from_key, one.to_key) for one in _between(joined, covered)}
-    edges = list(_between(own, covered))
-    found = {(one.from_key, one.to_key) for one in edges}
+    stated = {(edge.from_key, edge.to_key): edge for edge in _between(joined, covered) if edge.confidence == 1}
+    kept = {(edge.from_key, edge.to_key) for edge in _between(joined, covered)}
+    edges = list(_between(read_records, covered))
+    edge_pairs = {(edge.from_key, edge.to_key) for edge in edges}
     judged: list[Judged] = []
-    for one in edges:
-        pair = (one.from_key, one.to_key)
+    for edge in edges:
+        pair = (edge.from_key, edge.to_key)
         verdict: Verdict = "right" if pair in stated else "unknown" if pair in kept else "wrong"
-        judged.append(Judged(*pair, one.edge_type, one.confidence, one.line, verdict))
+        judged.append(Judged(*pair, edge.edge_type, edge.confidence, edge.line, verdict))
     judged += [
-        Judged(*pair, one.edge_type, 0.0, one.line, "missed") for pair, one in stated.items() if pair not in found
+        Judged(*pair, edge.edge_type, 0.0, edge.line, "missed")
+        for pair, edge in stated.items()
+        if pair not in edge_pairs
     ]
-    return sorted(judged, key=lambda one: (one.edge_type, one.from_key, one.to_key))
+    return sorted(judged, key=lambda edge: (edge.edge_type, edge.from_key, edge.to_key))
 
 
 def grid(name: str, judged: Sequence[Judged]) -> Grid:
     """Precision and recall by type of edge."""
     headings = ["type", "found", "right", "wrong", "unknown", "precision", "precision of sure", "true", "recall"]
-    types = sorted({one.edge_type for one in judged})
-    rows = [_row(edge_type, [one for one in judged if one.edge_type == edge_type]) for edge_type in types]
+    types = sorted({judged_edge.edge_type for judged_edge in judged})
+    rows = [
+        _row(edge_type, [judged_edge for judged_edge in judged if judged_edge.edge_type == edge_type])
+        for edge_type in types
+    ]
     return Grid(f"{name}: edges by type", headings, [*rows, _row("all", judged)])
 
 
 def _row(title: str, judged: Sequence[Judged]) -> list[str]:
-    counts = Counter(one.verdict for one in judged)
-    sure = Counter(one.verdict for one in judged if one.confidence >= SURE)
-    true = len({(one.from_key, one.to_key) for one in judged if one.verdict in ("right", "missed")})
+    counts = Counter(judged_edge.verdict for judged_edge in judged)
+    sure = Counter(judged_edge.verdict for judged_edge in judged if judged_edge.confidence >= SURE)
+    true = len(
+        {
+            (judged_edge.from_key, judged_edge.to_key)
+            for judged_edge in judged
+            if judged_edge.verdict in ("right", "missed")
+        }
+    )
     return [
         title,
         str(len(judged) - counts["missed"]),
         *(str(counts[verdict]) for verdict in ("right", "wrong", "unknown")),
-        *(_share(one["right"], one["right"] + one["wrong"]) for one in (counts, sure)),
+        *(_share(judged_edge["right"], judged_edge["right"] + judged_edge["wrong"]) for judged_edge in (counts, sure)),
         str(true),
         _share(true - counts["missed"], true),
     ]
@@ -137,9 +153,9 @@ def _between(tree: Tree, covered: frozenset[str]) -> Iterator[SourceEdge]:
 def _read(root: Path) -> Tree:
     records = list(TreeSource(root).read())
     return Tree(
-        nodes={one.key: one for one in records if isinstance(one, SourceNode)},
-        edges=[one for one in records if isinstance(one, SourceEdge)],
-        skipped=frozenset(one.path for one in records if isinstance(one, SkippedFile)),
+        nodes={record.key: record for record in records if isinstance(record, SourceNode)},
+        edges=[record for record in records if isinstance(record, SourceEdge)],
+        skipped=frozenset(record.path for record in records if isinstance(record, SkippedFile)),
     )
 
 

@@ -46,7 +46,7 @@ def declares(text: str, path: str, symbol: str) -> bool:
         return True
     if path.endswith(".go") and _grouped(symbol).search(text):
         return True
-    return any({found["first"], found["word"]}.isdisjoint(_NO_TYPES) for found in _typed(symbol).finditer(text))
+    return any({match["first"], match["word"]}.isdisjoint(_NO_TYPES) for match in _typed(symbol).finditer(text))
 
 
 @cache

@@ -23,7 +23,7 @@ class Evidence:
     """
 
     is_primary_found: bool
-    found: int
+    places_found: int
     places: int
     tokens: int
     text_tokens: int
@@ -59,7 +59,7 @@ def evidence_of(pieces: Sequence[Piece], tokens: int, text_tokens: int, question
     """The measures of evidence that shows the pieces, each with the shown part of its text."""
     return Evidence(
         is_primary_found=any(answers(piece, question.primary) for piece in pieces),
-        found=places_found(pieces, question.places),
+        places_found=places_found(pieces, question.places),
         places=len(question.places),
         tokens=tokens,
         text_tokens=text_tokens,

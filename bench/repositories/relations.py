@@ -38,8 +38,8 @@ def ids_of(nodes: Mapping[str, Piece], alternatives: Alternatives) -> list[str]:
     """
     ids = []
     for place in alternatives:
-        own = [id_ for id_, node in nodes.items() if place.symbol and is_symbol(node, place)]
-        ids += own or [id_ for id_, node in nodes.items() if answers(node, (place,))]
+        named_ids = [id_ for id_, node in nodes.items() if place.symbol and is_symbol(node, place)]
+        ids += named_ids or [id_ for id_, node in nodes.items() if answers(node, (place,))]
     return ids
 
 

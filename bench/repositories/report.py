@@ -37,53 +37,62 @@ def grids(sets: Sequence[SetFigures], budget: int) -> list[Grid]:
     If several sets have commit subjects, there is also a table of all of them.
     """
     tables = []
-    for one in sets:
-        tables += _ranking_grids(f"{one.name}, {one.nodes:,} nodes", "questions", one.rankings)
-        tables += _ranking_grids(f"{one.name}, {one.nodes:,} nodes", "subjects of commits", one.changes)
-    asked = [one.changes for one in sets if one.changes[BASELINE]]
-    if len(asked) > 1:
-        pooled = {system: [each for one in asked for each in one[system]] for system in asked[0]}
-        tables += _ranking_grids(f"{len(asked)} sets", "subjects of commits", pooled)
-    relations = [_relations_grid(one, budget) for one in sets if one.relations]
+    for figures in sets:
+        tables += _ranking_grids(f"{figures.name}, {figures.nodes:,} nodes", "questions", figures.rankings)
+        tables += _ranking_grids(f"{figures.name}, {figures.nodes:,} nodes", "subjects of commits", figures.changes)
+    changes_of_sets = [figures.changes for figures in sets if figures.changes[BASELINE]]
+    if len(changes_of_sets) > 1:
+        pooled = {
+            system: [each for figures in changes_of_sets for each in figures[system]] for system in changes_of_sets[0]
+        }
+        tables += _ranking_grids(f"{len(changes_of_sets)} sets", "subjects of commits", pooled)
+    relations = [_relations_grid(figures, budget) for figures in sets if figures.relations]
     return [*tables, *_evidence_grids(sets), *relations]
 
 
-def _ranking_grids(name: str, asked: str, rankings: Mapping[str, Sequence[Found]]) -> list[Grid]:
+def _ranking_grids(name: str, what: str, rankings: Mapping[str, Sequence[Found]]) -> list[Grid]:
     """The means of each ranking, and the differences to the baseline; nothing where nothing was asked."""
     if not (baseline := rankings[BASELINE]):
         return []
     headings = ["search", *baseline[0]]
-    columns = {system: np.array([list(one.values()) for one in found]).T for system, found in rankings.items()}
-    means = [[system, *(f"{column.mean():.3f}" for column in own)] for system, own in columns.items()]
+    columns = {
+        system: np.array([list(ranking.values()) for ranking in system_rankings]).T
+        for system, system_rankings in rankings.items()
+    }
+    means = [
+        [system, *(f"{column.mean():.3f}" for column in system_columns)] for system, system_columns in columns.items()
+    ]
     differences = [
-        [system, *(str(paired_difference(*pair)) for pair in zip(own, columns[BASELINE], strict=True))]
-        for system, own in columns.items()
+        [system, *(str(paired_difference(*pair)) for pair in zip(system_columns, columns[BASELINE], strict=True))]
+        for system, system_columns in columns.items()
         if system != BASELINE
     ]
     return [
-        Grid(f"{name}: {len(baseline)} {asked}", headings, means),
-        Grid(f"{name}, {asked}: difference to {BASELINE}", headings, differences),
+        Grid(f"{name}: {len(baseline)} {what}", headings, means),
+        Grid(f"{name}, {what}: difference to {BASELINE}", headings, differences),
     ]
 
 
 def _evidence_grids(sets: Sequence[SetFigures]) -> list[Grid]:
     headings = ["set", "budget", "primary place", "places", "tokens, most", "overhead"]
     rows = []
-    for one in sets:
-        for system, evidence in ((system, evidence) for system, evidence in one.evidence.items() if evidence):
+    for figures in sets:
+        for system, evidence in ((system, evidence) for system, evidence in figures.evidence.items() if evidence):
             primary = sum(each.is_primary_found for each in evidence)
-            found, places = sum(each.found for each in evidence), sum(each.places for each in evidence)
+            found_places, places = sum(each.places_found for each in evidence), sum(each.places for each in evidence)
             tokens, texts = [each.tokens for each in evidence], sum(each.text_tokens for each in evidence)
-            shares = (f"{primary / len(evidence):.2f}", f"{found / places:.2f}")
-            rows.append([one.name, system, *shares, f"{max(tokens):,}", f"{sum(tokens) / max(texts, 1):.2f}"])
+            shares = (f"{primary / len(evidence):.2f}", f"{found_places / places:.2f}")
+            rows.append([figures.name, system, *shares, f"{max(tokens):,}", f"{sum(tokens) / max(texts, 1):.2f}"])
     return [Grid("Evidence", headings, rows)] if rows else []
 
 
-def _relations_grid(one: SetFigures, budget: int) -> Grid:
+def _relations_grid(figures: SetFigures, budget: int) -> Grid:
     rows = []
-    for kind in ("all", *sorted({each.kind for each in one.relations})):
-        found = [each for each in one.relations if kind in ("all", each.kind)]
-        counts = len(found), sum(each.by_one for each in found), sum(each.by_two for each in found)
+    for kind in ("all", *sorted({each.kind for each in figures.relations})):
+        of_kind = [each for each in figures.relations if kind in ("all", each.kind)]
+        counts = len(of_kind), sum(each.by_one for each in of_kind), sum(each.by_two for each in of_kind)
         rows.append([kind, *map(str, counts)])
-    rows.append([f"shown by evidence of {budget:,} tokens", str(len(one.relations)), str(one.relations_shown), ""])
-    return Grid(f"{one.name}: relations found", ["kind", "relations", "one edge", "within two"], rows)
+    rows.append(
+        [f"shown by evidence of {budget:,} tokens", str(len(figures.relations)), str(figures.relations_shown), ""]
+    )
+    return Grid(f"{figures.name}: relations found", ["kind", "relations", "one edge", "within two"], rows)

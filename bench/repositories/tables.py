@@ -79,10 +79,10 @@ def read_tables(folder: Path) -> Tables:
     questions, relations, changes = (folder / f"{name}.tsv" for name in ("questions", "relations", "commits"))
     if not any(path.exists() for path in (questions, relations, changes)):
         raise TableError(f"{folder}: no questions.tsv, relations.tsv or commits.tsv: a set needs one of them or more")
-    asked = read_questions(questions) if questions.exists() else []
+    read_set = read_questions(questions) if questions.exists() else []
     phrasings = folder / "phrasings.tsv"
     return Tables(
-        with_phrasings(asked, phrasings) if phrasings.exists() else asked,
+        with_phrasings(read_set, phrasings) if phrasings.exists() else read_set,
         read_relations(relations) if relations.exists() else [],
         read_changes(changes) if changes.exists() else [],
     )
@@ -116,7 +116,9 @@ def fits_table(path: str) -> bool:
 
 def write_changes(path: Path, changes: Sequence[Change]) -> None:
     """Writes a table that `read_changes` reads; each path must fit. Raises OSError."""
-    rows = (f"{number}\t{one.text}\t{_PLACES.join(one.paths)}\n" for number, one in enumerate(changes, start=1))
+    rows = (
+        f"{number}\t{change.text}\t{_PLACES.join(change.paths)}\n" for number, change in enumerate(changes, start=1)
+    )
     path.write_text("".join(rows), encoding="utf-8")
 
 
@@ -154,10 +156,10 @@ def read_relations(path: Path) -> list[Relation]:
 def read_alternatives(text: str, line: str) -> Alternatives:
     """`path#symbol`, or several with `|` between; `line` says where the text stands. Raises TableError."""
     places = []
-    for one in text.split(_ALTERNATIVES):
-        path, sign, symbol = one.strip().partition(_SYMBOL)
+    for alternative in text.split(_ALTERNATIVES):
+        path, sign, symbol = alternative.strip().partition(_SYMBOL)
         if not path or not sign:
-            raise TableError(f"{line}: {one!r} is no place: write path#symbol, or path# for the file")
+            raise TableError(f"{line}: {alternative!r} is no place: write path#symbol, or path# for the file")
         places.append(Place(path, symbol))
     return tuple(places)
 

@@ -115,8 +115,12 @@ class Memory:
 
 def memory(process: int) -> Memory:
     """The memory of a process and all below it together."""
-    used = [one.memory_full_info() for one in process_tree(process)]
-    return Memory(sum(one.rss for one in used), sum(one.pss for one in used), sum(one.uss for one in used))
+    used = [used_by_process.memory_full_info() for used_by_process in process_tree(process)]
+    return Memory(
+        sum(used_by_process.rss for used_by_process in used),
+        sum(used_by_process.pss for used_by_process in used),
+        sum(used_by_process.uss for used_by_process in used),
+    )
 
 
 def folder_bytes(folder: Path) -> int:

@@ -63,8 +63,8 @@ class Series:
     @property
     def percentiles(self) -> list[float]:
         """The 50th, 95th and 99th, interpolated, of milliseconds."""
-        found: list[float] = np.percentile(self.milliseconds, (50.0, 95.0, 99.0)).tolist()
-        return found
+        percentiles: list[float] = np.percentile(self.milliseconds, (50.0, 95.0, 99.0)).tolist()
+        return percentiles
 
     @property
     def rate(self) -> float:
@@ -87,21 +87,21 @@ def compare(servers: Mapping[str, RunningProgram], corpus: Corpus, plan: Plan, p
             numbers = range(number * count, (number + 1) * count)
             prepared = requests(corpus, scenario)
             first: list[list[int]] = []
-            for one in (one for one in by_server if not one.problem):
+            for server_series in (server_series for server_series in by_server if not server_series.problem):
                 try:
-                    measured = measure(servers[one.server].address, scenario.kind, prepared, numbers, clients)
+                    measured = measure(servers[server_series.server].address, scenario.kind, prepared, numbers, clients)
                 except grpc.RpcError as error:
-                    one.problem = " ".join(str(error).split())
+                    server_series.problem = " ".join(str(error).split())
                     continue
-                one.milliseconds += measured.milliseconds
-                one.seconds += measured.seconds
+                server_series.milliseconds += measured.milliseconds
+                server_series.seconds += measured.seconds
                 if scenario.kind == "semantic":
-                    one.recalls.append(corpus.recall(scenario.filter, numbers.start, measured.answers))
+                    server_series.recalls.append(corpus.recall(scenario.filter, numbers.start, measured.answers))
                 if first:
-                    one.agreements.append(fmean(a == b for a, b in zip(measured.answers, first, strict=True)))
-                elif one is by_server[0]:
+                    server_series.agreements.append(fmean(a == b for a, b in zip(measured.answers, first, strict=True)))
+                elif server_series is by_server[0]:
                     first = measured.answers
-    return [one for by_server in series.values() for one in by_server]
+    return [server_series for by_server in series.values() for server_series in by_server]
 
 
 WARMING = 5
@@ -146,7 +146,7 @@ async def _measure(
 
         async def ask(number: int) -> list[int]:
             answer = response.FromString(await call(requests[number % len(requests)].SerializeToString()))
-            return [int(one.id.rpartition("::n")[2]) for one in getattr(answer, nodes)]
+            return [int(node.id.rpartition("::n")[2]) for node in getattr(answer, nodes)]
 
         async def work() -> None:
             for place in places:

@@ -40,7 +40,7 @@ def measure_footprint(corpus: Corpus, workers: int, cold: bool, work: Path) -> F
     if cold:
         _evict(data)
     calls = [
-        [(METHODS[scenario.kind], one.SerializeToString()) for scenario, one in zip(_ASKED, turn, strict=True)]
+        [(METHODS[scenario.kind], request.SerializeToString()) for scenario, request in zip(_ASKED, turn, strict=True)]
         for turn in zip(*(requests(corpus, scenario) for scenario in _ASKED), strict=True)
     ]
     started = time.perf_counter()
@@ -59,13 +59,13 @@ def grid(footprints: Sequence[Footprint]) -> Grid:
     times, sizes = ("listening after s", "first response after s"), ("resident MiB", "proportional", "private")
     rows = [
         [
-            f"{one.nodes:,} nodes, workers: {one.workers}, {'cold' if one.cold else 'warm'}",
-            f"{one.index_bytes / MEBIBYTE:,.0f}",
-            f"{one.listening_seconds:.2f}",
-            f"{one.answered_seconds:.2f}",
-            *(f"{size / MEBIBYTE:,.0f}" for size in astuple(one.memory)),
+            f"{footprint.nodes:,} nodes, workers: {footprint.workers}, {'cold' if footprint.cold else 'warm'}",
+            f"{footprint.index_bytes / MEBIBYTE:,.0f}",
+            f"{footprint.listening_seconds:.2f}",
+            f"{footprint.answered_seconds:.2f}",
+            *(f"{size / MEBIBYTE:,.0f}" for size in astuple(footprint.memory)),
         ]
-        for one in footprints
+        for footprint in footprints
     ]
     return Grid("Start and memory", ["server", "index MiB", *times, *sizes], rows)
 

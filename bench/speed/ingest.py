@@ -40,7 +40,10 @@ def measure_ingest(source: Path, embedder: str, rounds: int, other: Path | None)
                 for build in ("first", "unchanged"):
                     cost = _measured_build(tree, source, Path(data), build, embedder)
                     costs.setdefault(f"{name}, {build}", []).append(cost)
-    return {name: Cost(*map(median, zip(*map(astuple, own), strict=True))) for name, own in costs.items()}
+    return {
+        name: Cost(*map(median, zip(*map(astuple, costs_of_rounds), strict=True)))
+        for name, costs_of_rounds in costs.items()
+    }
 
 
 def grid(costs: Mapping[str, Cost], title: str) -> Grid:

@@ -55,10 +55,10 @@ def grid(installations: Mapping[str, Installation]) -> Grid:
     rows = [
         [
             name,
-            *(f"{size:,.0f}" for size in (one.unpacked, one.used, one.compiled)),
-            *(f"{seconds:.2f}" for seconds in (one.first_answer, one.second_answer)),
+            *(f"{size:,.0f}" for size in (installation.unpacked, installation.used, installation.compiled)),
+            *(f"{seconds:.2f}" for seconds in (installation.first_answer, installation.second_answer)),
         ]
-        for name, one in installations.items()
+        for name, installation in installations.items()
     ]
     sizes = ("MB without bytecode", "with that in use", "with all")
     return Grid("Serving from nothing", ["installation", *sizes, "first answer s", "of the next start"], rows)
@@ -66,10 +66,10 @@ def grid(installations: Mapping[str, Installation]) -> Grid:
 
 def _answer(home: Path, data: Path, log: Path) -> float:
     """Seconds until a new server has answered."""
-    own = ("env", "--unset=PYTHONPATH", "--unset=PYTHONDONTWRITEBYTECODE", str(home / "bin" / "groundwire"))
+    program = ("env", "--unset=PYTHONPATH", "--unset=PYTHONDONTWRITEBYTECODE", str(home / "bin" / "groundwire"))
     started = time.perf_counter()
     with (
-        running([*own, *serve_command(data, embedder=DEFAULT_MODEL)[1:]], log) as server,
+        running([*program, *serve_command(data, embedder=DEFAULT_MODEL)[1:]], log) as server,
         GroundwireClient(server.address) as client,
     ):
         client.search(IndexScope(repository="protos", branch=BRANCH), "open a channel")

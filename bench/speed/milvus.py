@@ -19,8 +19,8 @@ from bench.speed.index import SCOPE, Stages, ensure_index
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.client import connect
-from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.storage import MilvusStorage
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.store.store import IndexStore
 

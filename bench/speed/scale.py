@@ -78,37 +78,40 @@ def measure_size(
 def write_scale(out: Path, sizes: Sequence[Size], footprints: Sequence[Footprint]) -> None:
     """Writes `scale`: the calls of each size, its costs, and a server's start and memory."""
     tables = [*(grid for size in sizes for grid in _calls(size)), _costs(sizes)]
-    figures = [{**asdict(size), "series": [one.figures() for one in size.series]} for size in sizes]
-    content = {"sizes": figures, "starts": [asdict(one) for one in footprints]}
-    failed = [(size.nodes, one) for size in sizes for one in size.series if one.problem]
-    notes = "".join(f"- {nodes:,} nodes, {one.server}, {one.scenario}: {one.problem}\n" for nodes, one in failed)
+    figures = [{**asdict(size), "series": [item.figures() for item in size.series]} for size in sizes]
+    content = {"sizes": figures, "starts": [asdict(item) for item in footprints]}
+    failed = [(size.nodes, item) for size in sizes for item in size.series if item.problem]
+    notes = "".join(f"- {nodes:,} nodes, {item.server}, {item.scenario}: {item.problem}\n" for nodes, item in failed)
     write_results(out, "scale", [*tables, footprint_grid(footprints)], content, notes)
 
 
 def _calls(size: Size) -> Iterator[Grid]:
     """For each number of clients: the servers' times, and whether the nodes are right."""
     servers = list(size.memory)
-    for clients in sorted({one.clients for one in size.series}):
+    for clients in sorted({series.clients for series in size.series}):
         rows: dict[str, list[Series]] = {}
-        for one in size.series:
-            if one.clients == clients:
-                rows.setdefault(one.scenario, []).append(one)
+        for series in size.series:
+            if series.clients == clients:
+                rows.setdefault(series.scenario, []).append(series)
         what = ("p50", "p95", "p99", "calls/s", "recall@10", "p50 ratio", "same answers")
         # The first server is the base of ratios and answers.
         headings = [f"{server} {name}" for server in servers for name in (what[:5] if server == EMBEDDED else what)]
-        cells = [[name, *(cell for one in own for cell in _cells(one, own[0]))] for name, own in rows.items()]
+        cells = [
+            [name, *(cell for series in series_of_row for cell in _cells(series, series_of_row[0]))]
+            for name, series_of_row in rows.items()
+        ]
         title = f"Calls, ms: {size.nodes:,} nodes, {clients} client{'s' if clients > 1 else ''}"
         yield Grid(title, ["call", *headings], cells)
 
 
-def _cells(one: Series, base: Series) -> list[str]:
-    if one.problem:
-        return [ABSENT] * (5 if one is base else 7)
-    cells = [*(f"{value:,.2f}" for value in one.percentiles), f"{one.rate:,.1f}", _share(mean(one.recalls))]
-    if one is base:
+def _cells(series: Series, base: Series) -> list[str]:
+    if series.problem:
+        return [ABSENT] * (5 if series is base else 7)
+    cells = [*(f"{value:,.2f}" for value in series.percentiles), f"{series.rate:,.1f}", _share(mean(series.recalls))]
+    if series is base:
         return cells
-    ratio = ABSENT if base.problem else f"{one.percentiles[0] / base.percentiles[0]:.1f}"
-    return [*cells, ratio, _share(mean(one.agreements))]
+    ratio = ABSENT if base.problem else f"{series.percentiles[0] / base.percentiles[0]:.1f}"
+    return [*cells, ratio, _share(mean(series.agreements))]
 
 
 def _share(value: float | None) -> str:
@@ -123,10 +126,10 @@ def _costs(sizes: Sequence[Size]) -> Grid:
         server = _amount(private[EMBEDDED], size.nodes)[0]
         local = [built, ABSENT, *_amount(size.index_bytes, size.nodes), server, ABSENT, ABSENT]
         rows.append([f"{size.nodes:,} nodes, {EMBEDDED}", *local])
-        if one := size.in_milvus:
-            published, server = f"{sum(one.published.values()):,.0f}", _amount(private[ON_MILVUS], size.nodes)[0]
-            held = one.used.private - one.idle.private if one.used and one.idle else None
-            files, inside = _amount(one.file_bytes, size.nodes), _amount(held, size.nodes)
+        if costs := size.in_milvus:
+            published, server = f"{sum(costs.published.values()):,.0f}", _amount(private[ON_MILVUS], size.nodes)[0]
+            held = costs.used.private - costs.idle.private if costs.used and costs.idle else None
+            files, inside = _amount(costs.file_bytes, size.nodes), _amount(held, size.nodes)
             rows.append([f"{size.nodes:,} nodes, {ON_MILVUS}", built, published, *files, server, *inside])
     return Grid("Build, files and private memory; that of Milvus above what it takes idle", ["index", *columns], rows)
 

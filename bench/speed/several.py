@@ -32,12 +32,12 @@ def measure_several(corpus: Corpus, counts: Sequence[int], rounds: int, work: Pa
             if not IndexStore(data).active(scope):
                 source = SyntheticSource(corpus, range(int(rows[0]), int(rows[-1]) + 1))
                 build_index(source, BuildOptions(data, scope, embedder=None), Stages())
-    asked = [[scope_pb2.IndexScope(repository=f"{_prefix(count)}*", branch="main")] for count in counts]
+    scopes_of_counts = [[scope_pb2.IndexScope(repository=f"{_prefix(count)}*", branch="main")] for count in counts]
     medians: dict[str, list[float]] = {}
     with running(serve_command(data), work / "several.log") as server, grpc.insecure_channel(server.address) as channel:
         for kind in KINDS:
             single = requests(corpus, Scenario(kind))
-            variants = [[_about(request, scopes) for request in single] for scopes in ([], *asked)]
+            variants = [[_about(request, scopes) for request in single] for scopes in ([], *scopes_of_counts)]
             call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(METHODS[kind])
             for variant in variants:  # opens every index
                 call(variant[0], timeout=600)

@@ -153,8 +153,10 @@ def _write_texts(
     np.save(folder / "text_ends.npy", ends)
     queries = []
     for row in sources.tolist():
-        own = wanted[row].split()
-        queries.append(" ".join(generator.choice(own, size=min(int(generator.choice(QUERY_WORDS)), len(own)))))
+        wanted_words = wanted[row].split()
+        queries.append(
+            " ".join(generator.choice(wanted_words, size=min(int(generator.choice(QUERY_WORDS)), len(wanted_words))))
+        )
     (folder / "query_texts.json").write_text(json.dumps(queries), encoding="utf-8")
 
 

@@ -108,8 +108,8 @@ def _checked(name: str, value: object, field: FieldDescriptor) -> object:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be a sequence of {_plural(field)}, not {_shown(value)}")
     values = tuple(cast("Iterable[object]", value))
-    for place, one in enumerate(values):
-        _check(f"{name}[{place}]", one, field)
+    for place, item in enumerate(values):
+        _check(f"{name}[{place}]", item, field)
     return values
 
 

@@ -100,9 +100,9 @@ class GroundwireClient(Transport):
         `scope` may be a list of scopes, which are searched as one; names that end in `*` are patterns.
         `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
-        one, several = one_or_several(scope)
+        single, several = one_or_several(scope)
         request = SearchNodesRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             filter=as_filter(filter),
@@ -136,9 +136,9 @@ class GroundwireClient(Transport):
         `scope` may be a list of scopes, as in `search`. `access` and `timeout` (seconds) are the client's defaults
         where they are None.
         """
-        one, several = one_or_several(scope)
+        single, several = one_or_several(scope)
         request = ResolveNodesRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             names=names,
@@ -169,20 +169,20 @@ class GroundwireClient(Transport):
             NameResolutionError: A name means no node, or several that differ in symbol or file.
         """
         distinct = list(dict.fromkeys(names))
-        asked = [name for name in distinct if name.strip() and not is_id_of(name, scope)]
-        found: dict[str, Resolution] = {}
-        for first in range(0, len(asked), MOST_NAMES):
+        plain_names = [name for name in distinct if name.strip() and not is_id_of(name, scope)]
+        resolutions: dict[str, Resolution] = {}
+        for first in range(0, len(plain_names), MOST_NAMES):
             response = self.resolve_nodes(
-                read_at(scope, found.values()),
-                asked[first : first + MOST_NAMES],
+                read_at(scope, resolutions.values()),
+                plain_names[first : first + MOST_NAMES],
                 filter=filter,
                 lifecycle=lifecycle,
                 access=access,
                 timeout=timeout,
             )
-            found |= resolved(response)
+            resolutions |= resolved(response)
         # Of a blank name the call that takes it states the rule.
-        return [found.get(name) or Resolution(name) for name in distinct]
+        return [resolutions.get(name) or Resolution(name) for name in distinct]
 
     @sends(ExpandDependencyTreeRequest)
     def expand(
@@ -207,9 +207,9 @@ class GroundwireClient(Transport):
         """
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
         seeds = self.resolve(scope, seed_ids, **common)
-        one, several = one_or_several(read_at(scope, seeds))
+        single, several = one_or_several(read_at(scope, seeds))
         request = ExpandDependencyTreeRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             seed_ids=ids_of(seeds),
@@ -251,9 +251,9 @@ class GroundwireClient(Transport):
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
         starts = self.resolve(scope, from_ids, **common)
         ends = self.resolve(read_at(scope, starts), to_ids, **common)
-        one, several = one_or_several(read_at(scope, [*starts, *ends]))
+        single, several = one_or_several(read_at(scope, [*starts, *ends]))
         request = FindPathsRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             from_ids=ids_of(starts),
@@ -299,9 +299,9 @@ class GroundwireClient(Transport):
             raise ValueError("give exactly one budget: budget_tokens or max_chars")
         common = _Common(filter=filter, lifecycle=lifecycle, access=access, timeout=timeout)
         seeds = self.resolve(scope, seed_ids, **common)
-        one, several = one_or_several(read_at(scope, seeds))
+        single, several = one_or_several(read_at(scope, seeds))
         request = FetchNodeTextsRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             seed_ids=ids_of(seeds),
@@ -365,10 +365,10 @@ class GroundwireClient(Transport):
         if ids := known.missing_ids:
             known.add_texts(self.fetch(known.scope, ids, budget_tokens=MOST_TOKENS, **common))
         for name in known.symbols_to_search:
-            found = self.query(
+            matching = self.query(
                 known.several, name, retrievers=WORDS_OF_CODE, top_k=MOST_MATCHES, cap_top_k=True, **common
             )
-            known.add_occurrences(name, found)
+            known.add_occurrences(name, matching)
         return known.result(budget)
 
     @sends(QueryRequest)
@@ -406,9 +406,9 @@ class GroundwireClient(Transport):
         `scope` may be a list of scopes, as in `search`.
         `now` has a time zone. `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
-        one, several = one_or_several(scope)
+        single, several = one_or_several(scope)
         request = QueryRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             query=query,
@@ -467,9 +467,9 @@ class GroundwireClient(Transport):
         evidence of a conversation has shown. `scope` may be a list of scopes, as in `search`. `now` has a time zone.
         `access` and `timeout` (seconds) are the client's defaults where they are None.
         """
-        one, several = one_or_several(scope)
+        single, several = one_or_several(scope)
         request = GatherEvidenceRequest(
-            scope=one,
+            scope=single,
             scopes=several,
             access=self._access(access),
             filter=as_filter(filter),
@@ -488,7 +488,7 @@ class GroundwireClient(Transport):
         )
         response = self._call(self._queries.GatherEvidence, request, timeout)
         self._warn(request, response.index, response.passages, timeout)
-        return evidence_of(pinned(one, response.index) if one is not None else IndexScope(), question, response)
+        return evidence_of(pinned(single, response.index) if single is not None else IndexScope(), question, response)
 
     @sends(indexes.ListIndexesRequest)
     def list_indexes(
@@ -521,11 +521,11 @@ class GroundwireClient(Transport):
         """Deletes the scope's `active_index`, a version that does not answer at present. Its name stays taken."""
         return self._call(self._indexes.DeleteIndex, indexes.DeleteIndexRequest(scope=scope), timeout)
 
-    def _warn(self, request: _Narrowed, index: str, found: Sized, timeout: float | None) -> None:
+    def _warn(self, request: _Narrowed, index: str, results: Sized, timeout: float | None) -> None:
         """Warns of values that the index does not have, after a call that found nothing."""
         edge_types = () if isinstance(request, _WITHOUT_EDGES) else request.edge_allowlist
         is_one = request.HasField("scope")  # of several, none says alone what there is
-        if found or not self._check_values or not is_one or not has_values(request.filter, edge_types):
+        if results or not self._check_values or not is_one or not has_values(request.filter, edge_types):
             return
         access = request.access if request.HasField("access") else None
         try:

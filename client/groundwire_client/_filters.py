@@ -51,12 +51,12 @@ def node_filter(raw: Mapping[str, object], /, **context: object) -> NodeFilter:
         ValueError: A string is empty, a key of the metadata is given twice, a name resembles a field's, or a number
             does not fit the wire.
     """
-    asked, known = _Reading.of(raw), _Reading.of(context)
-    metadata = {**asked.metadata, **known.metadata}
+    given, known = _Reading.of(raw), _Reading.of(context)
+    metadata = {**given.metadata, **known.metadata}
     made = NodeFilter(metadata=_struct(metadata) if metadata else None)
-    for name, flag in {**asked.flags, **known.flags}.items():
+    for name, flag in {**given.flags, **known.flags}.items():
         setattr(made, name, flag)
-    for name, texts in {**asked.texts, **known.texts}.items():
+    for name, texts in {**given.texts, **known.texts}.items():
         getattr(made, name).extend(texts)
     return made
 

@@ -66,29 +66,29 @@ def symbol_beside(path: str, symbol: str) -> str:
     return symbol[ends[-1] + 1 :] if ends else symbol
 
 
-def telling_paths(found: FindPathsResponse, *, ends_may_differ: bool = False) -> list[DependencyPath]:
+def telling_paths(response: FindPathsResponse, *, ends_may_differ: bool = False) -> list[DependencyPath]:
     """The paths that tell a reader something of their own, in their order.
 
     Left out are those that differ from an earlier one in at most one node, and those within one file, unless all are.
 
     Args:
-        found: The response with the paths.
+        response: The response with the paths.
         ends_may_differ: Whether that node may be an end, because the ends are candidates of one description.
     """
-    files = {node.id: node.location.path or node.id for node in found.nodes}
-    leaving = [path for path in found.paths if len({files[id_] for id_ in path.node_ids}) > 1]
-    told: list[DependencyPath] = []
-    for path in leaving or found.paths:
-        if not any(_are_alike(path.node_ids, other.node_ids, ends_may_differ) for other in told):
-            told.append(path)
-    return told
+    files = {node.id: node.location.path or node.id for node in response.nodes}
+    leaving = [path for path in response.paths if len({files[id_] for id_ in path.node_ids}) > 1]
+    kept: list[DependencyPath] = []
+    for path in leaving or response.paths:
+        if not any(_are_alike(path.node_ids, other.node_ids, ends_may_differ) for other in kept):
+            kept.append(path)
+    return kept
 
 
 def _are_alike(nodes: Sequence[str], others: Sequence[str], ends_may_differ: bool) -> bool:
     """Two paths of one hop are alike only if they are the same."""
     if len(nodes) != len(others) or not (ends_may_differ or (nodes[0], nodes[-1]) == (others[0], others[-1])):
         return False
-    different = sum(one != other for one, other in zip(nodes, others, strict=True))
+    different = sum(node != other for node, other in zip(nodes, others, strict=True))
     return different <= 1 if len(nodes) > 2 else not different
 
 

@@ -55,10 +55,10 @@ def unread_note(error: Exception) -> str:
     return f"the kinds, languages and edge types of the index cannot be read: {error}"
 
 
-def _notes(what: str, asked: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _notes(what: str, values: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     """Nothing where the server names none: an older one, or one that has too many."""
     by_folded = {name.casefold(): name for name in known}
-    for name in dict.fromkeys(asked):
+    for name in dict.fromkeys(values):
         if known and name not in known:
             near = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.5)
             hint = f"; did you mean {by_folded[near[0]]!r}?" if near else "."

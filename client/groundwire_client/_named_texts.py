@@ -103,7 +103,9 @@ class NamedTexts:
     @property
     def symbols_to_search(self) -> list[str]:
         """The last parts of symbols that name no node, to search texts for."""
-        sought = dict.fromkeys(sought_name(one.name) for one in self._unread() if not self._named[one.name].nodes)
+        sought = dict.fromkeys(
+            sought_name(unread.name) for unread in self._unread() if not self._named[unread.name].nodes
+        )
         return [name for name in sought if name][:MOST_SEARCHED]
 
     @property
@@ -125,7 +127,8 @@ class NamedTexts:
             )
         fitting = packed(list(texts.values()), budget)
         unread = tuple(
-            Unread(one.name, one.reason, self._occurrences.get(sought_name(one.name), ())) for one in self._unread()
+            Unread(unread_name.name, unread_name.reason, self._occurrences.get(sought_name(unread_name.name), ()))
+            for unread_name in self._unread()
         )
         left_out = [*fitting.left_out, *dict.fromkeys(left_out)]
         return Reading(fitting.texts, tuple(left_out), unread, fitting.used, budget.unit, self._index, self._scopes)

@@ -151,10 +151,10 @@ def sought_name(name: str) -> str:
     return symbol["last"] if symbol else ""
 
 
-def occurrences_of(sought: str, found: QueryResponse) -> tuple[str, ...]:
+def occurrences_of(sought: str, response: QueryResponse) -> tuple[str, ...]:
     """The lines of texts that have a name, with their places: those that begin with it first."""
     lines: dict[str, bool] = {}
-    for match in found.matches:
+    for match in response.matches:
         node = FileNode(match.id, match.symbol, match.location.start_line, match.location.end_line, match.text)
         for offset, line in enumerate(node.lines):
             if has_word(line, sought):

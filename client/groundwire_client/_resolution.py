@@ -113,10 +113,10 @@ def problem_of(name: ResolvedName) -> NameResolutionError | None:
     return None
 
 
-def searched(words: str, found: SearchNodesResponse) -> Resolution:
+def searched(words: str, response: SearchNodesResponse) -> Resolution:
     """The nodes that a search found for words, where somebody asked to search."""
-    nodes = tuple(NamedNode(hit.id, hit.citation, hit.symbol, "", "") for hit in found.hits)
-    return Resolution(words, nodes, index=found.index, scopes=tuple(found.scopes))
+    nodes = tuple(NamedNode(hit.id, hit.citation, hit.symbol, "", "") for hit in response.hits)
+    return Resolution(words, nodes, index=response.index, scopes=tuple(response.scopes))
 
 
 def ids_of(resolutions: Iterable[Resolution]) -> list[str]:
@@ -126,8 +126,8 @@ def ids_of(resolutions: Iterable[Resolution]) -> list[str]:
 
 def read_at(scope: Scopes, resolutions: Iterable[Resolution]) -> Scopes:
     """The scopes, at the versions that were asked for names, if any were."""
-    asked = next((resolution for resolution in resolutions if resolution.index or resolution.scopes), None)
-    return at_versions(scope, asked.index, asked.scopes) if asked else scope
+    answered = next((resolution for resolution in resolutions if resolution.index or resolution.scopes), None)
+    return at_versions(scope, answered.index, answered.scopes) if answered else scope
 
 
 def _node(node: ResolvedNode) -> NamedNode:

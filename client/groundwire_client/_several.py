@@ -36,7 +36,7 @@ def is_id_of(node_id: str, scopes: Scopes) -> bool:
 def is_of(scope: IndexScope, scopes: Scopes) -> bool:
     """True for a repository and branch that one of the scopes names, or means as a pattern."""
     several = (scopes,) if isinstance(scopes, IndexScope) else scopes
-    return any(_means(own.repository, scope.repository) and _means(own.branch, scope.branch) for own in several)
+    return any(_means(named.repository, scope.repository) and _means(named.branch, scope.branch) for named in several)
 
 
 def _means(name_or_pattern: str, name: str) -> bool:
@@ -47,10 +47,10 @@ def _means(name_or_pattern: str, name: str) -> bool:
 
 def left_out_note(response: SearchNodesResponse | QueryResponse | GatherEvidenceResponse) -> str:
     """The indexes of several that were searched without embeddings, as a sentence; empty for none."""
-    without = [own.scope for own in response.left_out if own.retriever == Retriever.RETRIEVER_DENSE]
+    without = [left.scope for left in response.left_out if left.retriever == Retriever.RETRIEVER_DENSE]
     if not without or not response.scopes:
         return ""
-    names = [scope_name(own.repository, own.branch) for own in without]
+    names = [scope_name(left.repository, left.branch) for left in without]
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     return f"searched by words alone, for lack of embeddings: {', '.join(names[:_SHOWN_NAMES])}{more}"
 

@@ -47,7 +47,7 @@ def why_first_hit(hits: Sequence[SearchHit]) -> str:
     if not hits or not hits[0].retrievers:
         return ""
     ways = dict(_WAYS.values())
-    places = {ways[own.retriever]: own.rank for own in hits[0].retrievers if own.retriever in ways}
+    places = {ways[place.retriever]: place.rank for place in hits[0].retrievers if place.retriever in ways}
     return f"{hits[0].rank} is first: {'; '.join(_places(places))}." if places else ""
 
 
@@ -65,7 +65,7 @@ def _place(column: Sequence[float | None]) -> int:
 def _places(places: Mapping[str, int]) -> Iterator[str]:
     """`best by meaning and by words of code`, `second by words of prose`."""
     for place in sorted({*places.values()}):
-        ways = " and ".join(f"by {way}" for way, own in places.items() if own == place)
+        ways = " and ".join(f"by {way}" for way, other_place in places.items() if other_place == place)
         yield f"{_ORDINALS[place - 1] if place <= len(_ORDINALS) else f'number {place}'} {ways}"
 
 

@@ -59,8 +59,8 @@ def allowed_hosts(host: str, port: int, others: Sequence[str]) -> list[str]:
 
     `others` are further ones, such as the name of a proxy.
     """
-    own = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(host) else {in_url(host)}
-    return [*sorted(f"{name}:{port}" for name in own), *others]
+    own_names = {"127.0.0.1", "localhost", "[::1]"} if is_loopback_host(host) else {in_url(host)}
+    return [*sorted(f"{name}:{port}" for name in own_names), *others]
 
 
 def in_url(host: str) -> str:
@@ -123,9 +123,13 @@ class LimitedConnection(H11Protocol):
         return self._is_incomplete or self.flow.write_paused
 
     def _close_another(self) -> None:
-        waiting = [one for one in self.connections if isinstance(one, LimitedConnection) and one._waits]
+        waiting = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, LimitedConnection) and connection._waits
+        ]
         if waiting:
-            oldest = min(waiting, key=lambda one: one._waits_since)
+            oldest = min(waiting, key=lambda connection: connection._waits_since)
             self.connections.discard(oldest)
             oldest.transport.abort()
 

@@ -60,8 +60,8 @@ def match_badges(match: QueryMatch) -> tuple[str, ...]:
     neighbour = ("beside a match",) if match.meta.neighbor else ()
     deleted = ("deleted",) if match.meta.deleted else ()
     language = match.language or match.kind
-    told = (printable(language),) if language else ()
-    return (*told, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
+    language_badge = (printable(language),) if language else ()
+    return (*language_badge, *badges(is_test=match.is_test, is_generated=match.is_generated), *neighbour, *deleted)
 
 
 def skip_reason(reason: SkipReason.ValueType) -> str:
@@ -76,15 +76,15 @@ def skip_reasons(skipped: Iterable[SkippedNode]) -> dict[str, str]:
 
 def query_facts(meta: RetrieveMeta) -> tuple[tuple[str, str], ...]:
     """How a query was answered."""
-    return tuple((name, printable(told)) for name, told in cli.query_facts(meta))
+    return tuple((name, printable(fact)) for name, fact in cli.query_facts(meta))
 
 
 def query_notices(answer: QueryResponse) -> tuple[str, ...]:
     """The limits that cut a response."""
     meta, without_embeddings = answer.meta, left_out_note(answer)
     return tuple(
-        told
-        for told, holds in (
+        notice
+        for notice, holds in (
             ("Approximate: the dense retriever may have missed a candidate.", not meta.exact),
             (without_embeddings, bool(without_embeddings)),
             ("Truncated: parts were left out to keep the response below 4 MiB.", meta.truncated),
@@ -94,9 +94,9 @@ def query_notices(answer: QueryResponse) -> tuple[str, ...]:
     )
 
 
-def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
+def search_facts(response: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
     """How `SearchNodes` searched."""
-    debug = found.debug
+    debug = response.debug
     facts = (
         ("nodes searched", f"{debug.visible_count:,}" + (" after the filter" if debug.filtered else "")),
         ("dense", f"{choice(SearchPath, debug.path)}, {debug.dense_candidates} candidates" if debug.path else ""),
@@ -107,7 +107,7 @@ def search_facts(found: SearchNodesResponse) -> tuple[tuple[str, str], ...]:
     return tuple((name, printable(value)) for name, value in facts if value)
 
 
-def search_notices(found: SearchNodesResponse) -> tuple[str, ...]:
+def search_notices(response: SearchNodesResponse) -> tuple[str, ...]:
     """The limits that cut a response."""
-    approximate = "" if found.exact else "Approximate: the dense retriever may have missed a hit."
-    return tuple(filter(None, (approximate, left_out_note(found))))
+    approximate = "" if response.exact else "Approximate: the dense retriever may have missed a hit."
+    return tuple(filter(None, (approximate, left_out_note(response))))

@@ -16,8 +16,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#|!~])")
 
 def markdown(question: str, scope: str, answer: Results, also: Sequence[str] = ()) -> str:
     """An answer: the question, the indexes, and each match with its citation and text."""
-    asked = _plain(", ".join(" · ".join(name.split("::")[:2]) for name in (scope, *also)))
-    head = f"# {_plain(question)}\n\nFrom index {_plain(answer.index)} of {asked}.\n"
+    asked_scopes = _plain(", ".join(" · ".join(name.split("::")[:2]) for name in (scope, *also)))
+    head = f"# {_plain(question)}\n\nFrom index {_plain(answer.index)} of {asked_scopes}.\n"
     return "\n".join([head, *(_match(match) for match in answer.matches)])
 
 

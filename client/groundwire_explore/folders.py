@@ -117,18 +117,18 @@ class Edges(NamedTuple):
 
 async def read_folder(client: AsyncGroundwireClient, scope: IndexScope, path: str) -> Folder:
     """Reads a folder. Raises one of `problems.FAILURES`."""
-    found = await _search(client, scope, path, _MOST_HITS)
-    folder = Folder(found.index, path, found.debug.visible_count, tuple(found.hits), ())
-    listed = folder.read_of(found.hits)
+    response = await _search(client, scope, path, _MOST_HITS)
+    folder = Folder(response.index, path, response.debug.visible_count, tuple(response.hits), ())
+    listed = folder.read_of(response.hits)
     if folder.is_whole:
         return replace(folder, parts=_parts(listed))
-    snapshot = pinned(scope, found.index)
+    snapshot = pinned(scope, response.index)
     shares = {
         name: min(_MOST_READ * hits // listed.total() + _LEAST_HITS, _MOST_HITS)
         for name, hits in listed.most_common(_MOST_PARTS)
     }
     answers = await asyncio.gather(*(_search(client, snapshot, name, most) for name, most in shares.items()))
-    hits = {hit.id: hit for answer in (found, *answers) for hit in answer.hits}
+    hits = {hit.id: hit for answer in (response, *answers) for hit in answer.hits}
     counted = {name: answer.debug.visible_count for name, answer in zip(shares, answers, strict=True)}
     return replace(folder, hits=tuple(hits.values()), parts=_parts(counts_by_path(counted)))
 
@@ -172,7 +172,7 @@ def _parts(counts: Mapping[str, int]) -> tuple[Part, ...]:
 
 def counts_by_path(counted: Mapping[str, int]) -> dict[str, int]:
     """Counts by path of counts by prefix: the count of `tsconfig.js` as a prefix has `tsconfig.json` too."""
-    own: dict[str, int] = {}
+    own_counts: dict[str, int] = {}
     for path in sorted(counted, key=len, reverse=True):
-        own[path] = counted[path] - sum(nodes for longer, nodes in own.items() if longer.startswith(path))
-    return own
+        own_counts[path] = counted[path] - sum(nodes for longer, nodes in own_counts.items() if longer.startswith(path))
+    return own_counts

@@ -88,17 +88,17 @@ class GatheredEvidence:
 
 
 async def gather(
-    client: AsyncGroundwireClient, scopes: Sequence[IndexScope], question: str, asked: Gathering
+    client: AsyncGroundwireClient, scopes: Sequence[IndexScope], question: str, gathering: Gathering
 ) -> GatheredEvidence:
     """Gathers evidence of one index, or of several as one. Raises one of `problems.FAILURES`."""
     scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
     evidence = await client.evidence(
         scope,
         question,
-        asked.budget,
-        phrasings=asked.phrasing_lines,
-        phrase=asked.phrase,
-        filter=asked.filter,
+        gathering.budget,
+        phrasings=gathering.phrasing_lines,
+        phrase=gathering.phrase,
+        filter=gathering.filter,
         explain=True,
     )
     note = left_out_note(evidence.response)
@@ -110,7 +110,7 @@ async def gather(
         phrasings=evidence.phrasings,
         rendered=evidence.rendered,
         used=evidence.used_tokens,
-        total=asked.budget,
+        total=gathering.budget,
         index=evidence.scope.active_index,
         notices=(note,) if note else (),
     )

@@ -65,8 +65,8 @@ class Guard:
         hosts = headers.getlist("host")
         token = only_bearer(headers.getlist("authorization")) if self._needs_token else ""
         if len(hosts) != 1 or hosts[0] not in self._hosts:
-            told = f"This page is served only at {' and '.join(f'http://{host}' for host in self._hosts)}.\n"
-            await PlainTextResponse(told, 421)(scope, receive, guarded)
+            text = f"This page is served only at {' and '.join(f'http://{host}' for host in self._hosts)}.\n"
+            await PlainTextResponse(text, 421)(scope, receive, guarded)
         elif self._needs_token and not token:
             await PlainTextResponse(NO_TOKEN, 401, CHALLENGE)(scope, receive, guarded)
         else:

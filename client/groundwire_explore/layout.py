@@ -44,7 +44,7 @@ def _row(sizes: Sequence[float], total: float, whole: Rectangle) -> tuple[list[R
     """The rectangles along the shorter side, and what is left."""
     if whole.width < whole.height:
         row, left = _row(sizes, total, _turned(whole))
-        return [_turned(one) for one in row], _turned(left)
+        return [_turned(rectangle) for rectangle in row], _turned(left)
     x, y, width, height = whole
     thickness = width * sum(sizes) / total
     lengths = [height * size / sum(sizes) for size in sizes]
@@ -53,15 +53,15 @@ def _row(sizes: Sequence[float], total: float, whole: Rectangle) -> tuple[list[R
     return row, Rectangle(x + thickness, y, width - thickness, height)
 
 
-def _turned(one: Rectangle) -> Rectangle:
+def _turned(rectangle: Rectangle) -> Rectangle:
     """The rectangle with x and y exchanged."""
-    return Rectangle(one.y, one.x, one.height, one.width)
+    return Rectangle(rectangle.y, rectangle.x, rectangle.height, rectangle.width)
 
 
 def _worst(sizes: Sequence[float], total: float, whole: Rectangle) -> float:
     """The worst proportion of a row's sides; 1 for a row of squares."""
     row, _ = _row(sizes, total, whole)
-    return max(max(one.width / one.height, one.height / one.width) for one in row)
+    return max(max(rectangle.width / rectangle.height, rectangle.height / rectangle.width) for rectangle in row)
 
 
 def ordered_layers(layers: Layers, links: Iterable[Link]) -> Layers:
@@ -87,12 +87,12 @@ def _swept(layers: Layers, near: dict[int, list[int]]) -> Layers:
     swept = layers[:1]
     for layer in layers[1:]:
         places = {node: place / len(swept[-1]) for place, node in enumerate(swept[-1])}
-        own = {node: place / len(layer) for place, node in enumerate(layer)}
+        own_place = {node: place / len(layer) for place, node in enumerate(layer)}
         means: dict[int, float] = {}
         for node in layer:
             known = [places[other] for other in near[node] if other in places]
-            means[node] = sum(known) / len(known) if known else own[node]
-        swept = [*swept, sorted(layer, key=lambda node: (means[node], own[node]))]
+            means[node] = sum(known) / len(known) if known else own_place[node]
+        swept = [*swept, sorted(layer, key=lambda node: (means[node], own_place[node]))]
     return swept
 
 
@@ -101,5 +101,5 @@ def _crossings(layers: Layers, near: dict[int, list[int]]) -> int:
     for before, after in pairwise(layers):
         places = {node: place for place, node in enumerate(after)}
         links = [(start, places[end]) for start, node in enumerate(before) for end in near[node] if end in places]
-        crossed += sum((one[0] - two[0]) * (one[1] - two[1]) < 0 for one, two in combinations(links, 2))
+        crossed += sum((link[0] - two[0]) * (link[1] - two[1]) < 0 for link, two in combinations(links, 2))
     return crossed

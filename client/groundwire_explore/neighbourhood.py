@@ -91,27 +91,27 @@ class Around:
     notices: tuple[str, ...]
 
 
-async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood) -> Around:
+async def around(client: AsyncGroundwireClient, scope: IndexScope, neighbourhood: Neighbourhood) -> Around:
     """Asks for a node's text and its neighbours. Raises one of `problems.FAILURES`."""
-    fetched = await client.fetch(scope, [asked.id], budget_tokens=_LARGEST_TEXT)
+    fetched = await client.fetch(scope, [neighbourhood.id], budget_tokens=_LARGEST_TEXT)
     snapshot = pinned(scope, fetched.index)
     edge_types = (await client.get_index(snapshot)).edge_types
     sides = [
         side
         for side in (_INCOMING, EdgeDirection.EDGE_DIRECTION_OUTGOING)
-        if asked.direction in ("both", choice(EdgeDirection, side))
+        if neighbourhood.direction in ("both", choice(EdgeDirection, side))
     ]
-    older = await _older_definitions(client, snapshot, asked, edge_types)
+    older = await _older_definitions(client, snapshot, neighbourhood, edge_types)
     walks = await asyncio.gather(
         *(
             client.expand(
                 snapshot,
-                [asked.id],
-                max_depth=asked.depth,
+                [neighbourhood.id],
+                max_depth=neighbourhood.depth,
                 max_nodes=_MOST_NODES,
-                edge_allowlist=_followed(asked.edge, side, edge_types),
+                edge_allowlist=_followed(neighbourhood.edge, side, edge_types),
                 direction=side,
-                min_confidence=asked.confidence,
+                min_confidence=neighbourhood.confidence,
             )
             for side in sides
         )
@@ -121,12 +121,12 @@ async def around(client: AsyncGroundwireClient, scope: IndexScope, asked: Neighb
     text = next(iter(fetched.texts), None)
     return Around(
         fetched.index,
-        placed.get(asked.id),
+        placed.get(neighbourhood.id),
         None if text is None else source_text(text.text, text.location),
         0 if text is None else text.token_count,
-        tuple(sorted(placed.values(), key=lambda node: (node.id != asked.id, node.column))),
+        tuple(sorted(placed.values(), key=lambda node: (node.id != neighbourhood.id, node.column))),
         edges,
-        tuple(sorted({edge.edge_type for edge in edges} | {*filter(None, (asked.edge, *older))})),
+        tuple(sorted({edge.edge_type for edge in edges} | {*filter(None, (neighbourhood.edge, *older))})),
         (
             *dict.fromkeys(_REASONS[walk.debug.reason] for walk in walks if walk.debug.reason in _REASONS),
             *(
@@ -151,14 +151,14 @@ def _followed(edge_type: str, side: EdgeDirection.ValueType, edge_types: Sequenc
 
 
 async def _older_definitions(
-    client: AsyncGroundwireClient, scope: IndexScope, asked: Neighbourhood, edge_types: Sequence[str]
+    client: AsyncGroundwireClient, scope: IndexScope, neighbourhood: Neighbourhood, edge_types: Sequence[str]
 ) -> dict[str, int]:
     """The type of the edges from older definitions of a node, and how many these are; nothing where there are none."""
     name = next((name for name in edge_types if name.casefold() == REDEFINED_BY), "")
-    if not name or asked.edge:
+    if not name or neighbourhood.edge:
         return {}
     walk = await client.expand(
-        scope, [asked.id], max_depth=1, max_nodes=_MOST_OLDER, edge_allowlist=[name], direction=_INCOMING
+        scope, [neighbourhood.id], max_depth=1, max_nodes=_MOST_OLDER, edge_allowlist=[name], direction=_INCOMING
     )
     count = len({edge.from_id for edge in walk.edges})
     return {name: count} if count else {}

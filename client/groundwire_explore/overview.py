@@ -125,7 +125,7 @@ def _areas(kind: str, whole: Rectangle, folder: Folder, edges: Edges) -> Drawing
             for (start, end), count in edges.between.items()
             if {start, end} <= {*numbers}
         ),
-        key=lambda one: (-one[0], one[1:]),
+        key=lambda area: (-area[0], area[1:]),
     )[:_MOST_CURVES]
     curves = tuple(
         _between(boxes[start], boxes[end], count, is_strong=place < _MOST_STRONG)
@@ -150,10 +150,12 @@ def _inner(place: Rectangle, parts: Sequence[Part]) -> tuple[tuple[Rectangle, st
         return ()
     x, y, width, height = place
     sizes = [part.size for part in parts]
-    places = [_shrunk(one, 1.5) for one in treemap(sizes, Rectangle(x + 6, y + 42, width - 12, height - 48))]
+    places = [
+        _shrunk(rectangle, 1.5) for rectangle in treemap(sizes, Rectangle(x + 6, y + 42, width - 12, height - 48))
+    ]
     return tuple(
-        (one, cut(_own_name(part), one.width - 10) if one.height >= 18 else "")
-        for part, one in zip(parts, places, strict=True)
+        (rectangle, cut(_own_name(part), rectangle.width - 10) if rectangle.height >= 18 else "")
+        for part, rectangle in zip(parts, places, strict=True)
     )
 
 

@@ -98,7 +98,7 @@ class Explorer:
     @property
     def views(self) -> Mapping[str, Callable[[Pairs], Awaitable[Page]]]:
         """The makers of pages, by path. Each raises one of `problems.FAILURES`, or PipelineError for the trace."""
-        found = {
+        view_of_path = {
             "/": self.ask,
             "/evidence": self.evidence,
             "/map": self.map,
@@ -107,7 +107,7 @@ class Explorer:
             "/node": self.node,
             "/indexes": self.indexes,
         }
-        return {**found, "/run": self.run} if self.settings.trace else found
+        return {**view_of_path, "/run": self.run} if self.settings.trace else view_of_path
 
     async def ask(self, pairs: Pairs) -> Page:
         """A question, and its matches; without a question, where to begin."""
@@ -132,35 +132,39 @@ class Explorer:
         if names := [name for name in (str(values["scope"]), *question.also) if name]:
             scopes = [index_scope(name) for name in dict.fromkeys(names)]
             answer = await attempted(gather(self.client, scopes, question.q, how))
-        told = (
+        status = (
             answer.title
             if isinstance(answer, Problem)
             else f"{len(answer.passages)} {'passage' if len(answer.passages) == 1 else 'passages'}."
         )
-        return Page("evidence.html", f"{printable(question.q)[:60]} · Evidence", told, {**values, "answer": answer})
+        return Page("evidence.html", f"{printable(question.q)[:60]} · Evidence", status, {**values, "answer": answer})
 
     async def map(self, pairs: Pairs) -> Page:
         """A folder as a drawing of what is in it."""
-        asked = read(FolderPlace, pairs)
-        values = await self._place(asked)
+        place = read(FolderPlace, pairs)
+        values = await self._place(place)
         scope = str(values["scope"])
-        seen = await attempted(overview(self.client, index_scope(scope), asked.folder)) if scope else _NO_INDEX
-        told = seen.title if isinstance(seen, Problem) else f"{len(seen.folder.parts)} folders and files."
+        seen = await attempted(overview(self.client, index_scope(scope), place.folder)) if scope else _NO_INDEX
+        status = seen.title if isinstance(seen, Problem) else f"{len(seen.folder.parts)} folders and files."
         return Page(
-            "map.html", f"{printable(asked.folder) or 'Whole repository'} · Map", told, {**values, "seen": seen}
+            "map.html", f"{printable(place.folder) or 'Whole repository'} · Map", status, {**values, "seen": seen}
         )
 
     async def versions(self, pairs: Pairs) -> Page:
         """Two versions of an index."""
-        asked = read(Versions, pairs)
-        values = await self._place(asked)
+        versions = read(Versions, pairs)
+        values = await self._place(versions)
         scope = str(values["scope"])
-        old = asked.old or version_before(scope, await self._listed())
-        found = None
+        old = versions.old or version_before(scope, await self._listed())
+        changes = None
         if old:
-            found = await attempted(difference(self.client, index_scope(old), index_scope(scope), asked.folder))
-        told = found.title if isinstance(found, Problem) else "Two versions." if found else "There is one version."
-        return Page("versions.html", "Versions", told, {**values, "old": old, "found": found, "folder": asked.folder})
+            changes = await attempted(difference(self.client, index_scope(old), index_scope(scope), versions.folder))
+        status = (
+            changes.title if isinstance(changes, Problem) else "Two versions." if changes else "There is one version."
+        )
+        return Page(
+            "versions.html", "Versions", status, {**values, "old": old, "found": changes, "folder": versions.folder}
+        )
 
     async def compare(self, pairs: Pairs) -> Page:
         """Two searches for one question, side by side."""
@@ -172,34 +176,40 @@ class Explorer:
         answers: list[Results | Problem] = []
         if question.q:
             everywhere = [str(values["scope"]), *question.also]
-            asked = (self._answer([side.scope] if side.scope else everywhere, question, side) for side in sides)
-            answers = list(await asyncio.gather(*asked))
-        found = [answer.matches if isinstance(answer, Results) else () for answer in answers]
-        moves = [_moves(*found), _moves(*reversed(found))] if answers else []
-        told = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
+            pending = (self._answer([side.scope] if side.scope else everywhere, question, side) for side in sides)
+            answers = list(await asyncio.gather(*pending))
+        matches_of_sides = [answer.matches if isinstance(answer, Results) else () for answer in answers]
+        moves = [_moves(*matches_of_sides), _moves(*reversed(matches_of_sides))] if answers else []
+        status = "; ".join(f"{name}: {_told(answer)}" for name, answer in zip("AB", answers, strict=False))
         return Page(
             "compare.html",
             f"{printable(question.q)[:60]} · Compare" if question.q else "Compare",
-            told or "Compare two searches.",
+            status or "Compare two searches.",
             {**values, "question": question, "sides": sides, "answers": answers, "moves": moves},
         )
 
     async def node(self, pairs: Pairs) -> Page:
         """A node and the graph around it."""
-        asked = read(Neighbourhood, pairs)
-        values = await self._place(asked)
+        neighbourhood = read(Neighbourhood, pairs)
+        values = await self._place(neighbourhood)
         scope = values["scope"]
-        found = await attempted(around(self.client, index_scope(str(scope)), asked))
-        node = None if isinstance(found, Problem) else found.node
+        surroundings = await attempted(around(self.client, index_scope(str(scope)), neighbourhood))
+        node = None if isinstance(surroundings, Problem) else surroundings.node
         name = short_name(node.name, node.location.path) if node else "Node"
-        told = found.title if isinstance(found, Problem) else f"{name}: {len(found.nodes)} nodes in its graph."
+        status = (
+            surroundings.title
+            if isinstance(surroundings, Problem)
+            else f"{name}: {len(surroundings.nodes)} nodes in its graph."
+        )
         drawn: Values = {"drawings": (), "exported": ""}
-        if not isinstance(found, Problem) and found.node:
+        if not isinstance(surroundings, Problem) and surroundings.node:
             drawn = {
-                "drawings": draw_graph(found.nodes, found.edges),
-                "exported": mermaid_graph(found.nodes, found.edges),
+                "drawings": draw_graph(surroundings.nodes, surroundings.edges),
+                "exported": mermaid_graph(surroundings.nodes, surroundings.edges),
             }
-        return Page("node.html", f"{name} · Node", told, {**values, **drawn, "asked": asked, "found": found})
+        return Page(
+            "node.html", f"{name} · Node", status, {**values, **drawn, "asked": neighbourhood, "found": surroundings}
+        )
 
     async def indexes(self, pairs: Pairs) -> Page:
         """The index versions that the caller may see."""
@@ -216,13 +226,13 @@ class Explorer:
         except PipelineError as error:
             failed = Problem("The trace cannot be shown", (str(error),))
             return Page("problem.html", "Run", failed.title, {**values, "problem": failed})
-        told = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
-        return Page("run.html", "Run", told, {**values, "ran": ran, "file": printable(str(self.settings.trace))})
+        status = f"{len(ran.steps)} steps, {ran.ending}." if ran else "The trace is empty."
+        return Page("run.html", "Run", status, {**values, "ran": ran, "file": printable(str(self.settings.trace))})
 
     def failed(self, error: Exception) -> Page:
         """The page in place of one that cannot be made."""
-        told = problem(error)
-        return Page("problem.html", "Problem", told.title, {"options": (), "scope": "", "problem": told})
+        reported = problem(error)
+        return Page("problem.html", "Problem", reported.title, {"options": (), "scope": "", "problem": reported})
 
     async def _answer(self, names: Sequence[str], question: Question, how: Search) -> Results | Problem:
         if not names[0]:

@@ -209,7 +209,7 @@ def read(model: type[_Model], pairs: Iterable[tuple[str, str]], prefix: str = ""
         if value and name.startswith(prefix):
             given.setdefault(name.removeprefix(prefix), []).append(value)
     return model.model_validate(
-        {name: own if name in ("retriever", "also") else own[-1] for name, own in given.items()}
+        {name: values if name in ("retriever", "also") else values[-1] for name, values in given.items()}
     )
 
 

@@ -59,14 +59,15 @@ def problem(error: Exception) -> Problem:
     """The problem that one of `FAILURES` is."""
     if isinstance(error, ValidationError):
         broken = tuple(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()
+            f"{'.'.join(map(str, detail['loc']))}: {detail['msg'].removeprefix('Value error, ')}"
+            for detail in error.errors()
         )
         return Problem(
             "The address of this page cannot be used", broken, "Change the address, or start over.", is_request=True
         )
     if isinstance(error, InvalidRequestError) and error.violations:
-        told = tuple(f"{one.field}: {one.description}" for one in error.violations)
-        return Problem("The server refused the request", told, "", error.request_id, is_request=True)
+        lines = tuple(f"{detail.field}: {detail.description}" for detail in error.violations)
+        return Problem("The server refused the request", lines, "", error.request_id, is_request=True)
     if isinstance(error, GroundwireError):
         advice = next((advice for kind, advice in _ADVICE.items() if isinstance(error, kind)), "")
         return Problem(error.reason or error.code.name, (error.message,), advice, error.request_id)

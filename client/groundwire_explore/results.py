@@ -166,5 +166,5 @@ class Results:
 
     def version_of(self, node_id: str) -> str:
         """The index version that a node is in, as in an address."""
-        names = (scope_name(own.repository, own.branch, own.active_index) for own in self.versions)
+        names = (scope_name(scope.repository, scope.branch, scope.active_index) for scope in self.versions)
         return next(name for name in names if name.startswith(f"{scope_of_id(node_id)}::"))

@@ -122,6 +122,6 @@ def _pairs(facts: Facts) -> Pairs:
 def _text(value: JsonValue) -> str:
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(one, dict | list) for one in value)):
+    if isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, dict | list) for item in value)):
         return json.dumps(value, indent=2, ensure_ascii=False)
     return ", ".join(map(_text, value)) if isinstance(value, list) else json.dumps(value)

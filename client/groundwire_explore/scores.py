@@ -49,10 +49,23 @@ def query_bars(match: QueryMatch, matches: Sequence[QueryMatch], ranking: Rankin
 def hit_bars(hit: SearchHit, hits: Sequence[SearchHit]) -> tuple[Bar, ...]:
     """The bars of a hit of `SearchNodes`: its place in each retriever's list, then its score."""
     bars = [
-        Bar("retriever", name, f"{own.score:.4g}", _share(name, own.score, scores), f"#{own.rank}")
-        for own in hit.retrievers
-        for name in (choice(Retriever, own.retriever),)
-        for scores in ([one.score for other in hits for one in other.retrievers if one.retriever == own.retriever],)
+        Bar(
+            "retriever",
+            name,
+            f"{retriever_score.score:.4g}",
+            _share(name, retriever_score.score, scores),
+            f"#{retriever_score.rank}",
+        )
+        for retriever_score in hit.retrievers
+        for name in (choice(Retriever, retriever_score.retriever),)
+        for scores in (
+            [
+                other_score.score
+                for other in hits
+                for other_score in other.retrievers
+                if other_score.retriever == retriever_score.retriever
+            ],
+        )
     ]
     best = max(other.score for other in hits)
     return (*bars, Bar("final", "score", f"{hit.score:.4g}", _part(hit.score, best)))

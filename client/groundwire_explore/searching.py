@@ -75,32 +75,32 @@ _MOST_EXPLAINED = 100
 """Hits of the search that finds which tokens the matches of a query contain."""
 
 
-async def search(client: AsyncGroundwireClient, scopes: Sequence[IndexScope], query: str, asked: Search) -> Results:
+async def search(client: AsyncGroundwireClient, scopes: Sequence[IndexScope], query: str, wanted: Search) -> Results:
     """Searches one index, or several as one, and asks why. Raises one of `problems.FAILURES` if the search fails."""
     scope = scopes[0] if len(scopes) == 1 and not is_pattern(scopes[0]) else scopes
-    if asked.mode == QUERY_MODE:
-        return await _query(client, scope, query, asked)
-    return await _search_nodes(client, scope, query, asked)
+    if wanted.mode == QUERY_MODE:
+        return await _query(client, scope, query, wanted)
+    return await _search_nodes(client, scope, query, wanted)
 
 
-def _versions(scope: Scopes, found: QueryResponse | SearchNodesResponse) -> list[IndexScope]:
-    return [pinned(scope, found.index)] if isinstance(scope, IndexScope) else list(found.scopes)
+def _versions(scope: Scopes, response: QueryResponse | SearchNodesResponse) -> list[IndexScope]:
+    return [pinned(scope, response.index)] if isinstance(scope, IndexScope) else list(response.scopes)
 
 
-async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search) -> Results:
+async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, wanted: Search) -> Results:
     answer = await client.query(
         scope,
         query,
-        hybrid=HybridParameters(top_k=asked.k),
-        filter=asked.filter,
-        retrievers=[choices(Retriever)[name] for name in asked.retriever],
-        fusion=choices(FusionMode)[asked.fusion] if asked.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
-        rerank=asked.rerank,
-        budget_tokens=asked.budget,
+        hybrid=HybridParameters(top_k=wanted.k),
+        filter=wanted.filter,
+        retrievers=[choices(Retriever)[name] for name in wanted.retriever],
+        fusion=choices(FusionMode)[wanted.fusion] if wanted.fusion else FusionMode.FUSION_MODE_UNSPECIFIED,
+        rerank=wanted.rerank,
+        budget_tokens=wanted.budget,
     )
     snapshot = _versions(scope, answer)
     tokens, edges = await asyncio.gather(
-        attempted(_matched_tokens(client, snapshot, query, asked, answer)),
+        attempted(_matched_tokens(client, snapshot, query, wanted, answer)),
         attempted(_edges_between(client, snapshot, ids(answer))),
     )
     names = {match.id: (match.rank, describing.name_of_match(match)) for match in answer.matches}
@@ -116,7 +116,7 @@ async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked
             )
             for match in answer.matches
         ),
-        packed_matches(answer, asked.budget),
+        packed_matches(answer, wanted.budget),
         describing.query_facts(answer.meta),
         describing.query_notices(answer),
         tuple(part for part in (tokens, edges) if isinstance(part, Problem)),
@@ -124,30 +124,30 @@ async def _query(client: AsyncGroundwireClient, scope: Scopes, query: str, asked
     )
 
 
-async def _search_nodes(client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search) -> Results:
-    found = await client.search(
-        scope, query, search_type=choices(SearchType)[asked.mode], top_k=asked.k, filter=asked.filter, explain=True
+async def _search_nodes(client: AsyncGroundwireClient, scope: Scopes, query: str, wanted: Search) -> Results:
+    response = await client.search(
+        scope, query, search_type=choices(SearchType)[wanted.mode], top_k=wanted.k, filter=wanted.filter, explain=True
     )
-    snapshot = _versions(scope, found)
+    snapshot = _versions(scope, response)
     edges, texts = await asyncio.gather(
-        attempted(_edges_between(client, snapshot, ids(found))),
-        attempted(_texts_of(client, snapshot, ids(found), asked.budget)),
+        attempted(_edges_between(client, snapshot, ids(response))),
+        attempted(_texts_of(client, snapshot, ids(response), wanted.budget)),
     )
     fetched = FetchNodeTextsResponse() if isinstance(texts, Problem) else texts
-    names = {hit.id: (hit.rank, describing.name_of(hit.symbol, hit.location, hit.id)) for hit in found.hits}
+    names = {hit.id: (hit.rank, describing.name_of(hit.symbol, hit.location, hit.id)) for hit in response.hits}
     known = {text.id: text for text in fetched.texts}
     skipped = describing.skip_reasons(fetched.skipped)
     return Results(
-        indexes(found),
+        indexes(response),
         tuple(
             _match_of_search(
-                hit, found.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), query
+                hit, response.hits, known.get(hit.id), skipped.get(hit.id, ""), _links(hit.id, edges, names), query
             )
-            for hit in found.hits
+            for hit in response.hits
         ),
-        None if isinstance(texts, Problem) else packed_hits(texts, names, asked.budget),
-        describing.search_facts(found),
-        describing.search_notices(found),
+        None if isinstance(texts, Problem) else packed_hits(texts, names, wanted.budget),
+        describing.search_facts(response),
+        describing.search_notices(response),
         tuple(part for part in (edges, texts) if isinstance(part, Problem)),
         tuple(snapshot),
     )
@@ -161,7 +161,7 @@ async def _texts_of(
 
 
 async def _matched_tokens(
-    client: AsyncGroundwireClient, scope: Scopes, query: str, asked: Search, answer: QueryResponse
+    client: AsyncGroundwireClient, scope: Scopes, query: str, wanted: Search, answer: QueryResponse
 ) -> Mapping[str, tuple[str, ...]]:
     """The tokens of the query that each match contains, which only `SearchNodes` states; by id.
 
@@ -172,13 +172,13 @@ async def _matched_tokens(
     if not uses_words or not paths:
         return {}
     narrowed = NodeFilter()
-    narrowed.CopyFrom(asked.filter)
+    narrowed.CopyFrom(wanted.filter)
     del narrowed.path_prefixes[:]
     narrowed.path_prefixes.extend(paths)
-    found = await client.search(
+    response = await client.search(
         scope, query, search_type=SearchType.SEARCH_TYPE_BM25, top_k=_MOST_EXPLAINED, filter=narrowed, explain=True
     )
-    return {hit.id: tuple(map(printable, hit.matched_tokens)) for hit in found.hits}
+    return {hit.id: tuple(map(printable, hit.matched_tokens)) for hit in response.hits}
 
 
 async def _edges_between(

@@ -52,13 +52,15 @@ class Difference:
 async def difference(client: AsyncGroundwireClient, old: IndexScope, new: IndexScope, path: str) -> Difference:
     """Compares two versions in a folder. Raises one of `problems.FAILURES`."""
     described = await asyncio.gather(*(client.get_index(side) for side in (old, new)))
-    sides = [pinned(side, one.index.version) for side, one in zip((old, new), described, strict=True)]
+    sides = [pinned(side, description.index.version) for side, description in zip((old, new), described, strict=True)]
     folders = await asyncio.gather(*(read_folder(client, side, path) for side in sides))
     parts = [{part.path: part.nodes for part in folder.parts} for folder in folders]
     is_whole = all(folder.is_whole for folder in folders)
     totals = [Counts("nodes", folders[0].nodes, folders[1].nodes)]
     if is_whole:
-        walks = await asyncio.gather(*(read_edges(client, side, one) for side, one in zip(sides, folders, strict=True)))
+        walks = await asyncio.gather(
+            *(read_edges(client, side, description) for side, description in zip(sides, folders, strict=True))
+        )
         totals.append(Counts("edges", walks[0].total, walks[1].total))
     compared = Difference(described[0].index, described[1].index, path, tuple(totals), _counts(*parts), is_whole)
     return _with_changes(compared, *folders) if is_whole else compared
@@ -84,15 +86,22 @@ def _in_order(hits: Iterable[SearchHit]) -> tuple[SearchHit, ...]:
 
 def _counts(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[Counts, ...]:
     counts = (Counts(path, old.get(path, 0), new.get(path, 0)) for path in {*old, *new})
-    return tuple(sorted(counts, key=lambda one: (-abs(one.new - one.old), one.name)))
+    return tuple(sorted(counts, key=lambda count: (-abs(count.new - count.old), count.name)))
 
 
 def version_before(scope: str, listed: Sequence[IndexVersion]) -> str:
     """The version that was built before the one of a scope; empty where there is none."""
-    asked = index_scope(scope) if scope else IndexScope()
-    own = [one for one in listed if (one.repository, one.branch) == (asked.repository, asked.branch)]
-    own.sort(key=lambda one: (one.create_time.ToNanoseconds(), one.version))
-    chosen = [one.version == asked.active_index if asked.active_index else one.active for one in own]
+    asked_scope = index_scope(scope) if scope else IndexScope()
+    of_branch = [
+        version
+        for version in listed
+        if (version.repository, version.branch) == (asked_scope.repository, asked_scope.branch)
+    ]
+    of_branch.sort(key=lambda version: (version.create_time.ToNanoseconds(), version.version))
+    chosen = [
+        version.version == asked_scope.active_index if asked_scope.active_index else version.active
+        for version in of_branch
+    ]
     place = chosen.index(True) if True in chosen else 0
-    others = own[:place][-1:] or own[place + 1 :][:1]
-    return scope_name(asked.repository, asked.branch, others[0].version) if others else ""
+    others = of_branch[:place][-1:] or of_branch[place + 1 :][:1]
+    return scope_name(asked_scope.repository, asked_scope.branch, others[0].version) if others else ""

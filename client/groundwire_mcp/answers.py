@@ -23,10 +23,10 @@ from groundwire_client import (
 )
 from groundwire_client.cli import END_TOP_K, MOST_NAMES, ids_of, is_id_of, read_at, searched, value_notes
 from groundwire_mcp.arguments import ALL, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
-from groundwire_mcp.errors import ToolError, failure_of
 from groundwire_mcp.responses import evidence_of, graph_of, hits_of, paths_of, repository_line, text_of, texts_of
 from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Text
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
+from groundwire_mcp.tool_errors import ToolError, failure_of
 
 _NONE_AVAILABLE = "No repository is available: tell the user."
 _MAX_NODES_BETWEEN = 2_000
@@ -62,67 +62,67 @@ class Answers:
         note = "" if lines else self.pending() or _NONE_AVAILABLE
         return Repositories(repositories=lines, note=note)
 
-    async def search_code(self, asked: SearchCode) -> Hits:
+    async def search_code(self, request: SearchCode) -> Hits:
         """The nodes that match best, without texts."""
-        name, scope = await self._searched(asked.repository)
+        name, scope = await self._searched(request.repository)
         async with self._asking(name) as client:
-            found = await client.query(
+            response = await client.query(
                 scope,
-                "\n".join([asked.query, *asked.phrasings]),
-                retrievers=_RETRIEVERS[asked.search_type],
-                top_k=asked.top_k,
-                filter=_narrowing(asked),
+                "\n".join([request.query, *request.phrasings]),
+                retrievers=_RETRIEVERS[request.search_type],
+                top_k=request.top_k,
+                filter=_narrowing(request),
                 cap_top_k=True,
                 include_parents=False,
             )
-            unknown = await self._unknown(client, scope, asked, found.index, found.matches)
-        return hits_of(found, asked.query, [*unknown, *self.notes()])
+            unknown = await self._unknown(client, scope, request, response.index, response.matches)
+        return hits_of(response, request.query, [*unknown, *self.notes()])
 
-    async def ask(self, asked: Ask) -> Quotation:
+    async def ask(self, request: Ask) -> Quotation:
         """The passages that answer best, within the budget."""
-        name, scope = await self._searched(asked.repository)
+        name, scope = await self._searched(request.repository)
         async with self._asking(name) as client:
-            found = await client.evidence(
+            evidence = await client.evidence(
                 scope,
-                asked.query,
-                asked.budget_tokens,
-                phrasings=asked.phrasings,
-                shown_ids=await _shown_ids(client, scope, asked.shown),
-                filter=_narrowing(asked),
+                request.query,
+                request.budget_tokens,
+                phrasings=request.phrasings,
+                shown_ids=await _shown_ids(client, scope, request.shown),
+                filter=_narrowing(request),
             )
-            unknown = await self._unknown(client, scope, asked, found.response.index, found.texts)
-        return evidence_of(found, [*unknown, *self.notes()])
+            unknown = await self._unknown(client, scope, request, evidence.response.index, evidence.texts)
+        return evidence_of(evidence, [*unknown, *self.notes()])
 
-    async def read_code(self, asked: ReadCode) -> Quotation:
+    async def read_code(self, request: ReadCode) -> Quotation:
         """The texts of names, in the order asked, as many as fit the budget."""
-        name, scope = await self._of_nodes(asked.nodes, asked.repository)
+        name, scope = await self._of_nodes(request.nodes, request.repository)
         async with self._asking(name) as client:
-            found = await client.read(scope, asked.nodes, budget_tokens=asked.budget_tokens)
-        if found.unread and not found.texts and not any(unread.occurrences for unread in found.unread):
-            raise ToolError(found.rendered.removesuffix("\n"))
-        return texts_of(found, self.notes())
+            reading = await client.read(scope, request.nodes, budget_tokens=request.budget_tokens)
+        if reading.unread and not reading.texts and not any(unread.occurrences for unread in reading.unread):
+            raise ToolError(reading.rendered.removesuffix("\n"))
+        return texts_of(reading, self.notes())
 
-    async def expand_graph(self, asked: ExpandGraph) -> Graph:
+    async def expand_graph(self, request: ExpandGraph) -> Graph:
         """The neighbourhood of nodes in the dependency graph."""
-        name, scope = await self._of_nodes(asked.nodes, asked.repository)
+        name, scope = await self._of_nodes(request.nodes, request.repository)
         async with self._asking(name) as client:
             walked = await client.expand(
                 scope,
-                asked.nodes,
-                max_depth=asked.max_depth,
-                max_nodes=asked.max_nodes,
-                edge_allowlist=asked.edge_types or ["*"],
-                direction=choices(EdgeDirection)[asked.direction],
-                min_confidence=asked.min_confidence,
+                request.nodes,
+                max_depth=request.max_depth,
+                max_nodes=request.max_nodes,
+                edge_allowlist=request.edge_types or ["*"],
+                direction=choices(EdgeDirection)[request.direction],
+                min_confidence=request.min_confidence,
             )
-        return graph_of(walked, asked.nodes, self.notes())
+        return graph_of(walked, request.nodes, self.notes())
 
-    async def find_paths(self, asked: FindPaths) -> Paths:
+    async def find_paths(self, request: FindPaths) -> Paths:
         """How nodes are connected."""
-        name, scope = await self._of_nodes([*asked.from_nodes, *asked.to_nodes], asked.repository)
+        name, scope = await self._of_nodes([*request.from_nodes, *request.to_nodes], request.repository)
         async with self._asking(name) as client:
             ends: dict[str, list[Resolution]] = {}
-            given = (("from", asked.from_nodes, asked.from_query), ("to", asked.to_nodes, asked.to_query))
+            given = (("from", request.from_nodes, request.from_query), ("to", request.to_nodes, request.to_query))
             for end, nodes, query in given:
                 if not nodes and not query:
                     raise ToolError(f"{end}_nodes: name a node, or give {end}_query")
@@ -130,27 +130,27 @@ class Answers:
                 if query:
                     ends[end].append(searched(query, await client.search(scope, query, top_k=END_TOP_K)))
                 scope = read_at(scope, ends[end])
-            found = await client.find_paths(
+            response = await client.find_paths(
                 scope,
                 ids_of(ends["from"]),
                 ids_of(ends["to"]),
-                max_hops=asked.max_hops,
-                max_paths=asked.max_paths,
+                max_hops=request.max_hops,
+                max_paths=request.max_paths,
                 max_nodes=_MAX_NODES_BETWEEN,
-                edge_allowlist=asked.edge_types or ["*"],
-                direction=choices(EdgeDirection)[asked.direction],
-                min_confidence=asked.min_confidence,
+                edge_allowlist=request.edge_types or ["*"],
+                direction=choices(EdgeDirection)[request.direction],
+                min_confidence=request.min_confidence,
             )
-        return paths_of(found, asked.direction, [*ends["from"], *ends["to"]], self.notes())
+        return paths_of(response, request.direction, [*ends["from"], *ends["to"]], self.notes())
 
     async def node(self, node_id: str) -> Text:
         """One node with its text, whatever its length."""
         name, scope = await self._of_nodes([node_id], "")
         async with self._asking(name) as client:
-            found = await client.fetch(scope, [node_id], budget_tokens=10_000_000)
-        if not found.texts:
+            response = await client.fetch(scope, [node_id], budget_tokens=10_000_000)
+        if not response.texts:
             raise ToolError("there is no such node: give the place or the `id` of a result, percent-encoded")
-        return text_of(found.texts[0])
+        return text_of(response.texts[0])
 
     async def _visible(self) -> dict[AllowedScope, IndexVersion]:
         """The allowed scopes with at least one node visible to the caller, with the version that answers."""
@@ -170,13 +170,13 @@ class Answers:
         return AllowedScopes(await self._visible()) if self.scopes is None else self.scopes
 
     async def _unknown(
-        self, client: AsyncGroundwireClient, scope: Scopes, asked: SearchCode | Ask, index: str, found: Sized
+        self, client: AsyncGroundwireClient, scope: Scopes, request: SearchCode | Ask, index: str, results: Sized
     ) -> list[str]:
         """The hint about languages that the one index does not have, when nothing is found."""
-        if found or not asked.languages or not isinstance(scope, IndexScope):
+        if results or not request.languages or not isinstance(scope, IndexScope):
             return []
         known = await client.get_index(pinned(scope, index))
-        return value_notes(known, NodeFilter(languages=asked.languages), ())
+        return value_notes(known, NodeFilter(languages=request.languages), ())
 
     async def _of_nodes(self, nodes: Sequence[str], repository: str) -> tuple[str, Scopes]:
         """The name and the scopes of the ids among `nodes`; without an id those that a model names."""
@@ -240,9 +240,9 @@ async def _shown_ids(client: AsyncGroundwireClient, scope: Scopes, shown: Sequen
     return list(dict.fromkeys(id_ for name in shown for id_ in ids.get(name, ())))
 
 
-def _narrowing(asked: SearchCode | Ask) -> NodeFilter | None:
+def _narrowing(request: SearchCode | Ask) -> NodeFilter | None:
     """The filter; it narrows within what the caller may see, and never widens that."""
-    raw: dict[str, object] = {"path_prefixes": asked.path_prefixes, "languages": asked.languages}
-    if asked.tests != "include":
-        raw["is_test"] = asked.tests == "only"
+    raw: dict[str, object] = {"path_prefixes": request.path_prefixes, "languages": request.languages}
+    if request.tests != "include":
+        raw["is_test"] = request.tests == "only"
     return node_filter(raw) if any(value != [] for value in raw.values()) else None

@@ -79,22 +79,22 @@ def repository_line(scope: AllowedScope, index: IndexVersion) -> RepositoryLine:
     )
 
 
-def hits_of(found: QueryResponse, query: str, notes: Sequence[str]) -> Hits:
+def hits_of(response: QueryResponse, query: str, notes: Sequence[str]) -> Hits:
     """The matches of a search, without texts; `notes` are said of the filter and the index.
 
     A match without a signature has a line of its text.
     """
-    hits = [_described(match, Hit, found.scopes, code=_code(match, query)) for match in found.matches]
+    hits = [_described(match, Hit, response.scopes, code=_code(match, query)) for match in response.matches]
     nothing = "" if hits else "Nothing matches: try other words, phrasings, another search_type, or fewer conditions."
-    return Hits(hits=hits, note=_joined((nothing, *notes, _without_embeddings(found))))
+    return Hits(hits=hits, note=_joined((nothing, *notes, _without_embeddings(response))))
 
 
-def evidence_of(found: Evidence, notes: Sequence[str]) -> Quotation:
+def evidence_of(evidence: Evidence, notes: Sequence[str]) -> Quotation:
     """The evidence as text, which says first if it is weak; `notes` as for `hits_of`."""
-    nothing = "" if found.rendered else "Nothing matches: try other words, phrasings, or fewer conditions."
-    near = f"Words of the index near the question: {', '.join(found.near_words)}." if found.near_words else ""
-    note = _joined((nothing, near, *notes, _without_embeddings(found.response)))
-    return Quotation(quoted=found.rendered, note=note)
+    nothing = "" if evidence.rendered else "Nothing matches: try other words, phrasings, or fewer conditions."
+    near = f"Words of the index near the question: {', '.join(evidence.near_words)}." if evidence.near_words else ""
+    note = _joined((nothing, near, *notes, _without_embeddings(evidence.response)))
+    return Quotation(quoted=evidence.rendered, note=note)
 
 
 def _code(match: QueryMatch, query: str) -> str:
@@ -110,16 +110,16 @@ def _code(match: QueryMatch, query: str) -> str:
     return "" if match.symbol.endswith(code) else cut_in_view(code, query, _MOST_CODE)
 
 
-def _without_embeddings(found: QueryResponse | GatherEvidenceResponse) -> str:
-    if not found.scopes and any(left.retriever == Retriever.RETRIEVER_DENSE for left in found.left_out):
+def _without_embeddings(response: QueryResponse | GatherEvidenceResponse) -> str:
+    if not response.scopes and any(left.retriever == Retriever.RETRIEVER_DENSE for left in response.left_out):
         return "Searched by words alone: the index has no embeddings, or not yet."
-    note = left_out_note(found)
+    note = left_out_note(response)
     return f"{note[0].upper()}{note[1:]}." if note else ""
 
 
-def texts_of(found: Reading, notes: Sequence[str]) -> Quotation:
+def texts_of(reading: Reading, notes: Sequence[str]) -> Quotation:
     """The texts of names, and the names that mean none; `notes` as for `hits_of`."""
-    return Quotation(quoted=found.rendered, note=_joined(notes))
+    return Quotation(quoted=reading.rendered, note=_joined(notes))
 
 
 def text_of(text: NodeText) -> Text:
@@ -141,35 +141,37 @@ def graph_of(walked: ExpandDependencyTreeResponse, starts: Collection[str], note
     return Graph(nodes=nodes, edges=[_edge(edge, numbers) for edge in walked.edges], note=_joined(all_notes))
 
 
-def paths_of(found: FindPathsResponse, direction: str, ends: Iterable[Resolution], index_notes: Sequence[str]) -> Paths:
+def paths_of(
+    response: FindPathsResponse, direction: str, ends: Iterable[Resolution], index_notes: Sequence[str]
+) -> Paths:
     """The paths, over nodes that are listed once.
 
     `direction` is the one that was asked for, `ends` what was; `index_notes` are said of the index.
     """
-    told = telling_paths(found)
-    passed = {node_id for path in told for node_id in path.node_ids}
-    on_paths = [node for node in found.nodes if node.id in passed]
+    shown_paths = telling_paths(response)
+    passed = {node_id for path in shown_paths for node_id in path.node_ids}
+    on_paths = [node for node in response.nodes if node.id in passed]
     numbers = {node.id: number for number, node in enumerate(on_paths, start=1)}
-    nodes = [_described(node, GraphNode, found.scopes, n=numbers[node.id]) for node in on_paths]
+    nodes = [_described(node, GraphNode, response.scopes, n=numbers[node.id]) for node in on_paths]
     paths = [
         Path(nodes=[numbers[node_id] for node_id in path.node_ids], edges=[_edge(hop, numbers) for hop in path.hops])
-        for path in told
+        for path in shown_paths
     ]
-    counts = (("from_nodes", found.debug.from_count), ("to_nodes", found.debug.to_count))
+    counts = (("from_nodes", response.debug.from_count), ("to_nodes", response.debug.to_count))
     notes = [f"None of {name} is a node that is there." for name, count in counts if not count]
-    if not found.paths and not notes and not found.debug.truncated:
+    if not response.paths and not notes and not response.debug.truncated:
         notes = [_NO_PATH[direction]]
     searched = (
         f"A search took {end.name!r} for {', '.join(node.place for node in end.nodes)}."
         for end in ends
         if end.nodes and not end.match
     )
-    if left := len(found.paths) - len(told):
+    if left := len(response.paths) - len(shown_paths):
         notes.append(f"Left out: {left} that differ in one node only, or stay within one file.")
     return Paths(
         nodes=nodes,
         paths=paths,
-        note=_joined([*notes, *searched, _PATH_NOTES.get(found.debug.reason, ""), *index_notes]),
+        note=_joined([*notes, *searched, _PATH_NOTES.get(response.debug.reason, ""), *index_notes]),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from groundwire_client import IndexScope, scope_name, scope_of_id
 from groundwire_client.cli import scope_named
-from groundwire_mcp.errors import not_available
+from groundwire_mcp.tool_errors import not_available
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from groundwire_client.caller_tokens import answering_as, bearer_of
 from groundwire_mcp.answers import Answers
-from groundwire_mcp.errors import ToolError
+from groundwire_mcp.tool_errors import ToolError
 from groundwire_mcp.tools import INSTRUCTIONS, tools_of
 
 NODE_URI = "groundwire://node/"

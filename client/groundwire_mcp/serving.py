@@ -11,11 +11,11 @@ from groundwire_client import AccessContext, AsyncGroundwireClient
 from groundwire_client.caller_tokens import check_that_tokens_are_demanded, request_token
 from groundwire_client.cli import ConnectionOptions
 from groundwire_mcp.answers import Answers
-from groundwire_mcp.errors import ToolError
 from groundwire_mcp.http import HttpOptions, serve_http
 from groundwire_mcp.scopes import AllowedScope, AllowedScopes
 from groundwire_mcp.server import make_server
 from groundwire_mcp.stdio import serve_stdio
+from groundwire_mcp.tool_errors import ToolError
 
 
 class ServedFolder(Protocol):

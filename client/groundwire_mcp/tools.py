@@ -11,8 +11,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from groundwire_mcp.answers import Answers
 from groundwire_mcp.arguments import Arguments, Ask, ExpandGraph, FindPaths, ListRepositories, ReadCode, SearchCode
-from groundwire_mcp.errors import ToolError, shortened
 from groundwire_mcp.results import Graph, Hits, Paths, Quotation, Repositories, Result
+from groundwire_mcp.tool_errors import ToolError, shortened
 
 INSTRUCTIONS = """\
 Finds evidence in indexed source code: members, types, files, documents and the dependencies between them.

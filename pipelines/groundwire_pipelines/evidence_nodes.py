@@ -32,16 +32,16 @@ class EvidenceNode:
 
     @classmethod
     def of(
-        cls, told: NodeText | ReachedNode | PathNode | SearchHit | QueryMatch | ResolvedNode | Passage | NamedNode
+        cls, node: NodeText | ReachedNode | PathNode | SearchHit | QueryMatch | ResolvedNode | Passage | NamedNode
     ) -> "EvidenceNode":
         """The node of a message; a node of a path, a hit, a match and a node of a name have no depth."""
-        place, depth = told.location, told.depth if isinstance(told, NodeText | ReachedNode) else 0
+        place, depth = node.location, node.depth if isinstance(node, NodeText | ReachedNode) else 0
         scope = (
-            scope_name(told.scope.repository, told.scope.branch)
-            if isinstance(told, SearchHit | QueryMatch | ResolvedNode)
+            scope_name(node.scope.repository, node.scope.branch)
+            if isinstance(node, SearchHit | QueryMatch | ResolvedNode)
             else ""
         )
-        return cls(told.id, told.symbol, place.path, place.start_line, place.end_line, depth, scope=scope)
+        return cls(node.id, node.symbol, place.path, place.start_line, place.end_line, depth, scope=scope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class EvidenceGraph:
 
 def graph_of(state: PipelineState) -> EvidenceGraph:
     """The graph of all retrievals of the question."""
-    handles = {one.node.id: one.handle for one in state.shown}
+    handles = {shown_text.node.id: shown_text.handle for shown_text in state.shown}
     nodes = tuple(replace(node, handle=handles.get(node.id)) for node in nodes_of(state))
     return EvidenceGraph(nodes, edges_of(state))
 
@@ -50,7 +50,7 @@ def nodes_of(state: PipelineState) -> list[EvidenceNode]:
     on_paths = {node.id: EvidenceNode.of(node) for retrieval in newest_first for node in retrieval.path_nodes}
     hits = {hit.id: EvidenceNode.of(hit) for hit in state.retrieval_hits}
     known = {**hits, **on_paths, **walked, **texts}
-    others = in_turn([[*one.seeds, *(node.id for node in one.walked)] for one in newest_first])
+    others = in_turn([[*earlier.seeds, *(node.id for node in earlier.walked)] for earlier in newest_first])
     nodes = [known.get(id_) or EvidenceNode(id_) for id_ in dict.fromkeys([*texts, *others])]
     return [replace(node, scope=scope_of_id(node.id)) for node in nodes] if state.scopes else nodes
 
@@ -68,7 +68,7 @@ def paths_of(state: PipelineState) -> list[DependencyPath]:
 def services_of(state: PipelineState) -> list[ServiceContext]:
     """The services around the matches of all retrievals, each once, those of the newest first."""
     first: dict[str, ServiceContext] = {}
-    for service in (one for retrieval in reversed(state.retrievals()) for one in retrieval.services):
+    for service in (context for retrieval in reversed(state.retrievals()) for context in retrieval.services):
         first.setdefault(service.service_name, service)
     return list(first.values())
 

@@ -127,21 +127,21 @@ class Pipeline:
             RunCancelledError: The run's deadline passed.
         """
         settings = self.definition.settings
-        one = IndexScope(
+        single = IndexScope(
             repository=options.get("repository") or settings.repository,
             branch=options.get("branch") or settings.branch,
             active_index=options.get("active_index") or settings.active_index,
         )
-        scopes = list(options.get("scopes") or [one] * is_pattern(one))
-        asked = scopes or [one]
+        scopes = list(options.get("scopes") or [single] * is_pattern(single))
+        asked_scopes = scopes or [single]
         state = PipelineState(
             user_question=question,
-            repository=", ".join(dict.fromkeys(own.repository for own in asked)),
-            branch=", ".join(dict.fromkeys(own.branch for own in asked)),
+            repository=", ".join(dict.fromkeys(asked_scope.repository for asked_scope in asked_scopes)),
+            branch=", ".join(dict.fromkeys(asked_scope.branch for asked_scope in asked_scopes)),
             is_english=options.get("is_english", True),
             session_id=options.get("session_id", ""),
             user_id=options.get("user_id", ""),
-            active_index="" if scopes else one.active_index,
+            active_index="" if scopes else single.active_index,
             scopes=scopes,
             retrieval_access=options.get("access", AccessContext()),
             retrieval_filter=_both(settings.filter, options.get("filter", NodeFilter())),

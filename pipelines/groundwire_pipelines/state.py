@@ -224,9 +224,11 @@ class PipelineState:
             StepError: `index-changed`, if a server answers a pinned call from another version, or a scope that the
                 caller has not named.
         """
-        answered = ", ".join(scope_name(own.repository, own.branch, own.active_index) for own in scopes) or index
+        answered = (
+            ", ".join(scope_name(scope.repository, scope.branch, scope.active_index) for scope in scopes) or index
+        )
         if not self.active_index:
-            foreign = [own for own in scopes if not is_of(own, self.scopes)]
+            foreign = [scope for scope in scopes if not is_of(scope, self.scopes)]
             if foreign:
                 name = scope_name(foreign[0].repository, foreign[0].branch)
                 raise StepError("index-changed", f"{name!r} answered, and is none of the scopes that the run asks")

@@ -39,13 +39,13 @@ def checked(backend: str, values: Values, *, others: bool = False) -> Values:
     """
     if backend not in BACKENDS:
         raise OptionError(f"backend: {backend!r}: must be one of {', '.join(BACKENDS)}")
-    own = {setting.name: setting for setting in BACKENDS[backend].settings}
+    settings = {setting.name: setting for setting in BACKENDS[backend].settings}
     for name, value in values.items():
         setting = SETTINGS[name]
-        if others and name not in own and not setting.builds:
+        if others and name not in settings and not setting.builds:
             continue
         if value == setting.default:
-            if setting.required and name in own:
+            if setting.required and name in settings:
                 raise OptionError(f"{name}: must be given with the backend {backend}")
             continue
         try:
@@ -53,6 +53,6 @@ def checked(backend: str, values: Values, *, others: bool = False) -> Values:
         except ValueError as error:
             shown = "" if setting.secret else f"{without_user(repr(value))}: "
             raise OptionError(f"{name}: {shown}{error}") from None
-        if name not in own:
+        if name not in settings:
             raise OptionError(f"{name}: has no use with the backend {backend}; set backend")
-    return {name: values.get(name, setting.default) for name, setting in own.items()}
+    return {name: values.get(name, setting.default) for name, setting in settings.items()}

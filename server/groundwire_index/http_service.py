@@ -12,7 +12,7 @@ from threading import Thread
 
 import httpx2
 
-from groundwire_index.errors import ServiceError
+from groundwire_index.operator_errors import ServiceError
 
 SECONDS_BETWEEN_CHECKPOINTS = 0.02
 _MOST_TOKEN_BYTES = 16_384

@@ -13,9 +13,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from groundwire_index.nodes.node import Node
 
 
@@ -392,27 +389,16 @@ def purpose_of(node: Node) -> Purpose:
     return by_path
 
 
-def purposes_of(
-    by_path: NDArray[np.int8], is_prose: NDArray[np.bool_], is_test: NDArray[np.bool_], is_generated: NDArray[np.bool_]
-) -> NDArray[np.int8]:
-    """The purposes of nodes [n] by the same rule as `purpose_of`; `by_path` [n] are those of the paths alone."""
-    purposes = by_path.copy()
-    purposes[(by_path == Purpose.PRODUCT) & is_prose] = Purpose.DOCUMENTATION
-    purposes[is_generated] = Purpose.GENERATED
-    purposes[is_test] = Purpose.TEST
-    return purposes
-
-
 def asked_purposes(question: str) -> frozenset[Purpose]:
     """The purposes that the words of a question ask for."""
     words = set(re.findall(r"\w+", question.casefold()))
     return frozenset(Purpose(number) for number, row in enumerate(PURPOSES) if not words.isdisjoint(row.asking_words))
 
 
-def purpose_factors(asked: Collection[Purpose]) -> Mapping[str, float]:
+def purpose_factors(wanted: Collection[Purpose]) -> Mapping[str, float]:
     """The factors that lower texts which a question does not ask for, by the names of their purposes."""
     return {
         row.name: row.factor
         for number, row in enumerate(PURPOSES)
-        if row.factor != 1.0 and Purpose(number) not in asked
+        if row.factor != 1.0 and Purpose(number) not in wanted
     }

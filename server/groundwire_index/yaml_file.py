@@ -115,8 +115,8 @@ def _problem(details: ErrorDetails, example: str) -> str:
     rule = _RULES.get(details["type"])
     if details["type"] == "model_type":
         rule = f"must be a mapping of keys to values; see {example}"
-    told = rule or f"is {details['input']!r}; {_rule_in_words(details['msg'])}"
-    return f"{place or 'the file'}: {told}"
+    problem = rule or f"is {details['input']!r}; {_rule_in_words(details['msg'])}"
+    return f"{place or 'the file'}: {problem}"
 
 
 def _rule_in_words(message: str) -> str:
@@ -133,13 +133,13 @@ def _line(node: yaml.Node | None, place: Iterable[int | str]) -> int:
     for part in place:
         match node:
             case yaml.MappingNode():
-                found = [(key, value) for key, value in node.value if getattr(key, "value", None) == str(part)]
+                entries = [(key, value) for key, value in node.value if getattr(key, "value", None) == str(part)]
             case yaml.SequenceNode() if isinstance(part, int):
-                found = [(value, value) for value in node.value[part : part + 1]]
+                entries = [(value, value) for value in node.value[part : part + 1]]
             case _:
-                found = []
-        if not found:
+                entries = []
+        if not entries:
             break
-        key, node = found[0]
+        key, node = entries[0]
         line = key.start_mark.line + 1
     return line

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import read_below, regular_files_below, scan_below, size_below
+from groundwire_ingest.ingest_errors import IngestError
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """How large the files of a zipped source may be together, unpacked."""
@@ -180,9 +180,9 @@ def _check_size(place: str, unpacked: int, packed: int, most: int, free: int) ->
 def _belonging(root: Path, layout: ArchiveLayout) -> Iterator[str]:
     """The regular files of a source, links aside, by their paths below its top."""
     with scan_below(root, "") as entries:
-        own = [entry for entry in entries if layout.belongs(entry.name)]
-        folders = [entry.name for entry in own if entry.is_dir(follow_symlinks=False)]
-        yield from (entry.name for entry in own if entry.is_file(follow_symlinks=False))
+        wanted_entries = [entry for entry in entries if layout.belongs(entry.name)]
+        folders = [entry.name for entry in wanted_entries if entry.is_dir(follow_symlinks=False)]
+        yield from (entry.name for entry in wanted_entries if entry.is_file(follow_symlinks=False))
     for folder in folders:
         yield from regular_files_below(root, folder)
 

@@ -17,7 +17,7 @@ from multiprocessing.sharedctypes import Synchronized
 from threading import Thread
 from typing import Protocol, TypeAlias, TypeVar
 
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 
 Result = TypeVar("Result")
 Advance: TypeAlias = Callable[[int], None]

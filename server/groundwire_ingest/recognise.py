@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.strict_json import numbered_lines, parse_json
 from groundwire_ingest.records import Source
 from groundwire_ingest.slack.slack import SlackSource, open_slack_files

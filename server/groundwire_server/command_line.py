@@ -18,28 +18,28 @@ from groundwire_server.serve_command import serve
 _OWN = {command.__name__: command for command in (index, serve, diff, verify, export)}
 
 
-def commands(asked: str) -> typer.Typer:
+def commands(name: str) -> typer.Typer:
     """All commands, or without those whose libraries the one asked for does not need.
 
     To load the client takes as long as a small index, to load the pipelines longer than a search.
     """
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
     app.callback()(_options)
-    if asked in _OWN:
-        app.command()(_OWN[asked])
+    if name in _OWN:
+        app.command()(_OWN[name])
         return app
     from groundwire_server.version_commands import activate, delete, indexes
 
     versions = {command.__name__: command for command in (indexes, activate, delete)}
-    if asked in versions:
-        app.command()(versions[asked])
+    if name in versions:
+        app.command()(versions[name])
         return app
     from groundwire_client.cli import register as register_client
 
     for command in (index, serve):
         app.command()(command)
     register_client(app)
-    if asked in {command.callback.__name__ for command in app.registered_commands if command.callback}:
+    if name in {command.callback.__name__ for command in app.registered_commands if command.callback}:
         return app
     from groundwire_explore.cli import register as register_explore
     from groundwire_mcp.cli import register as register_mcp
@@ -53,8 +53,8 @@ def commands(asked: str) -> typer.Typer:
     return app
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
         print(f"groundwire {metadata.version('groundwire')}")
         raise typer.Exit
 

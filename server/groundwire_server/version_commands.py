@@ -53,10 +53,10 @@ class ServerOptions(ConnectionOptions):
         if not self.server and _is_typed(context, "server"):
             raise typer.BadParameter("is empty: give HOST:PORT, or leave it out", param_hint="--server")
         idle = STORAGE_OPTIONS if self.server else _AT_A_SERVER
-        told = [f"--{name.replace('_', '-')}" for name in idle if _is_typed(context, name)]
-        if told:
+        typed_options = [f"--{name.replace('_', '-')}" for name in idle if _is_typed(context, name)]
+        if typed_options:
             rule = "is of a data folder or of Milvus: leave it or --server out" if self.server else "needs --server"
-            raise typer.BadParameter(rule, param_hint=", ".join(told))
+            raise typer.BadParameter(rule, param_hint=", ".join(typed_options))
         return bool(self.server)
 
 
@@ -87,10 +87,10 @@ def indexes(
 ) -> None:
     """List the index versions of a data folder or of Milvus, whatever their access; with --server those you may see."""
     if at.are_given(context):
-        told = at.called(
+        listing = at.called(
             lambda client: client.list_indexes(repository, branch), timeout=at.timeout, access=caller.access
         )
-        entries = [_entry(index) for index in told.indexes]
+        entries = [_entry(index) for index in listing.indexes]
     else:
         with reporting_failures():
             entries = [
@@ -115,8 +115,8 @@ def activate(of: _VersionOptions, context: typer.Context, place: Place) -> None:
     """
     scope = of.scope
     if of.are_given(context):
-        told = of.called(lambda client: client.activate_index(IndexScope(**scope.names)), timeout=of.timeout)
-        previous = told.previous_version
+        response = of.called(lambda client: client.activate_index(IndexScope(**scope.names)), timeout=of.timeout)
+        previous = response.previous_version
     else:
         with reporting_failures():
             previous = place.open().activate(scope)
@@ -147,8 +147,8 @@ def _is_typed(context: typer.Context, name: str) -> bool:
 
 def _entry(index: IndexVersion) -> VersionEntry:
     """A version as a server tells it; a damaged one it leaves out."""
-    told = {own.name: getattr(index, own.name) for own in fields(VersionEntry) if hasattr(index, own.name)}
-    return VersionEntry(**told, created=index.create_time.ToDatetime(UTC).isoformat())
+    values = {field.name: getattr(index, field.name) for field in fields(VersionEntry) if hasattr(index, field.name)}
+    return VersionEntry(**values, created=index.create_time.ToDatetime(UTC).isoformat())
 
 
 def _where_none_is(at: ServerOptions, place: Place, repository: str, branch: str) -> str:

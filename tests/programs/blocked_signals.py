@@ -17,7 +17,7 @@ def is_blocked_in_job(advance: Advance) -> bool:
 
 
 if __name__ == "__main__":
-    with Workers("groundwire_ingest.errors") as workers:
+    with Workers("groundwire_ingest.ingest_errors") as workers:
         print("workers", *workers.map(is_blocked, [1, 2], lambda task: 1))
     with runner(2) as jobs:
         print("jobs", *jobs.run([is_blocked_in_job, is_blocked_in_job], lambda done: None))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import recognise
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import JsonValue, Node
 from groundwire_server.domain.access.access import Bounds
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 
 VALUES = ("", "", "red", "reed", "blue", "ré", '"r')
 Patterns = Sequence[str] | None

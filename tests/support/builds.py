@@ -15,7 +15,7 @@ from groundwire_index.scope import Scope
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 
 V1, V2 = Scope("shop", "main", "v1"), Scope("shop", "main", "v2")

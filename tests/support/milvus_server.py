@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.client import connect
-from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 
 START_SECONDS = 300

@@ -1,7 +1,7 @@
 """The definition of a node's trigram similarity to a query, name by name."""
 
 from groundwire_index.nodes.node import Node
-from groundwire_index.text.names import node_names, query_names
+from groundwire_index.text.trigram_names import node_names, query_names
 
 
 def trigrams(name: str) -> set[str]:

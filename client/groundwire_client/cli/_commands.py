@@ -140,10 +140,10 @@ def paths(
             )
             scope = read_at(scope, resolved[option])
             for text in words or ():
-                found = client.search(
+                hits = client.search(
                     scope, text, top_k=defaults.END_TOP_K, filter=narrowing.filter, lifecycle=narrowing.lifecycle
                 )
-                resolved[option].append(searched(text, found))
+                resolved[option].append(searched(text, hits))
                 scope = read_at(scope, resolved[option])
         return client.find_paths(
             scope,

@@ -58,23 +58,26 @@ def evaluate(
     budget_tokens: Annotated[int, typer.Option(help="The most tokens of the evidence.")] = BUDGET_TOKENS,
 ) -> None:
     """Ask questions whose places are known, and show how well one or more index versions answer them."""
-    asked = _read(questions)
+    asked_questions = _read(questions)
 
     def results(client: GroundwireClient) -> list[tuple[IndexScope, list[_Result]]]:
         scope = options.scope_of(client)
         scopes = [scope, *(pinned(scope, version) for version in against or ())]
-        return [(one, [_ask(client, one, question, budget_tokens) for question in asked]) for one in scopes]
+        return [
+            (asked_scope, [_ask(client, asked_scope, question, budget_tokens) for question in asked_questions])
+            for asked_scope in scopes
+        ]
 
-    found = options.called(results, timeout=options.timeout, access=options.access)
+    results_of_scopes = options.called(results, timeout=options.timeout, access=options.access)
     table = Table("index", f"method@{_FIRST}", f"MRR@{_DEPTH}", f"evidence, {budget_tokens} tokens", box=SIMPLE_HEAD)
-    for scope, of_scope in found:
+    for scope, of_scope in results_of_scopes:
         columns = (
-            [float(one.reciprocal_rank >= 1 / _FIRST) for one in of_scope],
-            [one.reciprocal_rank for one in of_scope],
-            [one.covered for one in of_scope],
+            [float(result.reciprocal_rank >= 1 / _FIRST) for result in of_scope],
+            [result.reciprocal_rank for result in of_scope],
+            [result.covered for result in of_scope],
         )
         table.add_row(scope.active_index or "active", *map(_mean, columns))
-    remark = f"{len(asked)} questions; in brackets 95 % intervals over the questions, by bootstrap"
+    remark = f"{len(asked_questions)} questions; in brackets 95 % intervals over the questions, by bootstrap"
     show([table, Text(remark)])
 
 
@@ -85,16 +88,16 @@ def _read(path: Path) -> list[_Question]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise typer.BadParameter(f"{path}: {error}") from error
-    found = []
+    read_questions = []
     for number, line in enumerate(lines, start=1):
-        question, _, told = line.partition("\t")
-        places = [place.split("|") for place in told.split(";")]
-        if not question.strip() or not all("#" in one for place in places for one in place):
+        question, _, place_list = line.partition("\t")
+        places = [place.split("|") for place in place_list.split(";")]
+        if not question.strip() or not all("#" in alternative for place in places for alternative in place):
             raise typer.BadParameter(f"{path}: line {number}: {rule}")
-        found.append(_Question(question, places))
-    if not found:
+        read_questions.append(_Question(question, places))
+    if not read_questions:
         raise typer.BadParameter(f"{path}: has no line; each {rule}")
-    return found
+    return read_questions
 
 
 def _ask(client: GroundwireClient, scope: IndexScope, question: _Question, budget_tokens: int) -> _Result:

@@ -88,7 +88,10 @@ def print_evidence(_: IndexScope, response: GatherEvidenceResponse, *, phrase: b
     if response.weak.near_words:
         lines += ["", f"Words of the index near the question: {', '.join(response.weak.near_words)}"]
     if explain:
-        lines += ["", *(f"[{one.number}] {one.citation}: {one.explanation}" for one in response.passages)]
+        lines += [
+            "",
+            *(f"[{passage.number}] {passage.citation}: {passage.explanation}" for passage in response.passages),
+        ]
         lines.append(f"{response.used_tokens:,} tokens")
     for line in lines:
         sys.stdout.write(f"{printable(line)}\n")

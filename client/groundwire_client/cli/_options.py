@@ -306,7 +306,7 @@ def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[...,
     shared = [inspect.signature(group).parameters for group in groups]
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command).parameters.values())[len(groups) :]
+        own_parameters = list(inspect.signature(command).parameters.values())[len(groups) :]
 
         @functools.wraps(command)
         def run(**values: object) -> None:
@@ -315,7 +315,7 @@ def with_options(*groups: type) -> Callable[[Callable[..., None]], Callable[...,
             ]
             command(*made, **values)
 
-        listed = (*own, *(parameter for names in shared for parameter in names.values()))
+        listed = (*own_parameters, *(parameter for names in shared for parameter in names.values()))
         merged = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in listed]
         vars(run)["__signature__"] = inspect.Signature(merged)
         return run

@@ -100,7 +100,7 @@ def indexes(result: SearchNodesResponse | QueryResponse) -> str:
 
 def versions(scopes: Sequence[IndexScope]) -> str:
     """The versions of several scopes: all of a few, else how many."""
-    names = [scope_name(own.repository, own.branch, own.active_index) for own in scopes]
+    names = [scope_name(scope.repository, scope.branch, scope.active_index) for scope in scopes]
     return ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} versions"
 
 

@@ -70,9 +70,9 @@ def print_query(scope: IndexScope, result: QueryResponse, *, question: str, text
         parts.append(_services_table(result.service_context))
     if explain:
         parts.append(explanation(result.meta))
-    found = len(ids(result))
-    neighbors = len(result.matches) - found
-    counts = f"matches: {found}" + (f"; neighbours: {neighbors}" if neighbors else "")
+    match_count = len(ids(result))
+    neighbors = len(result.matches) - match_count
+    counts = f"matches: {match_count}" + (f"; neighbours: {neighbors}" if neighbors else "")
     remarks = {"approximate": not result.meta.exact, "truncated": result.meta.truncated}
     parts.append(footer(counts, indexes(result), "; ".join(remark for remark, holds in remarks.items() if holds)))
     show(parts)
@@ -219,14 +219,14 @@ def _services_table(services: Iterable[ServiceContext]) -> Table:
 def explanation(meta: RetrieveMeta) -> Table:
     """The form of the query, the retrievers and their weights, the parameters, the counts, the time."""
     table = Table(box=None, pad_edge=False, show_header=False)
-    for name, told in query_facts(meta):
-        table.add_row(Text(name, style="dim"), Text(printable(told), overflow="fold"))
+    for name, fact in query_facts(meta):
+        table.add_row(Text(name, style="dim"), Text(printable(fact), overflow="fold"))
     return table
 
 
 def query_facts(meta: RetrieveMeta) -> list[tuple[str, str]]:
     """How a query was answered: names and values."""
-    return [(name, told) for name, facts in _facts(meta) if (told := "; ".join(filter(None, facts)))]
+    return [(name, fact) for name, facts in _facts(meta) if (fact := "; ".join(filter(None, facts)))]
 
 
 def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
@@ -245,7 +245,7 @@ def _facts(meta: RetrieveMeta) -> Iterator[tuple[str, list[str]]]:
         _given(meta.ranking, [field.name for field in meta.ranking.DESCRIPTOR.fields if not field.is_repeated]),
     )
     purposes = meta.ranking.purpose_factors
-    yield "purposes", [f"{one.purpose.replace('_', ' ')} {one.factor:g}" for one in purposes]
+    yield "purposes", [f"{lowered.purpose.replace('_', ' ')} {lowered.factor:g}" for lowered in purposes]
     yield (
         "candidates",
         [
@@ -266,7 +266,7 @@ def _parameters(meta: RetrieveMeta) -> list[str]:
     limits = ("alpha", "min_sim", "vec_limit", "lex_limit", "trgm_limit")
     others = ("max_candidates_effective", "diversify_strength", "rrf_k")
     given = _given(meta, [*limits, *others])
-    return [f"top_k {meta.top_k_effective}", *(one.replace("_effective", "") for one in given)]
+    return [f"top_k {meta.top_k_effective}", *(parameter.replace("_effective", "") for parameter in given)]
 
 
 def _freshness(meta: RetrieveMeta) -> list[str]:

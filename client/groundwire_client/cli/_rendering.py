@@ -64,8 +64,8 @@ _NO_EDGE = {
 
 def print_json(response: Message) -> None:
     """The response in protobuf's JSON, fields by their names in the contract; ASCII, so that any pipe carries it."""
-    told = MessageToJson(response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
-    typer.echo(told)
+    text = MessageToJson(response, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    typer.echo(text)
 
 
 def print_ids(
@@ -78,10 +78,10 @@ def print_ids(
 ) -> None:
     """The ids of the nodes of a response, one a line, as `expand -` and `fetch -` read them."""
     if isinstance(response, SearchNodesResponse | QueryResponse | GatherEvidenceResponse):
-        found = ids(response)
+        node_ids = ids(response)
     else:
-        found = [n.id for n in (response.texts if isinstance(response, FetchNodeTextsResponse) else response.nodes)]
-    for name in found:
+        node_ids = [n.id for n in (response.texts if isinstance(response, FetchNodeTextsResponse) else response.nodes)]
+    for name in node_ids:
         typer.echo(printable(name))
 
 
@@ -129,19 +129,19 @@ def print_paths(
     Without a path, it says which end no id was found for, or which direction was asked; `direction` is that one.
     `resolved` has by option what its names were resolved to.
     """
-    nodes, told = {node.id: node for node in result.nodes}, telling_paths(result)
+    nodes, shown_paths = {node.id: node for node in result.nodes}, telling_paths(result)
     parts: list[RenderableType] = [Text("\n").join(ends)] if (ends := list(_end_lines(resolved))) else []
     names = _names(result.nodes)
-    parts += (_path_lines(scope, number, path, nodes, names) for number, path in enumerate(told, start=1))
+    parts += (_path_lines(scope, number, path, nodes, names) for number, path in enumerate(shown_paths, start=1))
     debug = result.debug
-    counts = f"paths: {len(told)}; from: {debug.from_count}; to: {debug.to_count}"
+    counts = f"paths: {len(shown_paths)}; from: {debug.from_count}; to: {debug.to_count}"
     remark = f"truncated: {debug.reason}, searched up to {debug.searched_hops} hops" if debug.truncated else ""
     counted = (("--from", debug.from_count), ("--to", debug.to_count))
     if unknown := " and ".join(name for name, count in counted if not count):
         remark = f"no node found for {unknown}: give a symbol, a place such as src/a.cs:42, or a whole id"
     elif not (result.paths or debug.truncated):
         remark = _NO_PATH[direction]
-    if left := len(result.paths) - len(told):
+    if left := len(result.paths) - len(shown_paths):
         alike = f"left out: {left} that differ in one node only, or stay within one file; --json prints them"
         parts.append(Text(alike, style="dim"))
     parts.append(footer(counts, result.index, remark))
@@ -199,8 +199,8 @@ def _score_bar(score: float, best: float) -> RenderableType:
 
 
 def _places(hit: SearchHit) -> str:
-    told = (f"{choice(Retriever, place.retriever)} #{place.rank} {place.score:.4f}" for place in hit.retrievers)
-    return "\n".join(told)
+    shown_places = (f"{choice(Retriever, place.retriever)} #{place.rank} {place.score:.4f}" for place in hit.retrievers)
+    return "\n".join(shown_places)
 
 
 def _search_summary(debug: SearchDebug) -> Text:

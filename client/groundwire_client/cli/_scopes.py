@@ -80,15 +80,15 @@ def _listed(client: GroundwireClient, version: str) -> list[IndexScope]:
     return [IndexScope(repository=repository, branch=branch) for repository, branch in names]
 
 
-def _only_scope(listed: Sequence[IndexScope], asked: IndexScope, missing: str) -> tuple[str, str]:
+def _only_scope(listed: Sequence[IndexScope], given_scope: IndexScope, missing: str) -> tuple[str, str]:
     """The repository and branch of the only scope that is one of those asked for; `missing` is the absent option."""
-    matching = [scope for scope in listed if is_of(scope, asked)]
+    matching = [scope for scope in listed if is_of(scope, given_scope)]
     if len(matching) == 1:
         return matching[0].repository, matching[0].branch
     if not matching:
         all_listed = _named(listed)
         cure = f"there are: {all_listed}" if all_listed else "the server has no index that you may see"
-        given = {"--branch": ("--repository", asked.repository), "--repository": ("--branch", asked.branch)}
+        given = {"--branch": ("--repository", given_scope.repository), "--repository": ("--branch", given_scope.branch)}
         option, name = given[missing]
         what = f"there is no index of {printable(name)!r}" if name != "*" else "there is no index"
         raise typer.BadParameter(f"{what}; {cure}", param_hint=option if name != "*" else missing)

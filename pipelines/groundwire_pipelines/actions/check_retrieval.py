@@ -60,8 +60,8 @@ async def _check(step: CheckRetrievalSettings, state: PipelineState, runtime: Ru
     state.weak_searches = state.weak_searches + 1 if has_failed else 0
     if step.gives_up and has_failed:
         state.final_answer_en = reason_in_brief(state, runtime)
-    told = {"similarity": report.similarity, "words": report.words}
-    measures = {name: "unknown" if value is None else round(value, 4) for name, value in told.items()}
+    measured = {"similarity": report.similarity, "words": report.words}
+    measures = {name: "unknown" if value is None else round(value, 4) for name, value in measured.items()}
     return Outcome(way, {"hits": report.hits, **measures, "truncated": is_cut})
 
 

@@ -47,7 +47,9 @@ async def _described(scopes: Sequence[IndexScope], state: PipelineState, runtime
     ]
     if len(active) > _MOST_INDEXES:
         return []
-    return await asyncio.gather(*(runtime.retrieval.get_index(one, access=state.retrieval_access) for one in active))
+    return await asyncio.gather(
+        *(runtime.retrieval.get_index(active_scope, access=state.retrieval_access) for active_scope in active)
+    )
 
 
 def _all_of(lists: Sequence[Sequence[str]]) -> list[str]:

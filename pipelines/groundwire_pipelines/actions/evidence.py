@@ -42,7 +42,7 @@ def reason_in_brief(state: PipelineState, runtime: Runtime) -> str:
 def handles_missing(texts: Iterable[ShownText], answer: str) -> list[ShownText]:
     """The texts whose handles do not occur in an answer, as `[1]`."""
     named = {int(number) for number in _HANDLE.findall(answer)}
-    return [one for one in texts if one.handle not in named]
+    return [shown_text for shown_text in texts if shown_text.handle not in named]
 
 
 def _reason_and_nodes(state: PipelineState, runtime: Runtime, nodes: Sequence[EvidenceNode]) -> Iterator[str]:
@@ -107,16 +107,19 @@ def _why_no_text(state: PipelineState, runtime: Runtime, nodes: int) -> str:
         return f"Texts fetched from {where}: {len(texts)}. None of them fits {limit}: raise it."
     if texts:
         return f"Texts fetched from {where}: {len(texts)}. No step rendered them:"
-    found = f"Nodes found in {where}: {nodes}"
-    reasons = {one.reason for one in state.skipped_texts}
+    nodes_found = f"Nodes found in {where}: {nodes}"
+    reasons = {skipped.reason for skipped in state.skipped_texts}
     if SkipReason.SKIP_REASON_OVER_BUDGET in reasons:
-        return f"{found}. None of their texts fits the budget of the step that fetches: raise it or max_context_tokens."
+        return (
+            f"{nodes_found}. None of their texts fits the budget of the step that fetches: "
+            "raise it or max_context_tokens."
+        )
     if SkipReason.SKIP_REASON_RESPONSE_LIMIT in reasons:
-        return f"{found}. None of their texts fits a response:"
+        return f"{nodes_found}. None of their texts fits a response:"
     if reasons:
-        return f"{found}. The texts that were asked for are not there, or not for this caller and filter:"
+        return f"{nodes_found}. The texts that were asked for are not there, or not for this caller and filter:"
     if weak := weakness(state):
         return f"{weak} Ask in other words, or name files, types or functions. The nearest places:"
     if state.is_rendered:
-        return f"{found}. None of their texts fits {limit}: raise it."
-    return f"{found}. No step fetched their texts:"
+        return f"{nodes_found}. None of their texts fits {limit}: raise it."
+    return f"{nodes_found}. No step fetched their texts:"

@@ -124,7 +124,7 @@ async def _fetch_pages(
     places = {node_id: place for place, node_id in enumerate(dict.fromkeys(wanted.in_order(mode)))}
     while wanted.seeds or wanted.nodes:
         with sending():
-            found = await runtime.retrieval.fetch(
+            response = await runtime.retrieval.fetch(
                 scopes_of(state),
                 wanted.seeds,
                 wanted.nodes,
@@ -135,13 +135,13 @@ async def _fetch_pages(
                 lifecycle=runtime.settings.wire_lifecycle,
                 access=state.retrieval_access,
             )
-        pin(state, found.index, found.scopes)
-        texts += found.texts
-        budget -= found.used_tokens if in_tokens else found.used_chars
-        again = {node.id for node in found.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
-        if not found.texts or budget <= 0:
+        pin(state, response.index, response.scopes)
+        texts += response.texts
+        budget -= response.used_tokens if in_tokens else response.used_chars
+        again = {node.id for node in response.skipped if node.reason == SkipReason.SKIP_REASON_RESPONSE_LIMIT}
+        if not response.texts or budget <= 0:
             again = set()
-        skipped += [node for node in found.skipped if node.id not in again]
+        skipped += [node for node in response.skipped if node.id not in again]
         wanted = wanted.only(again)
     return _in_order(texts, places), _in_order(skipped, places)
 

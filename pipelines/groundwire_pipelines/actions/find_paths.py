@@ -68,9 +68,9 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
     if not from_ids or not to_ids:
         return Outcome(detail={**detail, "paths": 0, "reason": "no_ends"})
     for direction in ("outgoing", "both") if step.direction is None else (step.direction,):
-        found = await _paths(from_ids, to_ids, direction, filter, state, runtime)
-        _keep(found, state, runtime)
-        detail |= {"paths": len(state.paths), "direction": direction, "reason": found.debug.reason}
+        response = await _paths(from_ids, to_ids, direction, filter, state, runtime)
+        _keep(response, state, runtime)
+        detail |= {"paths": len(state.paths), "direction": direction, "reason": response.debug.reason}
         if state.paths:
             break
     return Outcome(detail=detail)
@@ -79,8 +79,8 @@ async def _find(step: FindPathsSettings, state: PipelineState, runtime: Runtime)
 def _ends(state: PipelineState, runtime: Runtime) -> tuple[str, str]:
     """The texts of both ends: those of the settings, else of the question."""
     question = parsed_query("question", None, state).query
-    asked = ends_of(question) or ("", "")
-    ends = runtime.settings.path_from or asked[0], runtime.settings.path_to or asked[1]
+    ends_in_question = ends_of(question) or ("", "")
+    ends = runtime.settings.path_from or ends_in_question[0], runtime.settings.path_to or ends_in_question[1]
     if not all(ends):
         raise StepError(
             "path-ends-missing",
@@ -110,7 +110,7 @@ async def _named(
 async def _found(text: str, top_k: int, filter: NodeFilter, state: PipelineState, runtime: Runtime) -> PathEnd:
     """The nodes that match a text best, which names none and is no id."""
     with sending():
-        found = await runtime.retrieval.query(
+        response = await runtime.retrieval.query(
             scopes_of(state),
             text,
             hybrid=HybridParameters(top_k=top_k),
@@ -118,8 +118,8 @@ async def _found(text: str, top_k: int, filter: NodeFilter, state: PipelineState
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, found.index, found.scopes)
-    return PathEnd(text, tuple(map(EvidenceNode.of, found.matches)), is_named=False)
+    pin(state, response.index, response.scopes)
+    return PathEnd(text, tuple(map(EvidenceNode.of, response.matches)), is_named=False)
 
 
 async def _paths(
@@ -135,7 +135,7 @@ async def _paths(
     if max_hops is None or max_paths is None or max_nodes is None or settings.graph_edge_allowlist is None:
         raise StepError("settings-key-missing", f"the pipeline's settings need each of {', '.join(_LIMITS)}")
     with sending():
-        found = await runtime.retrieval.find_paths(
+        response = await runtime.retrieval.find_paths(
             scopes_of(state),
             from_ids,
             to_ids,
@@ -149,15 +149,15 @@ async def _paths(
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, found.index, found.scopes)
-    return found
+    pin(state, response.index, response.scopes)
+    return response
 
 
-def _keep(found: FindPathsResponse, state: PipelineState, runtime: Runtime) -> None:
+def _keep(response: FindPathsResponse, state: PipelineState, runtime: Runtime) -> None:
     """Keeps the paths that differ, and their nodes as nodes to fetch, those of the first path first."""
-    state.paths = telling_paths(found, ends_may_differ=True)[: runtime.settings.max_paths]
+    state.paths = telling_paths(response, ends_may_differ=True)[: runtime.settings.max_paths]
     on_paths = {node_id for path in state.paths for node_id in path.node_ids}
-    state.path_nodes = [node for node in found.nodes if node.id in on_paths]
+    state.path_nodes = [node for node in response.nodes if node.id in on_paths]
     state.graph_seed_nodes = [node.id for node in state.path_nodes]
     state.graph_edges = distinct(hop for path in state.paths for hop in path.hops)
 

@@ -76,7 +76,7 @@ async def _gather(step: GatherSettings, state: PipelineState, runtime: Runtime) 
     filter, without_effect = with_filters(parsed, narrowed(state, step.filter), state)
     reason = why_none_passes(filter)
     with sending():
-        found = await runtime.retrieval.evidence(
+        gathered = await runtime.retrieval.evidence(
             scopes,
             parsed.query,
             min(max(budget_for_new(state, runtime, budget), _LEAST_BUDGET), _MOST_BUDGET),
@@ -89,7 +89,7 @@ async def _gather(step: GatherSettings, state: PipelineState, runtime: Runtime) 
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    response = found.response
+    response = gathered.response
     pin(state, response.index, response.scopes)
     _keep(response, state)
     state.search_report = replace(_report(response), reason=reason, is_filtered=filter != NodeFilter())
@@ -97,7 +97,7 @@ async def _gather(step: GatherSettings, state: PipelineState, runtime: Runtime) 
     return Outcome(
         detail={
             "passages": len(response.passages),
-            "from_graph": sum(one.HasField("edge") for one in response.passages),
+            "from_graph": sum(passage.HasField("edge") for passage in response.passages),
             "named": len(response.named),
             "tokens": response.used_tokens,
             "phrasings": len(parsed.phrasings),
@@ -138,25 +138,30 @@ def _reranks(step: GatherSettings, state: PipelineState) -> bool:
 def _keep(response: GatherEvidenceResponse, state: PipelineState) -> None:
     """Keeps what the evidence is made of: the matches as hits, and all of its nodes and edges."""
     matching = sorted(
-        (passage for passage in response.passages if passage.HasField("match")), key=lambda one: one.match.rank
+        (passage for passage in response.passages if passage.HasField("match")), key=lambda match: match.match.rank
     )
     state.retrieval_hits = [
-        SearchHit(id=one.id, score=one.match.score, rank=one.match.rank, symbol=one.symbol, location=one.location)
-        for one in matching
+        SearchHit(
+            id=match.id, score=match.match.score, rank=match.match.rank, symbol=match.symbol, location=match.location
+        )
+        for match in matching
     ]
-    named_in_question = [one.id for one in response.passages if one.HasField("name")]
-    state.retrieval_seed_nodes = [*(one.id for one in matching), *named_in_question]
+    named_in_question = [match.id for match in response.passages if match.HasField("name")]
+    state.retrieval_seed_nodes = [*(match.id for match in matching), *named_in_question]
     if not state.retrieval_seed_nodes:
-        state.retrieval_seed_nodes = [one.id for one in response.named]
+        state.retrieval_seed_nodes = [match.id for match in response.named]
     state.graph_seed_nodes = list(state.retrieval_seed_nodes)
-    numbers = {one.number: one.id for one in response.passages}
+    numbers = {match.number: match.id for match in response.passages}
     state.graph_expanded_nodes = [
-        *(_reached(one, numbers.get(one.edge.number, "") if one.HasField("edge") else "") for one in response.passages),
-        *(_reached(one, "") for one in response.named),
+        *(
+            _reached(match, numbers.get(match.edge.number, "") if match.HasField("edge") else "")
+            for match in response.passages
+        ),
+        *(_reached(match, "") for match in response.named),
     ]
-    state.graph_edges = [*response.edges, *(one.edge.edge for one in response.passages if one.HasField("edge"))]
+    state.graph_edges = [*response.edges, *(match.edge.edge for match in response.passages if match.HasField("edge"))]
     state.is_rendered, state.rendered = True, response.rendered
-    state.added = [_shown(one, state) for one in response.passages]
+    state.added = [_shown(match, state) for match in response.passages]
 
 
 def _reached(node: Passage | NamedNode, parent_id: str) -> ReachedNode:
@@ -180,12 +185,12 @@ def _shown(passage: Passage, state: PipelineState) -> ShownText:
 
 def _report(response: GatherEvidenceResponse) -> SearchReport:
     is_weak = response.HasField("weak")
-    told = [one.match.similarity for one in response.passages if one.match.HasField("similarity")]
+    similarities = [passage.match.similarity for passage in response.passages if passage.match.HasField("similarity")]
     if is_weak and response.weak.HasField("similarity"):
-        told = [response.weak.similarity]
+        similarities = [response.weak.similarity]
     return SearchReport(
         hits=len(response.passages) + len(response.named) + response.further_matches,
-        similarity=max(told, default=None),
+        similarity=max(similarities, default=None),
         words=response.weak.words if is_weak else None,
         is_weak=is_weak,
         weakness=response.weak.reason,

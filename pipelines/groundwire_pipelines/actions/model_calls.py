@@ -74,10 +74,10 @@ async def ask_once(runtime: Runtime, request: ModelRequest, *, streamed_for: Pip
 
 def complained(request: ModelRequest, answer: str, problem: str) -> ModelRequest:
     """The request for a second try: what was asked, the answer if there was any, and what is wrong with it."""
-    told = Message("user", f"Your answer cannot be used: {problem}. Answer once more, as you were asked to.")
+    complaint = Message("user", f"Your answer cannot be used: {problem}. Answer once more, as you were asked to.")
     # Some endpoints refuse an empty message.
     answered = (Message("assistant", answer),) if answer else ()
-    return replace(request, messages=(*request.messages, *answered, told))
+    return replace(request, messages=(*request.messages, *answered, complaint))
 
 
 def is_final(error: StepError, runtime: Runtime) -> bool:

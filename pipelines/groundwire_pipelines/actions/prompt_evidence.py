@@ -35,15 +35,17 @@ def earlier_ids(state: PipelineState) -> list[str]:
     In the place of a passage that no prompt shows any more is its number: so its node may be shown again, with a new
     number.
     """
-    count = max((one.handle for retrieval in state.earlier_retrievals for one in retrieval.added), default=0)
-    shown = {one.handle: one.node.id for one in state.shown if one.handle <= count}
+    count = max(
+        (shown_text.handle for retrieval in state.earlier_retrievals for shown_text in retrieval.added), default=0
+    )
+    shown = {shown_text.handle: shown_text.node.id for shown_text in state.shown if shown_text.handle <= count}
     return [shown.get(number, str(number)) for number in range(1, count + 1)]
 
 
 def forget_many(state: PipelineState) -> None:
     """Forgets earlier evidence if more passages have been shown than a request for evidence can name."""
     if len(earlier_ids(state)) > _MOST_NUMBERS:
-        state.earlier_retrievals = [replace(one, rendered="", added=()) for one in state.earlier_retrievals]
+        state.earlier_retrievals = [replace(retrieval, rendered="", added=()) for retrieval in state.earlier_retrievals]
         state.shown, state.context_blocks = [], []
 
 
@@ -67,21 +69,25 @@ def lay_out(state: PipelineState, runtime: Runtime, budget: int | None) -> None:
     blocks: list[str] = []
     shown: list[ShownText] = []
     dropped: list[ShownText] = []
-    again = {one.node.id for one in newest.added}
+    again = {shown_text.node.id for shown_text in newest.added}
     for place, retrieval in enumerate(earlier):
-        later = {one.node.id for other in earlier[place + 1 :] for one in other.added}
-        stale = [one.handle for one in retrieval.added if one.node.id in again | later]
-        told = without(taken_apart(retrieval.rendered), stale)
-        kept = within(Rendered(passages=told.passages), left // (len(earlier) - place), counter)
+        later = {shown_text.node.id for other in earlier[place + 1 :] for shown_text in other.added}
+        stale = [shown_text.handle for shown_text in retrieval.added if shown_text.node.id in again | later]
+        still_shown = without(taken_apart(retrieval.rendered), stale)
+        kept = within(Rendered(passages=still_shown.passages), left // (len(earlier) - place), counter)
         left -= _tokens(kept, counter)
         blocks.append(as_text(kept))
         numbers = {passage.number for passage in kept.passages}
-        shown += (one for one in retrieval.added if one.handle in numbers)
-        dropped += (one for one in retrieval.added if one.handle not in numbers and one.handle not in stale)
+        shown += (shown_text for shown_text in retrieval.added if shown_text.handle in numbers)
+        dropped += (
+            shown_text
+            for shown_text in retrieval.added
+            if shown_text.handle not in numbers and shown_text.handle not in stale
+        )
     numbers = {passage.number for passage in new.passages}
-    shown += (one for one in newest.added if one.handle in numbers)
+    shown += (shown_text for shown_text in newest.added if shown_text.handle in numbers)
     rows = list(_dropped_rows(dropped, left, counter))
-    state.shown = sorted(shown, key=lambda one: one.handle)
+    state.shown = sorted(shown, key=lambda shown_text: shown_text.handle)
     blocks += (as_text(new), "\n".join(rows))
     kept_blocks = [block.rstrip("\n") for block in blocks if block]
     state.context_blocks = [*kept_blocks, *(["\n".join(notes)] if notes and kept_blocks else [])]
@@ -100,8 +106,8 @@ def _tokens(rendered: Rendered, counter: Counter) -> int:
 def _dropped_rows(dropped: list[ShownText], left: int, counter: Counter) -> Iterator[str]:
     """The rows of passages that earlier evidence showed, as far as they fit."""
     left -= counter.count(f"\n{NAMED_HEADING}\n")
-    for place, one in enumerate(dropped[:_MOST_DROPPED]):
-        row = f"- [{one.handle}] {full_place(one.node)}"
+    for place, dropped_text in enumerate(dropped[:_MOST_DROPPED]):
+        row = f"- [{dropped_text.handle}] {full_place(dropped_text.node)}"
         left -= counter.count(f"{row}\n")
         if left < 0:
             return
@@ -116,10 +122,10 @@ def _notes(state: PipelineState, budget: int, counter: Counter) -> list[str]:
     They are filters without effect, requests that brought nothing new, the newest first, and services.
     """
     requests = (in_one_line(request, _LONGEST_REQUEST) for request in reversed(_fruitless(state)))
-    told = (f'The request "{request}" brought nothing new.' for request in requests)
+    repeated_requests = (f'The request "{request}" brought nothing new.' for request in requests)
     lines: list[str] = []
     left = budget // _NOTES_SHARE - counter.count("\n\n")
-    for line in (*state.filter_notes, *told, *map(service_line, services_of(state))):
+    for line in (*state.filter_notes, *repeated_requests, *map(service_line, services_of(state))):
         left -= counter.count(f"{line}\n")
         if left < 0:
             break

@@ -41,7 +41,7 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
     if reason := why_none_passes(filter):
         detail["reason"] = reason
     with sending():
-        found = await runtime.retrieval.query(
+        response = await runtime.retrieval.query(
             scopes,
             parsed.text,
             hybrid=step.parameters(top_k),
@@ -64,23 +64,23 @@ async def _query(step: QuerySettings, state: PipelineState, runtime: Runtime) ->
             budget_tokens=budget,
             access=state.retrieval_access,
         )
-    pin(state, found.index, found.scopes)
-    state.retrieval_seed_nodes = ids(found)
+    pin(state, response.index, response.scopes)
+    state.retrieval_seed_nodes = ids(response)
     state.retrieval_hits = [
-        SearchHit(id=match.id, score=match.score, rank=match.rank) for match in found.matches if match.rank
+        SearchHit(id=match.id, score=match.score, rank=match.rank) for match in response.matches if match.rank
     ]
-    state.node_texts = _texts(found.matches)
-    state.services = list(found.service_context)
-    state.skipped_texts = _skipped(found.matches)
+    state.node_texts = _texts(response.matches)
+    state.services = list(response.service_context)
+    state.skipped_texts = _skipped(response.matches)
     state.search_report = SearchReport(
-        hits=len(ids(found)),
+        hits=len(ids(response)),
         reason=reason,
         is_filtered=filter != NodeFilter(),
-        similarity=_similarity(found.matches),
-        words=_words(parsed.text, found.matches),
-        is_cut=found.meta.truncated,
+        similarity=_similarity(response.matches),
+        words=_words(parsed.text, response.matches),
+        is_cut=response.meta.truncated,
     )
-    return Outcome(detail={**detail, **_told(found, state.node_texts)})
+    return Outcome(detail={**detail, **_told(response, state.node_texts)})
 
 
 def _texts(matches: Sequence[QueryMatch]) -> list[NodeText]:
@@ -104,24 +104,27 @@ def _with_parents(matches: Sequence[QueryMatch], depth: int) -> Iterator[NodeTex
                 yield _text(parent, parent.symbol, depth + 1, match.id)
 
 
-def _text(found: QueryMatch | ParentContext, symbol: str, depth: int, parent_id: str) -> NodeText:
+def _text(match: QueryMatch | ParentContext, symbol: str, depth: int, parent_id: str) -> NodeText:
     return NodeText(
-        id=found.id,
-        text=found.text,
+        id=match.id,
+        text=match.text,
         is_seed=depth == 0,
         depth=depth,
         parent_id=parent_id,
-        token_count=found.token_count,
-        location=found.location,
+        token_count=match.token_count,
+        location=match.location,
         symbol=symbol,
-        citation=found.citation,
+        citation=match.citation,
     )
 
 
 def _skipped(matches: Sequence[QueryMatch]) -> list[SkippedNode]:
     """The nodes without a text, and why."""
-    offered: list[QueryMatch | ParentContext] = [*matches, *(one for match in matches for one in match.meta.parents)]
-    omitted = {one.id: one.omit_reason for one in offered if one.text_omitted}
+    offered: list[QueryMatch | ParentContext] = [
+        *matches,
+        *(offered_text for match in matches for offered_text in match.meta.parents),
+    ]
+    omitted = {offered_text.id: offered_text.omit_reason for offered_text in offered if offered_text.text_omitted}
     return [SkippedNode(id=node_id, reason=reason) for node_id, reason in omitted.items()]
 
 
@@ -131,8 +134,8 @@ def _similarity(matches: Sequence[QueryMatch]) -> float | None:
     Both are comparable between queries, unlike the scores that order the matches.
     """
     scores = [match.scores for match in matches]
-    reranked = [one.rerank for one in scores if one.HasField("rerank")]
-    return max(reranked or [one.dense for one in scores if one.HasField("dense")], default=None)
+    reranked = [score.rerank for score in scores if score.HasField("rerank")]
+    return max(reranked or [score.dense for score in scores if score.HasField("dense")], default=None)
 
 
 def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
@@ -140,21 +143,21 @@ def _words(query: str, matches: Sequence[QueryMatch]) -> float | None:
 
     A name that is spelt much like one in the query counts by its trigram similarity.
     """
-    asked = stems(query)
-    hits = [one for one in matches if one.rank]
-    had = (stems(" ".join((one.symbol, one.location.path, one.text))) for one in hits)
-    shares = [len(asked & own) / len(asked) for own in had] if asked else []
-    return max([*shares, *(one.scores.trigram for one in hits if one.scores.HasField("trigram"))], default=None)
+    question_stems = stems(query)
+    hits = [match for match in matches if match.rank]
+    had = (stems(" ".join((match.symbol, match.location.path, match.text))) for match in hits)
+    shares = [len(question_stems & match_stems) / len(question_stems) for match_stems in had] if question_stems else []
+    return max([*shares, *(match.scores.trigram for match in hits if match.scores.HasField("trigram"))], default=None)
 
 
-def _told(found: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
-    parents = {parent.id for match in found.matches for parent in match.meta.parents}
-    offered = parents | {match.id for match in found.matches}
+def _told(response: QueryResponse, kept: Sequence[NodeText]) -> dict[str, str | int | float | bool]:
+    parents = {parent.id for match in response.matches for parent in match.meta.parents}
+    offered = parents | {match.id for match in response.matches}
     return {
-        "fusion": choice(FusionMode, found.meta.fusion),
-        "query_class": choice(QueryClass, found.meta.query_class),
-        "matches": len(ids(found)),
-        "exact": found.meta.exact,
+        "fusion": choice(FusionMode, response.meta.fusion),
+        "query_class": choice(QueryClass, response.meta.query_class),
+        "matches": len(ids(response)),
+        "exact": response.meta.exact,
         "texts": len(kept),
         "tokens": sum(text.token_count for text in kept),
         "skipped": len(offered) - len(kept),

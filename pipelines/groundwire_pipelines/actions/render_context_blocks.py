@@ -53,7 +53,7 @@ async def _render(step: RenderSettings, state: PipelineState, runtime: Runtime) 
         detail={
             "view": step.view,
             "texts": len(state.added),
-            "shortened": sum(not one.is_whole for one in state.added),
+            "shortened": sum(not shown_text.is_whole for shown_text in state.added),
             "left_out": len({text.id for text in state.node_texts}) - len(state.added),
             "tokens": runtime.counter.count("\n\n".join(state.context_blocks)),
         }
@@ -84,7 +84,7 @@ def show_texts(
     evidence = pack(material, None if budget is None else budget_for_new(state, runtime, budget), runtime.counter)
     state.is_rendered = True
     state.rendered = evidence.rendered if state.node_texts or notes else ""
-    state.added = [_shown(one) for one in evidence.passages]
+    state.added = [_shown(passage) for passage in evidence.passages]
     lay_out(state, runtime, budget)
 
 
@@ -94,7 +94,7 @@ def _choice(
     """The nodes with texts, best first; with edges also those that can only be named."""
     values = _values(state)
     nodes = {text.id: _node(text, known[text.id].scope) for text in state.node_texts}
-    matches = sorted((Match(node, values[node.id]) for node in nodes.values()), key=lambda one: -one.score)
+    matches = sorted((Match(node, values[node.id]) for node in nodes.values()), key=lambda match: -match.score)
     if not with_edges:
         return choose(matches, (), (), (), question)
     unread = [node for node in known.values() if node.id not in nodes]
@@ -102,8 +102,8 @@ def _choice(
         made.EvidenceEdge(edge.from_id, edge.to_id, edge.edge_type, edge.confidence, edge.line)
         for edge in edges_of(state)
     ]
-    found = (Match(node, 0.0) for node in unread if node.id in state.retrieval_seed_nodes)
-    return choose([*matches, *found], unread, (), edges, question)
+    unread_matches = (Match(node, 0.0) for node in unread if node.id in state.retrieval_seed_nodes)
+    return choose([*matches, *unread_matches], unread, (), edges, question)
 
 
 def _values(state: PipelineState) -> Mapping[str, float]:

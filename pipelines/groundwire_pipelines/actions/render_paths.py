@@ -55,8 +55,8 @@ def _blocks(state: PipelineState) -> Iterator[str]:
 def _end_line(word: str, end: PathEnd) -> str:
     """The text of an end, and the nodes that it was resolved to."""
     nodes = {node.id: node for node in end.nodes}
-    found = "; ".join(_node(node_id, nodes) for node_id in nodes) or "nothing"
-    return f"{word} {in_one_line(end.text)}{'' if end.is_named else ', by search'}: {found}"
+    named_nodes = "; ".join(_node(node_id, nodes) for node_id in nodes) or "nothing"
+    return f"{word} {in_one_line(end.text)}{'' if end.is_named else ', by search'}: {named_nodes}"
 
 
 def _path_lines(number: int, path: DependencyPath, nodes: Mapping[str, EvidenceNode]) -> Iterator[str]:

@@ -103,7 +103,7 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
     if reason := why_none_passes(filter):
         detail["reason"] = reason
     with sending():
-        found = await runtime.retrieval.search(
+        response = await runtime.retrieval.search(
             scopes,
             parsed.text,
             search_type=choices(SearchType)["semantic" if reranked else mode],
@@ -115,29 +115,37 @@ async def _search(step: SearchSettings, state: PipelineState, runtime: Runtime) 
             lifecycle=runtime.settings.wire_lifecycle,
             access=state.retrieval_access,
         )
-    pin(state, found.index, found.scopes)
-    state.retrieval_seed_nodes = ids(found)
-    state.retrieval_hits = list(found.hits)
+    pin(state, response.index, response.scopes)
+    state.retrieval_seed_nodes = ids(response)
+    state.retrieval_hits = list(response.hits)
     state.search_report = SearchReport(
-        hits=len(found.hits),
+        hits=len(response.hits),
         reason=reason,
         is_filtered=filter != NodeFilter(),
-        similarity=_similarity(found),
-        words=_words(found),
+        similarity=_similarity(response),
+        words=_words(response),
     )
-    return Outcome(detail={**detail, "hits": len(found.hits), "exact": found.exact})
+    return Outcome(detail={**detail, "hits": len(response.hits), "exact": response.exact})
 
 
-def _similarity(found: SearchNodesResponse) -> float | None:
+def _similarity(response: SearchNodesResponse) -> float | None:
     """The best cosine; None for a search by words alone. Other scores are comparable only within one response."""
     dense = Retriever.RETRIEVER_DENSE
-    return max((one.score for hit in found.hits for one in hit.retrievers if one.retriever == dense), default=None)
+    return max(
+        (
+            retriever_score.score
+            for hit in response.hits
+            for retriever_score in hit.retrievers
+            if retriever_score.retriever == dense
+        ),
+        default=None,
+    )
 
 
-def _words(found: SearchNodesResponse) -> float | None:
+def _words(response: SearchNodesResponse) -> float | None:
     """The most of the query's words that one hit has, as a share; None for a search that does not compare words."""
-    words = min(len(found.debug.query_tokens), _MOST_TOKENS)
-    return max((len(hit.matched_tokens) / words for hit in found.hits), default=0.0) if words else None
+    words = min(len(response.debug.query_tokens), _MOST_TOKENS)
+    return max((len(hit.matched_tokens) / words for hit in response.hits), default=0.0) if words else None
 
 
 def _modes(step: SearchSettings) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ async def run(settings: SummarizeContextSettings, state: PipelineState, runtime:
     texts = state.shown
     places = places_of(state)
     if not places or runtime.counter.count(places) > budget // 2:
-        places = "\n".join(f"{handle(one)} {full_place(one.node)}" for one in texts)
+        places = "\n".join(f"{handle(shown_text)} {full_place(shown_text.node)}" for shown_text in texts)
     left = budget - runtime.counter.count(f"{places}\n\n")
     if left <= 0:
         raise StepError(

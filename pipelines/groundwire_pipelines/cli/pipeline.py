@@ -40,20 +40,20 @@ _Names = Annotated[
 def list_pipelines(folder: Folders = None, as_json: AsJson = False) -> None:
     """List the pipelines of the folders and of the library, with their descriptions."""
     with reported():
-        found = PipelineSearch(folder or []).all()
+        pipelines = PipelineSearch(folder or []).all()
     if as_json:
-        told = [
+        described = [
             {
                 "name": pipeline.name,
                 "description": pipeline.description,
                 "extends": str(pipeline.extends.value) if pipeline.extends else None,
                 "file": str(pipeline.path),
             }
-            for pipeline in found
+            for pipeline in pipelines
         ]
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(described, indent=2))
         return
-    for pipeline in found:
+    for pipeline in pipelines:
         extends = f" (extends {pipeline.extends.value})" if pipeline.extends else ""
         typer.echo(printable(f"{pipeline.name}{extends}\n  {' '.join(pipeline.description.split())}".rstrip()))
 
@@ -73,7 +73,7 @@ def list_actions(
         raise typer.BadParameter(f"there is no action {name!r}{hint}", param_hint="ACTION")
     wanted = [known[name]] if name else list(known.values())
     if as_json:
-        told = [
+        described = [
             {
                 "name": action.name,
                 "summary": action.summary,
@@ -82,7 +82,7 @@ def list_actions(
             }
             for action in wanted
         ]
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(described, indent=2))
         return
     for action in wanted:
         typer.echo(printable("\n".join(_action_lines(action, keys_of(action.settings) if name else ()))))
@@ -123,7 +123,7 @@ def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) ->
     """Print a pipeline merged with its parents, and the origin of each value."""
     definition = _load(name, folder or [])
     if as_json:
-        told = {
+        described = {
             "name": definition.name,
             "description": definition.description,
             "prompts": list(prompt_folders(definition)),
@@ -131,7 +131,7 @@ def show(name: PipelineName, folder: Folders = None, as_json: AsJson = False) ->
             "steps": [step_keys(step) for step in definition.steps.values()],
             "origins": {path: str(origin) for path, origin in definition.origins.items()},
         }
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(described, indent=2))
     else:
         typer.echo(printable(merged_yaml(definition)), nl=False)
 

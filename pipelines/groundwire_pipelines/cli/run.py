@@ -135,9 +135,9 @@ def run(
         loaded = Pipeline.load(pipeline, folder or (), **{**_settings(setting or ()), **by_option})
         for warning in loaded.definition.warnings:
             typer.echo(f"warning: {printable(str(warning))}", err=True)
-        own = loaded.definition.settings
-        repositories = repository or _first(own.repository, REPOSITORY_VARIABLE)
-        branches = branch or _first(own.branch, BRANCH_VARIABLE)
+        own_settings = loaded.definition.settings
+        repositories = repository or _first(own_settings.repository, REPOSITORY_VARIABLE)
+        branches = branch or _first(own_settings.branch, BRANCH_VARIABLE)
         if repositories and branches:
             scopes = given_scopes(repositories, branches, index)
         else:
@@ -155,8 +155,8 @@ def run(
             result = asyncio.run(_ask(loaded, question, connection, given))
     typer.echo(json.dumps(_as_json(loaded, result), indent=2) if as_json else printable(result.answer))
     if session and not any(isinstance(event, StepEnded) and event.detail.get("persisted") for event in result.trace):
-        told = f"the turn is not saved in the session {session!r}: no step persist_turn_and_finalize ended the run"
-        typer.echo(f"warning: {printable(told)}", err=True)
+        unsaved = f"the turn is not saved in the session {session!r}: no step persist_turn_and_finalize ended the run"
+        typer.echo(f"warning: {printable(unsaved)}", err=True)
     if result.index and not result.state.scopes:  # of several indexes, none says alone what there is
         scope = IndexScope(
             repository=result.state.repository, branch=result.state.branch, active_index=result.state.active_index
@@ -193,8 +193,13 @@ def _settings(assignments: Iterable[str]) -> dict[str, JsonValue]:
 
 def _as_json(pipeline: Pipeline, result: PipelineResult) -> dict[str, JsonValue]:
     evidence: list[JsonValue] = [
-        {**_node(one.node), "tokens": one.tokens, "shown": one.text, "is_whole": one.is_whole}
-        for one in result.evidence
+        {
+            **_node(shown_text.node),
+            "tokens": shown_text.tokens,
+            "shown": shown_text.text,
+            "is_whole": shown_text.is_whole,
+        }
+        for shown_text in result.evidence
     ]
     return {
         "pipeline": pipeline.definition.name,

@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 from yaml.reader import ReaderError
 
+from groundwire_pipelines.definition.located_values import MAX_DEPTH, Located, Scalar, unquoted
 from groundwire_pipelines.definition.model import Origin
-from groundwire_pipelines.definition.values import MAX_DEPTH, Located, Scalar, unquoted
 from groundwire_pipelines.errors import DefinitionError, Problem
 
 MAX_FILE_BYTES = 1_000_000

@@ -11,10 +11,10 @@ import yaml
 from pydantic import JsonValue
 
 from groundwire_pipelines.actions.definition import Action
+from groundwire_pipelines.definition.located_values import unquoted
 from groundwire_pipelines.definition.model import PipelineDefinition, StepDefinition
 from groundwire_pipelines.definition.search_path import RUN
 from groundwire_pipelines.definition.sources import PIPELINE_NAME
-from groundwire_pipelines.definition.values import unquoted
 from groundwire_pipelines.engine.binding import bind
 from groundwire_pipelines.errors import PipelineError
 from groundwire_pipelines.prompts import PROMPT, SCHEMA, PromptFolders
@@ -60,7 +60,9 @@ def copy_pipeline(
     used = sorted({(prompt, PROMPT) for step in steps for prompt in step.action.prompts_of(step.settings)})
     used += sorted({(schema, SCHEMA) for step in steps for schema in step.action.schemas_of(step.settings)})
     contents = {folder / f"{name}.yaml": editable_yaml(definition, name)}
-    contents |= {folder / "prompts" / f"{one}{ending}": prompts.text(one, ending) for one, ending in used}
+    contents |= {
+        folder / "prompts" / f"{prompt_name}{ending}": prompts.text(prompt_name, ending) for prompt_name, ending in used
+    }
     for path in contents:
         if path.exists():
             raise PipelineError(f"{path} already exists: name another folder, or remove it")

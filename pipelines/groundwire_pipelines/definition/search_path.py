@@ -62,23 +62,23 @@ class PipelineSearch:
         Raises:
             DefinitionError: A file is wrong.
         """
-        found: dict[str, PipelineSource] = {}
+        pipeline_of_name: dict[str, PipelineSource] = {}
         for pipeline in (pipeline for folder in self._folders for pipeline in self._in_folder(folder)):
-            found.setdefault(pipeline.name, pipeline)
-        return tuple(found.values())
+            pipeline_of_name.setdefault(pipeline.name, pipeline)
+        return tuple(pipeline_of_name.values())
 
     def _resolve(self, reference: str, place: Origin, key: str, base: Path) -> PipelineSource:
         file, _, name = reference.partition("#")
         if file.endswith(FILE_SUFFIXES):
             return self._in_file(base / file, name, place, key)
         for folder in self._folders:
-            found = [pipeline for pipeline in self._in_folder(folder) if pipeline.name == reference]
-            if len(found) > 1:
-                first, second = found[0].origin, found[1].origin
+            candidates = [pipeline for pipeline in self._in_folder(folder) if pipeline.name == reference]
+            if len(candidates) > 1:
+                first, second = candidates[0].origin, candidates[1].origin
                 message = f"the pipeline {reference!r} is defined twice in {folder}; first at {first}"
                 raise _refused(second, "name", message)
-            if found:
-                return found[0]
+            if candidates:
+                return candidates[0]
         known = [pipeline.name for folder in self._folders for pipeline in self._in_folder(folder)]
         searched = ", ".join(map(str, self._folders))
         hint = did_you_mean(reference, known) or f"; known are {listed(dict.fromkeys(known))}"

@@ -107,8 +107,8 @@ def _kept(value: object, telling: Telling) -> JsonValue:
         case str():
             return _text(value, telling)
         case Sized():
-            told: dict[str, JsonValue] = {"count": len(value)}
-            return {**told, "text": repr(value)} if telling is Telling.TEXTS else told
+            facts: dict[str, JsonValue] = {"count": len(value)}
+            return {**facts, "text": repr(value)} if telling is Telling.TEXTS else facts
         case _:
             return {"text": repr(value)} if telling is Telling.TEXTS else {}
 
@@ -127,19 +127,19 @@ def _shape(value: NodeFilter) -> dict[str, JsonValue]:
 
 
 def _list(name: str, values: list[object], telling: Telling) -> JsonValue:
-    told: dict[str, JsonValue] = {"count": len(values)}
+    facts: dict[str, JsonValue] = {"count": len(values)}
     texts = [value for value in values if isinstance(value, str)]
     held_nodes = (value.node if isinstance(value, ShownText) else value for value in values)
     nodes = [value for value in held_nodes if isinstance(value, _Node)]
     if texts and name not in _ID_LISTS:
-        told["characters"] = sum(map(len, texts))
+        facts["characters"] = sum(map(len, texts))
         if telling is Telling.TEXTS:
-            told["texts"] = list(texts)
+            facts["texts"] = list(texts)
     elif telling is not Telling.SIZES and (texts or nodes):
-        told["ids"] = [*texts, *(node.id for node in nodes)]
+        facts["ids"] = [*texts, *(node.id for node in nodes)]
     shown = [value for value in values if isinstance(value, ShownText)]
     if shown:
-        told["tokens"] = sum(one.tokens for one in shown)
+        facts["tokens"] = sum(shown_text.tokens for shown_text in shown)
     elif nodes and isinstance(nodes[0], NodeText):
-        told["tokens"] = sum(node.token_count for node in nodes if isinstance(node, NodeText))
-    return told
+        facts["tokens"] = sum(node.token_count for node in nodes if isinstance(node, NodeText))
+    return facts

@@ -41,5 +41,5 @@ def _event(path: Path, number: int, line: str) -> TraceEvent:
 
 def _first_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        return "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors())
     return str(error)

@@ -13,13 +13,13 @@ _DECIMAL: Final = re.compile(r"\d{1,9}(\.\d{1,9})?")
 
 def wait_seconds(headers: Mapping[str, str]) -> float:
     """The seconds of `retry-after-ms`, else of `Retry-After` (RFC 9110), a number or a date; 0 without either."""
-    in_milliseconds, asked = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    in_milliseconds, wanted = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
     if _DECIMAL.fullmatch(in_milliseconds):
         return float(in_milliseconds) / 1000
-    if _DECIMAL.fullmatch(asked):
-        return float(asked)
+    if _DECIMAL.fullmatch(wanted):
+        return float(wanted)
     try:
-        moment = parsedate_to_datetime(asked)
+        moment = parsedate_to_datetime(wanted)
     except ValueError:
         return 0.0
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())

@@ -93,7 +93,7 @@ def merged(base: NodeFilter, added: NodeFilter) -> NodeFilter:
             narrowed[name] = list(ours or theirs)
     flags: dict[str, bool] = {}
     for name in FLAG_FIELDS:
-        given = {value for one in (base, added) for field, value in one.ListFields() if field.name == name}
+        given = {value for part in (base, added) for field, value in part.ListFields() if field.name == name}
         if len(given) > 1:
             return _PASSED_BY_NONE[EXCLUSIVE]
         flags.update(dict.fromkeys([name] if given else [], any(given)))
@@ -114,7 +114,7 @@ def extended(base: NodeFilter, added: NodeFilter) -> tuple[NodeFilter, tuple[str
 
     A field of the base always keeps its value.
     """
-    ours, theirs = ({field.name: value for field, value in one.ListFields()} for one in (base, added))
+    ours, theirs = ({field.name: value for field, value in part.ListFields()} for part in (base, added))
     replaced = tuple(name for name in ours if name in theirs and ours[name] != theirs[name])
     return NodeFilter(**{**theirs, **ours}), replaced
 

@@ -192,8 +192,8 @@ class _Reader:
         self.position = space.end() if space else self.position
 
     def malformed(self, expected: str) -> MalformedError:
-        found = self.text[self.position : self.position + 12]
-        return MalformedError(f"expected {expected} at character {self.position + 1}, found {found!r}")
+        next_characters = self.text[self.position : self.position + 12]
+        return MalformedError(f"expected {expected} at character {self.position + 1}, found {next_characters!r}")
 
     def taken(self, sign: str) -> bool:
         """Skips `sign` and the white space after it, if it comes next."""

@@ -66,12 +66,12 @@ class ReasoningFilter:
     def _step(self) -> bool:
         """Consumes one tag; False if more text is needed or the answer has begun."""
         if self._closing_tag:
-            _, found, rest = self._held.partition(self._closing_tag)
+            _, closing_tag, rest = self._held.partition(self._closing_tag)
             # The rest may end with the beginning of the tag.
-            self._held = rest if found else self._held[-_LONGEST_CLOSING_TAG:]
-            if found:
+            self._held = rest if closing_tag else self._held[-_LONGEST_CLOSING_TAG:]
+            if closing_tag:
                 self._closing_tag = ""
-            return bool(found)
+            return bool(closing_tag)
         self._held = self._held.lstrip()
         for opening, closing in zip(_OPENING_TAGS, _CLOSING_TAGS, strict=True):
             if self._held.startswith(opening):
@@ -115,7 +115,7 @@ class AnswerReply:
 def without_markers(text: str) -> str:
     """A text that has no protocol, such as a translation, without prefixes at its start."""
     text = text.strip()
-    while prefix := next((one for one in _ALL_PREFIXES if text.startswith(one)), ""):
+    while prefix := next((marker for marker in _ALL_PREFIXES if text.startswith(marker)), ""):
         text = text.removeprefix(prefix).strip()
     return text
 

@@ -123,9 +123,9 @@ def _validator(schema: Mapping[str, JsonValue], max_references: int) -> Draft202
 
         return check
 
-    own = {keyword: counted(keyword) for keyword in ("$ref", "$dynamicRef")}
+    counting = {keyword: counted(keyword) for keyword in ("$ref", "$dynamicRef")}
     kind: type[Draft202012Validator] = extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator, {**own, "uniqueItems": _unique_items}
+        Draft202012Validator, {**counting, "uniqueItems": _unique_items}
     )
     # With `$schema`, a reference to the whole schema would use the validator that is registered for it. The registry is
     # empty, so nothing is fetched, wherever a reference leads.

@@ -25,14 +25,14 @@ _RULE_TABLES: Final = ("_RULES",)
 
 def rules() -> dict[str, tuple[str, ...]]:
     """All rules in the built-in code, sorted, with the parts of the package that raise them."""
-    found: dict[str, set[str]] = {}
+    parts_of_rule: dict[str, set[str]] = {}
     for path in sorted(_PACKAGE.rglob("*.py")):
         if "reference" in path.relative_to(_PACKAGE).parts:
             continue
         part = path.stem if path.parent.name == "actions" else path.parent.name
         for rule in _named(ast.parse(path.read_text(encoding="utf-8"))):
-            found.setdefault(rule, set()).add(part)
-    return {rule: tuple(sorted(found[rule])) for rule in sorted(found)}
+            parts_of_rule.setdefault(rule, set()).add(part)
+    return {rule: tuple(sorted(parts_of_rule[rule])) for rule in sorted(parts_of_rule)}
 
 
 def _named(tree: ast.AST) -> Iterator[str]:
@@ -116,8 +116,8 @@ def _actions() -> Iterator[str]:
             first = explained.setdefault(key.description, this)
             keys.append(key if first == this else replace(key, description=first))
         transitions = ", ".join(f"`{name}`" for name in action.transitions) or "none; it ends the run"
-        told = _wrapped(f"{action.summary} Transitions: {transitions}.")
-        yield f"### `{action.name}`\n\n{told}\n" + (f"\n{_table(keys)}" if keys else "")
+        paragraph = _wrapped(f"{action.summary} Transitions: {transitions}.")
+        yield f"### `{action.name}`\n\n{paragraph}\n" + (f"\n{_table(keys)}" if keys else "")
 
 
 def _without(keys: Iterable[Key], prefixes: tuple[str, ...]) -> list[Key]:
@@ -140,7 +140,7 @@ def _prompts() -> str:
 
 
 def _rules() -> str:
-    told = _wrapped(
+    paragraph = _wrapped(
         "A step that fails names its rule, and `on_error.<rule>` branches on it. Errors of the server are "
         "`server-<reason>`, such as `server-scope-not-found`; a value of a wrong type in a pipeline that was put "
         "together in memory is `<key>-malformed`, a missing one `<key>-missing`."
@@ -149,8 +149,8 @@ def _rules() -> str:
     for rule, parts in rules().items():
         for part in parts:
             of_part[part].append(rule)
-    lines = (_wrapped(f"- {part}: {_names(found)}") for part, found in sorted(of_part.items()))
-    return "\n".join((told, "", *lines, ""))
+    lines = (_wrapped(f"- {part}: {_names(rule_names)}") for part, rule_names in sorted(of_part.items()))
+    return "\n".join((paragraph, "", *lines, ""))
 
 
 def _names(names: Iterable[str]) -> str:

@@ -97,8 +97,8 @@ class Findings:
         of_step = f"{path[0]}.{path[1]}{SUFFIX}"
         within = ".".join((setting, *path[2:]))
         is_of_key = not path[2:] and message.startswith("unknown key")
-        told = message if is_of_key else f"the setting {within!r} {message}"
-        self.problem(of_step, told, at=(of_step, f"settings.{within}"))
+        rule = message if is_of_key else f"the setting {within!r} {message}"
+        self.problem(of_step, rule, at=(of_step, f"settings.{within}"))
 
     def _located(self, key: str, message: str, at: Iterable[str]) -> Problem:
         place = min(map(self._place, at), key=self._distance, default=None) or self._place(key)

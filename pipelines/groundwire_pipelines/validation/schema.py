@@ -117,10 +117,10 @@ def _any_step(actions: list[Action[Any]]) -> _Schema:
     }
 
 
-def _step(action: Action[Any], own: _Schema) -> _Schema:
+def _step(action: Action[Any], own_schema: _Schema) -> _Schema:
     """The keys of one action. Transitions that depend on other keys are allowed but not required."""
-    own_keys = own.get("properties", {})
-    required = own.get("required", [])
+    own_keys = own_schema.get("properties", {})
+    required = own_schema.get("required", [])
     assert isinstance(own_keys, dict)
     assert isinstance(required, list)
     always = action.transitions if action.transitions_of is None else ()

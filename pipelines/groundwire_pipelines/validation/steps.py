@@ -105,8 +105,8 @@ class StepChecks:
         literal = [key for key in action.from_settings if key in step.raw]
         missing = [key for key in action.from_settings if not {key, f"{key}{SUFFIX}"} & step.raw.keys()]
         for key in literal:
-            told = f"is given as a value; name a setting that has it: {key}{SUFFIX}: <name>"
-            self._findings.problem(f"steps.{step.id}.{key}", told)
+            rule = f"is given as a value; name a setting that has it: {key}{SUFFIX}: <name>"
+            self._findings.problem(f"steps.{step.id}.{key}", rule)
         for key in missing:
             name = f"{key}{SUFFIX}"
             self._findings.problem(f"steps.{step.id}.{name}", self._findings.missing(step.id, name))
@@ -130,8 +130,8 @@ class StepChecks:
         missing = [name for name in needed if name not in step.transitions]
         unknown = [name for name in step.transitions if name not in offered and not is_error_transition(name)]
         for name in missing:
-            told = f"{self._findings.missing(step.id, name)}; it must name the step that follows"
-            self._findings.problem(f"steps.{step.id}.{name}", told)
+            rule = f"{self._findings.missing(step.id, name)}; it must name the step that follows"
+            self._findings.problem(f"steps.{step.id}.{name}", rule)
         for name in unknown:
             hint = did_you_mean(name, missing) or f"; it has {listed(offered)}"
             self._findings.problem(f"steps.{step.id}.{name}", f"{step.action!r} has no such transition{hint}")

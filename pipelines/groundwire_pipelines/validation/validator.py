@@ -102,12 +102,12 @@ def loops(graph: Graph, guards: Iterable[str]) -> list[tuple[str, ...]]:
     guarding = set(guards)
     order = {step: place for place, step in enumerate(graph)}
     rest = {step: following for step, following in graph.items() if step not in guarding}
-    found: list[tuple[str, ...]] = []
+    closed_loops: list[tuple[str, ...]] = []
     while loop := _any_loop(rest):
         first = loop.index(min(loop, key=order.__getitem__))
-        found.append(loop[first:] + loop[:first])
+        closed_loops.append(loop[first:] + loop[:first])
         rest = {step: following for step, following in rest.items() if step not in loop}
-    return found
+    return closed_loops
 
 
 def reachable(graph: Graph, starts: Iterable[str]) -> frozenset[str]:
@@ -159,8 +159,8 @@ def validated(draft: PipelineDraft, actions: Mapping[str, Action[Any]]) -> Pipel
     except ValidationError as error:
         findings.broken_rules(error, "settings", PipelineSettings)
     if settings and settings.max_context_tokens is not None and settings.max_context_tokens <= 0:
-        told = f"must be 1 or more, not {settings.max_context_tokens}"
-        findings.problem("settings.max_context_tokens", told)
+        rule = f"must be 1 or more, not {settings.max_context_tokens}"
+        findings.problem("settings.max_context_tokens", rule)
     if draft.steps:
         _PipelineChecks(draft, settings, actions, findings).check_all()
     else:
@@ -199,8 +199,8 @@ class _PipelineChecks(StepChecks):
             elif name not in self._settings_used and near:
                 self._findings.problem(key, f"unknown key{near}")
             elif name not in self._settings_used:
-                told = f"no step refers to this setting; one does by `<key>_from_settings: {name}`"
-                self._findings.warning(key, told)
+                rule = f"no step refers to this setting; one does by `<key>_from_settings: {name}`"
+                self._findings.warning(key, rule)
 
     def _check_loops(self) -> bool:
         """Reports loops without a guard; whether there are none."""
@@ -227,15 +227,17 @@ class _PipelineChecks(StepChecks):
         reached = reachable(taken, (entry,))
         trapped = [step_id for step_id in taken if step_id in reached and step_id not in safe]
         if trapped:
-            told = f"no step of {listed(sorted(ending))} can be reached from {listed(trapped)}, so a run would not end"
-            self._findings.problem(f"steps.{trapped[0]}", told, at=[f"steps.{step_id}" for step_id in trapped])
+            rule = f"no step of {listed(sorted(ending))} can be reached from {listed(trapped)}, so a run would not end"
+            self._findings.problem(f"steps.{trapped[0]}", rule, at=[f"steps.{step_id}" for step_id in trapped])
 
     def _warn_unreachable(self, step_id: str, entry: str) -> None:
         message = f"cannot be reached from the entry step {entry!r}"
-        culprits = [one for one, parent in self._draft.replaced.items() if step_id in parent.transitions.values()]
+        culprits = [
+            culprit for culprit, parent in self._draft.replaced.items() if step_id in parent.transitions.values()
+        ]
         if culprits:
             message += f"; the parent's step {culprits[0]!r}, which led here, is replaced"
-        self._findings.warning(f"steps.{step_id}", message, at=[f"steps.{one}" for one in (*culprits, step_id)])
+        self._findings.warning(f"steps.{step_id}", message, at=[f"steps.{culprit}" for culprit in (*culprits, step_id)])
 
     def _check_demands(self, settings: PipelineSettings, steps: Mapping[str, CheckedStep]) -> None:
         """Reports reachable steps that lack data or a retrieval mode."""

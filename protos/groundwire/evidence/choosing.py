@@ -76,8 +76,8 @@ class QuestionNames:
 
     def defined_by(self, node: EvidenceNode) -> str:
         """The name that is the node's own; "" for none."""
-        own = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
-        return own if own in self.names else ""
+        defined_name = re.split(r"[(<\s]", node.symbol, maxsplit=1)[0].rpartition(".")[2]
+        return defined_name if defined_name in self.names else ""
 
     def mentioned_in(self, node: EvidenceNode) -> str:
         """The first name that stands in the node's text as a whole word; "" for none."""
@@ -262,13 +262,13 @@ def _only_implementations(by_id: Mapping[str, Candidate], edges: Iterable[Eviden
         if edge.edge_type.casefold() in _SAME_AS:
             implementations.setdefault(edge.to_id, set()).add(edge.from_id)
     return {
-        declared: next(iter(found))
-        for declared, found in implementations.items()
-        if len(found) == 1
+        declared: next(iter(implementing))
+        for declared, implementing in implementations.items()
+        if len(implementing) == 1
         and declared in by_id
-        and found <= by_id.keys()
+        and implementing <= by_id.keys()
         and not by_id[declared].node.is_outline
-        and len(by_id[declared].node.text) < len(by_id[next(iter(found))].node.text)
+        and len(by_id[declared].node.text) < len(by_id[next(iter(implementing))].node.text)
     }
 
 

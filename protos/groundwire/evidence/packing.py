@@ -113,12 +113,12 @@ class _Packing:
 
     def fill(self) -> None:
         """Takes matches and linked nodes, each within its share; then both, within what is left."""
-        matches = [one for one in self._material.choice.matches if one.node.id not in self._material.earlier]
+        matches = [match for match in self._material.choice.matches if match.node.id not in self._material.earlier]
         if self._material.weakness:
             for candidate in matches[:_MOST_WEAK]:
                 self._take(candidate, best_line(candidate.node, self._material.words))
             return
-        linked = [one for one in self._material.choice.linked if one.node.id not in self._material.earlier]
+        linked = [match for match in self._material.choice.linked if match.node.id not in self._material.earlier]
         best, others = matches[:WHOLE_MATCHES], matches[WHOLE_MATCHES:]
         reserve = round(self._left * self._material.graph_share) if linked else 0
         self._left -= reserve
@@ -261,9 +261,9 @@ class _Packing:
 
     def _laid_out(self, order: Sequence[_Shown]) -> Evidence:
         """The evidence of some passages in their order, by file, with numbers in the order of the text."""
-        within = {one.candidate.node.id for one in order if self._is_within(one.candidate.node)}
-        kept = [one for one in order if one.candidate.node.id not in within]
-        places = layout.by_file([one.candidate.node for one in kept])
+        within = {placed.candidate.node.id for placed in order if self._is_within(placed.candidate.node)}
+        kept = [placed for placed in order if placed.candidate.node.id not in within]
+        places = layout.by_file([placed.candidate.node for placed in kept])
         ordered = [kept[place] for place in places]
         first = len(self._material.earlier) + 1
         numbers = {
@@ -271,37 +271,37 @@ class _Packing:
             for node_id, number in self._material.earlier.items()
             if node_id in self._material.earlier_nodes
         }
-        for number, one in enumerate(ordered, start=first):
-            numbers[one.candidate.node.id] = layout.Numbered(number, one.candidate.node)
+        for number, placed in enumerate(ordered, start=first):
+            numbers[placed.candidate.node.id] = layout.Numbered(number, placed.candidate.node)
         edges = self._material.choice.edges
         outgoing: dict[str, list[EvidenceEdge]] = {}
         for edge in edges:
             if edge.from_id in numbers or edge.to_id in numbers:
                 outgoing.setdefault(edge.from_id, []).append(edge)
-        nodes = [one.candidate.node for one in ordered]
+        nodes = [placed.candidate.node for placed in ordered]
         blocks = [
             layout.passage_block(
-                numbers[one.candidate.node.id].number,
-                one.candidate.node,
-                one.excerpt,
-                _row_notes(one, ordered[place - 1] if place else None, outgoing, numbers),
+                numbers[placed.candidate.node.id].number,
+                placed.candidate.node,
+                placed.excerpt,
+                _row_notes(placed, ordered[place - 1] if place else None, outgoing, numbers),
             )
-            for place, one in enumerate(ordered)
+            for place, placed in enumerate(ordered)
         ]
         named, further = self._named(numbers)
         texts = layout.joined(nodes, blocks)
         tokens = [self._counter.count(text) for text in texts]
         passages = tuple(
             Passage(
-                numbers[one.candidate.node.id].number,
-                one.candidate.node,
-                one.excerpt,
-                one.candidate.reason,
-                one.candidate.copies,
-                self._explanation(one) if self._material.with_explanations else "",
+                numbers[placed.candidate.node.id].number,
+                placed.candidate.node,
+                placed.excerpt,
+                placed.candidate.reason,
+                placed.candidate.copies,
+                self._explanation(placed) if self._material.with_explanations else "",
                 count,
             )
-            for one, count in zip(ordered, tokens, strict=True)
+            for placed, count in zip(ordered, tokens, strict=True)
         )
         left = self._budget - sum(tokens) - self._counter.count(self._notes)
         names_text, shown_names, more = self._names_text(named, numbers, edges, left, further)
@@ -317,13 +317,15 @@ class _Packing:
         """Nodes to name, best first, and how many matches there are that no passage shows."""
         choice = self._material.choice
         shown = {node_id for node_id in numbers if node_id not in self._material.earlier}
-        hidden = [one.node for one in choice.matches if one.node.id not in shown and not self._is_within(one.node)]
+        hidden = [
+            match.node for match in choice.matches if match.node.id not in shown and not self._is_within(match.node)
+        ]
         earlier = [node for node in hidden if node.id in self._material.earlier]
         others = [node for node in hidden if node.id not in self._material.earlier]
         linked = [
-            one.node
-            for one in choice.linked
-            if one.node.id not in shown and one.node not in hidden and not self._is_within(one.node)
+            match.node
+            for match in choice.linked
+            if match.node.id not in shown and match.node not in hidden and not self._is_within(match.node)
         ]
         return [*earlier, *others[:_MOST_NAMED], *linked[:_MOST_NAMED], *others[_MOST_NAMED:]], len(hidden)
 
@@ -343,7 +345,7 @@ class _Packing:
         left -= self._counter.count(heading) + self._counter.count(layout.more_line(further))
         rows: list[str] = []
         named: list[NamedNode] = []
-        matching = {one.node.id for one in self._material.choice.matches}
+        matching = {named_node.node.id for named_node in self._material.choice.matches}
         candidates = nodes[: 2 * _MOST_NAMED]
         edges_of = {node.id: [edge for edge in edges if edge.from_id == node.id] for node in candidates}
         for node in candidates:
@@ -356,7 +358,7 @@ class _Packing:
             left -= tokens
             rows.append(row)
             named.append(NamedNode(node, number))
-        more = further - sum(one.node.id in matching for one in named)
+        more = further - sum(named_node.node.id in matching for named_node in named)
         text = "".join(rows) + (layout.more_line(more) if more else "")
         if not rows:
             return (text if self._counter.count(text) <= left else ""), [], more

@@ -42,11 +42,11 @@ def identifiers(text: str) -> tuple[str, ...]:
     is called with `()`. The name of a file is none.
     """
     names: dict[str, None] = {}
-    for found in _IDENTIFIER.finditer(text):
-        word = found[0].removesuffix("()")
+    for match in _IDENTIFIER.finditer(text):
+        word = match[0].removesuffix("()")
         segments = _JOINT.split(word)
         is_name = (
-            found[0] != word
+            match[0] != word
             or (len(segments) > 1 and all(len(segment) > 1 for segment in segments) and not _FILE_NAME.search(word))
             or "_" in segments[-1].strip("_")
             or _INNER_CAPITAL.search(segments[-1]) is not None

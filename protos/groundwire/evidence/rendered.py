@@ -41,7 +41,11 @@ class Rendered:
     @property
     def places(self) -> str:
         """The evidence without its texts."""
-        return _text(self.notes, [RenderedPassage(one.number, one.file, one.row) for one in self.passages], self.named)
+        return _text(
+            self.notes,
+            [RenderedPassage(passage.number, passage.file, passage.row) for passage in self.passages],
+            self.named,
+        )
 
 
 @dataclass(slots=True)
@@ -81,7 +85,9 @@ def taken_apart(rendered: str) -> Rendered:
 def without(rendered: Rendered, numbers: Iterable[int]) -> Rendered:
     """The evidence without passages of some numbers."""
     left_out = frozenset(numbers)
-    return Rendered(rendered.notes, [one for one in rendered.passages if one.number not in left_out], rendered.named)
+    return Rendered(
+        rendered.notes, [passage for passage in rendered.passages if passage.number not in left_out], rendered.named
+    )
 
 
 def within(rendered: Rendered, budget: int, counter: Counter) -> Rendered:

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from groundwire.printable_text import one_line, printable
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, name_problem, version_problem
 
 Data = Annotated[Path, typer.Option("--data", envvar="GROUNDWIRE_DATA", help="The folder that holds the indexes.")]

@@ -64,20 +64,24 @@ def _in_place_of(
 ) -> Callable[..., None]:
     """The command with options in place of an argument, which is made of their values."""
     signature = inspect.signature(command, eval_str=True)
-    own = [parameter for name, parameter in signature.parameters.items() if name != argument]
+    kept = [parameter for name, parameter in signature.parameters.items() if name != argument]
 
     @functools.wraps(command)
     def run(**values: object) -> None:
         of_options = {option.name: values.pop(option.name) for option in options}
         command(**values, **{argument: made(**of_options)})
 
-    run.__signature__ = signature.replace(parameters=[*own, *options])  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=[*kept, *options])  # type: ignore[attr-defined]
     return run
 
 
 def _place(data: Path, backend: str, **values: Any) -> Place:  # noqa: ANN401 - each has the type of its setting
     """The place; ends the command for values that break a rule."""
-    secrets = {name: os.environ.get(_variable(own), own.default) for name, own in SETTINGS.items() if own.secret}
+    secrets = {
+        name: os.environ.get(_variable(setting), setting.default)
+        for name, setting in SETTINGS.items()
+        if setting.secret
+    }
     try:
         return Place(data, backend, checked(backend, values | secrets, others=True))
     except OptionError as error:

@@ -32,7 +32,7 @@ def merged_numbers(old: Iterator[bytes], new: Iterator[bytes]) -> tuple[NDArray[
     """
     ranks = array("q"), array("q")
     count = sum(1 for _ in merged_terms((old, new), ranks))
-    olds, news = (np.asarray(own, dtype=np.int64) for own in ranks)
+    olds, news = (np.asarray(side, dtype=np.int64) for side in ranks)
     return olds, news, count
 
 
@@ -80,8 +80,8 @@ class NodeChanges:
     ) -> None:
         """Compares the rows [n] of nodes that both versions have."""
         differs = np.zeros((len(FIELDS), len(old_rows)), dtype=np.bool_)
-        for place, found in enumerate(_compared(old, new, old_rows, new_rows)):
-            differs[place] = found
+        for place, changed_fields in enumerate(_compared(old, new, old_rows, new_rows)):
+            differs[place] = changed_fields
         some = differs.any(axis=0)
         self.old_rows, self.new_rows, self.differs = old_rows[some], new_rows[some], differs[:, some]
 
@@ -255,13 +255,13 @@ class Difference:
 
     def edge_changes(self) -> Iterator[EdgeChange]:
         """The edges that differ, by their types."""
-        for found in self._edges:
-            for position in found.removed.tolist():
-                yield _edge("removed", self.old, found, position)
-            for position in found.added.tolist():
-                yield _edge("added", self.new, found, position)
-            for place, position in enumerate(found.changed[1].tolist()):
-                yield _edge("changed", self.new, found, position, found.fields(place))
+        for changes in self._edges:
+            for position in changes.removed.tolist():
+                yield _edge("removed", self.old, changes, position)
+            for position in changes.added.tolist():
+                yield _edge("added", self.new, changes, position)
+            for place, position in enumerate(changes.changed[1].tolist()):
+                yield _edge("changed", self.new, changes, position, changes.fields(place))
 
     def node_counts(self) -> NodeCounts:
         """How many nodes differ, and how."""
@@ -280,9 +280,9 @@ class Difference:
     def edge_counts(self) -> dict[ChangeName, Counter[str]]:
         """How many edges differ, by type."""
         return {
-            "added": Counter({found.edge_type: len(found.added) for found in self._edges}),
-            "removed": Counter({found.edge_type: len(found.removed) for found in self._edges}),
-            "changed": Counter({found.edge_type: found.changed.shape[1] for found in self._edges}),
+            "added": Counter({changes.edge_type: len(changes.added) for changes in self._edges}),
+            "removed": Counter({changes.edge_type: len(changes.removed) for changes in self._edges}),
+            "changed": Counter({changes.edge_type: changes.changed.shape[1] for changes in self._edges}),
         }
 
 
@@ -300,11 +300,11 @@ def _node(
 
 
 def _edge(
-    change: ChangeName, index: LoadedIndex, found: EdgeChanges, position: int, fields: list[str] | None = None
+    change: ChangeName, index: LoadedIndex, changes: EdgeChanges, position: int, fields: list[str] | None = None
 ) -> EdgeChange:
     ids, edges = index.nodes.ids, index.edges
     ends = ids[int(edges.from_rows[position])], ids[int(edges.to_rows[position])]
-    return EdgeChange(change, *ends, found.edge_type, fields or [])
+    return EdgeChange(change, *ends, changes.edge_type, fields or [])
 
 
 def _by_category(name: str, index: LoadedIndex, rows: NDArray[np.intp]) -> Counter[str]:

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 
 LEAST_COSINE = 0.99
 """Vectors of the same text by the same model agree at least so well."""
@@ -109,9 +109,9 @@ def probed(probe: str) -> NDArray[np.float32]:
     return np.frombuffer(base64.b64decode(probe), dtype="<f4")
 
 
-def agree(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+def agree(vector: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     """True if two unit vectors of the same text may be by the same model."""
-    return one.shape == other.shape and float(one @ other) >= LEAST_COSINE
+    return vector.shape == other.shape and float(vector @ other) >= LEAST_COSINE
 
 
 def unit_length(vector: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from groundwire.model_service import model_service
 from groundwire_index.embedding.embedder import EmbedderError, EmbedderUnavailableError, agree, probed, unit_length
-from groundwire_index.errors import ServiceError
 from groundwire_index.http_service import HttpService, Token
+from groundwire_index.operator_errors import ServiceError
 
 EmbeddingApi = Literal["openai", "tei"]
 MOST_TEXTS: dict[EmbeddingApi, int] = {"openai": 64, "tei": 32}
@@ -128,15 +128,15 @@ class ServiceEmbedder:
 
         with ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="embed") as pool:
             try:
-                asked = deque(map(ask, islice(spans, REQUESTS_AT_ONCE)))
-                while asked:
-                    first, texts, future = asked.popleft()
+                pending = deque(map(ask, islice(spans, REQUESTS_AT_ONCE)))
+                while pending:
+                    first, texts, future = pending.popleft()
                     try:
                         vectors = future.result() if failure else self._patiently(self._sent(texts), future)
                     except (EmbedderError, ServiceError) as error:  # what is under way is paid, so it is kept
                         failure, spans = failure or error, iter(())
                         continue
-                    asked.extend(map(ask, islice(spans, 1)))
+                    pending.extend(map(ask, islice(spans, 1)))
                     yield first, texts, vectors
             finally:
                 is_left.set()
@@ -189,8 +189,8 @@ class ServiceEmbedder:
         return embed
 
     def _check(self, probes: tuple[str, ...], checkpoint: Checkpoint) -> None:
-        asked = [self._text_prompt + PROBES[0], self._query_prompt + PROBES[1]]
-        for vector, probe in zip(self._asked(asked, checkpoint), probes, strict=True):
+        prompted_probes = [self._text_prompt + PROBES[0], self._query_prompt + PROBES[1]]
+        for vector, probe in zip(self._asked(prompted_probes, checkpoint), probes, strict=True):
             if not agree(vector, probed(probe)):
                 raise EmbedderUnavailableError(
                     f"the model {self.name!r} of the service is not the one that the index was made with: "
@@ -241,10 +241,10 @@ class ServiceEmbedder:
     def _asked(self, texts: Sequence[str], checkpoint: Checkpoint) -> Vectors:
         named = {"model": self._model} if self._model else {}
         sized = {"dimensions": self._dimensions} if self._dimensions else {}
-        own = (
+        body_fields = (
             {"inputs": texts, "truncate": True} if self._api == "tei" else {"input": texts, "encoding_format": "float"}
         )
-        body = json.dumps({**named, **sized, **own}).encode()
+        body = json.dumps({**named, **sized, **body_fields}).encode()
         try:
             reply = self._service.post(body, _BYTES_A_VECTOR * (1 + len(texts)), checkpoint)
         except ServiceError as error:
@@ -258,7 +258,9 @@ class ServiceEmbedder:
         try:
             content = json.loads(reply)
             if self._api == "openai":
-                content = [one["embedding"] for one in sorted(content["data"], key=lambda one: int(one["index"]))]
+                content = [
+                    entry["embedding"] for entry in sorted(content["data"], key=lambda entry: int(entry["index"]))
+                ]
             vectors = np.asarray(content, dtype=np.float64)
             if vectors.ndim != 2 or len(vectors) != count or (self._dimension or vectors.shape[1]) != vectors.shape[1]:
                 due = f" where {self._dimension} numbers are due" if self._dimension else ""

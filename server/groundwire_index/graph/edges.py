@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.node import CONTAINS
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.spans import positions_of
 
 

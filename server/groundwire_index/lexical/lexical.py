@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from groundwire_index.lexical.postings import FrequentTerms, Postings, write_frequent
 from groundwire_index.lexical.term_runs import TermRun, write_merged_postings
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.segment import Parts, Segment, whole_column
 
 K1: Final = 1.5
@@ -108,11 +108,11 @@ class TermPostings:
         """The term's frequency in each of rows [m]; 0 where it does not occur."""
         if self.column is None:
             return self._looked_up(rows)
-        found = self.column.take(rows).astype(np.float64)
-        saturated = np.flatnonzero(found == SATURATED)
+        frequencies = self.column.take(rows).astype(np.float64)
+        saturated = np.flatnonzero(frequencies == SATURATED)
         if len(saturated):
-            found[saturated] = self._looked_up(rows[saturated])
-        return found
+            frequencies[saturated] = self._looked_up(rows[saturated])
+        return frequencies
 
     def _looked_up(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         if not len(self.rows):

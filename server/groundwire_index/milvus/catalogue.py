@@ -15,7 +15,6 @@ from threading import Lock
 
 from groundwire_index.milvus.document import VersionDocument, policies_of, sealed_policies
 from groundwire_index.milvus.entries import FIELDS, Entry, State, entries_of, entry_key
-from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.packing import pieces
 from groundwire_index.milvus.schema import (
     CATALOGUE,
@@ -25,11 +24,12 @@ from groundwire_index.milvus.schema import (
     scope_key,
     version_key,
 )
+from groundwire_index.milvus.storage_errors import CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.store import MOST_ROWS, MilvusStore, among
 from groundwire_index.milvus.verification import check_contents, check_counts
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import (
+from groundwire_index.store.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
@@ -71,8 +71,8 @@ class Catalogue:
 
     def entry(self, scope: Scope) -> Entry | None:
         """The entry of the version that `scope` pins, READY or DELETED; None where there is none."""
-        found = self._entries(f'key == "{entry_key(version_key(scope))}"')
-        return found[0] if found else None
+        entries = self._entries(f'key == "{entry_key(version_key(scope))}"')
+        return entries[0] if entries else None
 
     def versions(self, scope: Scope | None = None) -> list[Entry]:
         """The entries of all READY versions, of one repository and branch or of all, ordered by their names."""
@@ -84,10 +84,10 @@ class Catalogue:
 
     def scopes(self) -> frozenset[Scope]:
         """The repositories and branches that have a READY version. The value may be SECONDS_REMEMBERED old."""
-        asked = self._clock()
+        now = self._clock()
         known = self._scopes
-        if asked - known[0] >= SECONDS_REMEMBERED:
-            known = self._scopes = asked, frozenset(replace(own.scope, active_index="") for own in self.versions())
+        if now - known[0] >= SECONDS_REMEMBERED:
+            known = self._scopes = now, frozenset(replace(entry.scope, active_index="") for entry in self.versions())
         return known[1]
 
     def others(self, scope: Scope, state: State) -> list[Entry]:
@@ -96,18 +96,18 @@ class Catalogue:
 
     def require(self, scope: Scope) -> Entry:
         """The entry of a version that is READY. Raises VersionNotFoundError, or VersionDeletedError."""
-        found = self.entry(scope)
-        if found is None:
+        entry = self.entry(scope)
+        if entry is None:
             raise VersionNotFoundError(f"there is no index {scope.active_index!r} in this scope")
-        if found.state is State.DELETED:
+        if entry.state is State.DELETED:
             raise VersionDeletedError(f"index {scope.active_index!r} was deleted")
-        return found
+        return entry
 
     def check_free(self, scope: Scope) -> None:
         """Raises BuildRefusedError when the version's name is taken by an index or by a deleted one."""
-        found = self.entry(scope)
-        if found is not None:
-            state = "was deleted" if found.state is State.DELETED else "exists"
+        entry = self.entry(scope)
+        if entry is not None:
+            state = "was deleted" if entry.state is State.DELETED else "exists"
             raise BuildRefusedError(
                 f"version {scope.active_index!r} of {scope.repository} {scope.branch} {state} in Milvus; versions are "
                 "immutable and names are not used twice: give another --version"
@@ -142,10 +142,10 @@ class Catalogue:
     def active_now(self, scope: Scope) -> str:
         """The active version of a scope as Milvus has it now, "" when there is none."""
         bare = replace(scope, active_index="")
-        asked = self._clock()
+        now = self._clock()
         version = self._aliased(bare)
         with self._lock:
-            self._active[bare] = asked, version
+            self._active[bare] = now, version
             self._active.move_to_end(bare)
             if len(self._active) > MOST_REMEMBERED:
                 self._active.popitem(last=False)
@@ -235,8 +235,8 @@ class Catalogue:
     def _parts(self, entry: Entry) -> list[str]:
         """The content of an entry up to the first part that is missing."""
         keys = entry.part_keys
-        found = self.store.query(CATALOGUE, among("key", keys), ["key", "content"], strong=True)
-        parts = dict(zip(found.strings("key"), found.strings("content"), strict=True))
+        part_rows = self.store.query(CATALOGUE, among("key", keys), ["key", "content"], strong=True)
+        parts = dict(zip(part_rows.strings("key"), part_rows.strings("content"), strict=True))
         return [parts[key] for key in takewhile(parts.__contains__, keys)]
 
     def _refuse_active(self, scope: Scope) -> None:
@@ -251,10 +251,10 @@ class Catalogue:
             return ""
         name = self._names.get(collections.version_key)
         if name is None:
-            found = self._entries(f'key == "{entry_key(collections.version_key)}"')
-            if not found:
+            entries = self._entries(f'key == "{entry_key(collections.version_key)}"')
+            if not entries:
                 return ""
-            name = self._names[collections.version_key] = found[0].scope.active_index
+            name = self._names[collections.version_key] = entries[0].scope.active_index
         return name
 
     def _forget(self, scope: Scope) -> None:
@@ -269,9 +269,9 @@ class Catalogue:
         """
         within = f'{expression} and key like "{start}%"' if start else expression
         try:
-            found = self.store.query(CATALOGUE, within, FIELDS, strong=True)
+            entry_rows = self.store.query(CATALOGUE, within, FIELDS, strong=True)
         except CollectionMissingError:
             return []
-        if len(found) < MOST_ROWS:
-            return list(entries_of(found))
+        if len(entry_rows) < MOST_ROWS:
+            return list(entries_of(entry_rows))
         return [entry for digit in "0123456789abcdef" for entry in self._entries(expression, start + digit)]

@@ -18,8 +18,8 @@ import grpc
 import numpy as np
 
 from groundwire_index.milvus.backend import MilvusAddress
-from groundwire_index.milvus.errors import RefusedError, StorageUnavailableError
 from groundwire_index.milvus.schema import DIGEST_LENGTH, CollectionSchema, Field, FieldKind
+from groundwire_index.milvus.storage_errors import RefusedError, StorageUnavailableError
 
 Client: TypeAlias = Any
 """The client of pymilvus, and what it makes: they have no types."""
@@ -102,9 +102,9 @@ def _unanswered(address: MilvusAddress, call: grpc.Call) -> StorageUnavailableEr
             f"Milvus at {address.uri} denies this to the user of milvus_token_file or milvus_token, who must be "
             f"allowed to create, read and drop collections and aliases of the database {address.database!r}"
         )
-    told = f"{call.code().name} {_on_one_line(call.details())}"
-    advice = next((rule for words, rule in _ADVICE[urlsplit(address.uri).scheme] if words in told), "")
-    return StorageUnavailableError(f"Milvus at {address.uri} did not answer: {advice}{told}")
+    answer = f"{call.code().name} {_on_one_line(call.details())}"
+    advice = next((rule for words, rule in _ADVICE[urlsplit(address.uri).scheme] if words in answer), "")
+    return StorageUnavailableError(f"Milvus at {address.uri} did not answer: {advice}{answer}")
 
 
 @cache
@@ -138,25 +138,25 @@ def _on_one_line(message: object) -> str:
 def milvus_schema(schema: CollectionSchema) -> Client:
     """A schema in the form of pymilvus."""
     made = _pymilvus().MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-    for own in schema.fields:
-        made.add_field(own.name, is_primary=own is schema.primary, **_type_of(own))
+    for field in schema.fields:
+        made.add_field(field.name, is_primary=field is schema.primary, **_type_of(field))
     return made
 
 
-def _type_of(own: Field) -> dict[str, object]:
+def _type_of(field: Field) -> dict[str, object]:
     kinds = _pymilvus().DataType
-    match own.kind:
+    match field.kind:
         case FieldKind.INTEGER:
             return {"datatype": kinds.INT64}
         case FieldKind.FLAG:
             return {"datatype": kinds.BOOL}
         case FieldKind.STRING:
-            return {"datatype": kinds.VARCHAR, "max_length": own.size}
+            return {"datatype": kinds.VARCHAR, "max_length": field.size}
         case FieldKind.DIGESTS:
             element = {"element_type": kinds.VARCHAR, "max_length": DIGEST_LENGTH}
-            return {"datatype": kinds.ARRAY, **element, "max_capacity": own.size}
+            return {"datatype": kinds.ARRAY, **element, "max_capacity": field.size}
         case FieldKind.DENSE:
-            return {"datatype": kinds.FLOAT_VECTOR, "dim": own.size}
+            return {"datatype": kinds.FLOAT_VECTOR, "dim": field.size}
         case FieldKind.SPARSE:
             return {"datatype": kinds.SPARSE_FLOAT_VECTOR}
 
@@ -169,16 +169,16 @@ def insert_columns(
     To make the message, pymilvus would look at each character of a text, or at each entry of a sparse vector.
     """
     request = import_module("pymilvus.grpc_gen.milvus_pb2").InsertRequest(
-        collection_name=collection, num_rows=len(rows), fields_data=[_column(own, rows) for own in schema.fields]
+        collection_name=collection, num_rows=len(rows), fields_data=[_column(field, rows) for field in schema.fields]
     )
     made = {"insert_param": request, "schema": {"fields": ()}}
     client._handler.batch_insert(collection, [], timeout=seconds, context=client._generate_call_context(), **made)
 
 
-def _column(own: Field, rows: Sequence[Mapping[str, Any]]) -> Client:
-    messages, values = import_module("pymilvus.grpc_gen.schema_pb2"), [row[own.name] for row in rows]
-    column = messages.FieldData(field_name=own.name, type=int(cast("int", _type_of(own)["datatype"])))
-    match own.kind:
+def _column(field: Field, rows: Sequence[Mapping[str, Any]]) -> Client:
+    messages, values = import_module("pymilvus.grpc_gen.schema_pb2"), [row[field.name] for row in rows]
+    column = messages.FieldData(field_name=field.name, type=int(cast("int", _type_of(field)["datatype"])))
+    match field.kind:
         case FieldKind.INTEGER:
             column.scalars.long_data.data.extend(values)
         case FieldKind.FLAG:
@@ -190,7 +190,7 @@ def _column(own: Field, rows: Sequence[Mapping[str, Any]]) -> Client:
             made = (messages.ScalarField(string_data=messages.StringArray(data=value)) for value in values)
             column.scalars.array_data.data.extend(made)
         case FieldKind.DENSE:
-            column.vectors.dim = own.size
+            column.vectors.dim = field.size
             column.vectors.float_vector.data.extend(np.concatenate(values).tolist())
         case FieldKind.SPARSE:
             column.vectors.sparse_float_vector.contents.extend(values)
@@ -201,10 +201,10 @@ def _column(own: Field, rows: Sequence[Mapping[str, Any]]) -> Client:
 def milvus_indexes(schema: CollectionSchema) -> Client:
     """The indexes of a collection; no entry of a sparse vector is dropped."""
     indexes = _pymilvus().MilvusClient.prepare_index_params()
-    for own in schema.fields:
-        if own.kind is FieldKind.DENSE:
-            indexes.add_index(own.name, index_type=own.index.type, metric_type="IP", params=own.index.of_build)
-        elif own.kind is FieldKind.SPARSE:
+    for field in schema.fields:
+        if field.kind is FieldKind.DENSE:
+            indexes.add_index(field.name, index_type=field.index.type, metric_type="IP", params=field.index.of_build)
+        elif field.kind is FieldKind.SPARSE:
             params = {"inverted_index_algo": "DAAT_MAXSCORE"}
-            indexes.add_index(own.name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP", params=params)
+            indexes.add_index(field.name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP", params=params)
     return indexes

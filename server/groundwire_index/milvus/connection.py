@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.client import Client, connect, mapped_errors
-from groundwire_index.milvus.errors import CollectionMissingError, RefusedError, StorageUnavailableError
+from groundwire_index.milvus.storage_errors import CollectionMissingError, RefusedError, StorageUnavailableError
 
 Result = TypeVar("Result")
 
@@ -51,7 +51,7 @@ class MilvusConnection:
         """The results of the parts of a call, which wait for Milvus in parallel; raises the first error."""
         with ExitStack() as stack:
             others = [stack.enter_context(self.beside(part)) for part in parts[1:]]
-            return [own() for own in (*parts[:1], *others)]
+            return [outcome() for outcome in (*parts[:1], *others)]
 
     def ask(self, request: Callable[[Client, float], Result], seconds: float | None = None) -> Result:
         """Asks something; `seconds` is how long it may take, as long as what reads unless given."""

@@ -53,27 +53,37 @@ class DenseIndex:
     @property
     def of_build(self) -> dict[str, int]:
         """The parameters that build the index."""
-        return {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if not own.searches}
+        return {
+            parameter.name: self.parameters[parameter.name]
+            for parameter in _PARAMETERS[self.type]
+            if not parameter.searches
+        }
 
     def of_search(self, limit: int) -> dict[str, int]:
         """The parameters of a search for this number of rows."""
-        asked = {own.name: self.parameters[own.name] for own in _PARAMETERS[self.type] if own.searches}
+        search_parameters = {
+            parameter.name: self.parameters[parameter.name]
+            for parameter in _PARAMETERS[self.type]
+            if parameter.searches
+        }
         # Milvus refuses an HNSW search that looks at fewer vectors than it gives.
-        return {**asked, "ef": max(asked["ef"], limit)} if self.type == HNSW else asked
+        return (
+            {**search_parameters, "ef": max(search_parameters["ef"], limit)} if self.type == HNSW else search_parameters
+        )
 
 
 EXACT: Final = DenseIndex()
 
 
-def dense_index(asked: str) -> DenseIndex:
+def dense_index(text: str) -> DenseIndex:
     """An index by `TYPE` or `TYPE:NAME=NUMBER,...`, such as `HNSW:M=16,ef=200`. Raises ValueError with the rule."""
-    kind, _, listed = asked.partition(":")
+    kind, _, listed = text.partition(":")
     if kind not in _PARAMETERS:
         raise ValueError(f"{kind!r} must be one of {', '.join(_PARAMETERS)}")
-    known = {own.name: own for own in _PARAMETERS[kind]}
-    parameters = {name: own.default for name, own in known.items()}
-    for one in listed.split(",") if listed else ():
-        name, _, number = one.partition("=")
+    known = {parameter.name: parameter for parameter in _PARAMETERS[kind]}
+    parameters = {name: parameter.default for name, parameter in known.items()}
+    for assignment in listed.split(",") if listed else ():
+        name, _, number = assignment.partition("=")
         if name not in known:
             allowed = f"has the parameters {', '.join(known)}" if known else "has no parameters"
             raise ValueError(f"{kind} {allowed}, not {name!r}")

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import Format, Manifest
 
 Value = TypeVar("Value")
@@ -99,9 +99,9 @@ class VersionDocument:
     @staticmethod
     def from_content(content: str) -> "VersionDocument":
         """Reads a document. Raises IndexDamagedError, also for one of another format."""
-        own = content.partition("\n")[2]
-        _read(_FORMATTED, own).manifest.check(_DOCUMENT_NAME)
-        return _read(_DOCUMENT, own)
+        document = content.partition("\n")[2]
+        _read(_FORMATTED, document).manifest.check(_DOCUMENT_NAME)
+        return _read(_DOCUMENT, document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ A fact whose content is too long for one row has the rest in further rows, whose
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.packing import SPILL_MARK, digest, pieces
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 
 CODE_TERM = "c"
@@ -78,8 +78,8 @@ def unspilled(store: MilvusStore, collection: str, rows: Rows, fields: Iterable[
 def _joined(store: MilvusStore, collection: str, parts: Mapping[str, int]) -> dict[str, str]:
     """The whole contents of facts with known numbers of parts."""
     keys = [part_key(key, part) for key, count in parts.items() for part in range(count)]
-    found = store.by_keys(collection, keys, ["content"])
-    if len(found) != len(keys):
-        raise StorageUnavailableError(f"{len(keys) - len(found)} parts of facts are missing in {collection}")
-    contents = iter(found.strings("content"))
+    part_rows = store.by_keys(collection, keys, ["content"])
+    if len(part_rows) != len(keys):
+        raise StorageUnavailableError(f"{len(keys) - len(part_rows)} parts of facts are missing in {collection}")
+    contents = iter(part_rows.strings("content"))
     return {key: "".join(islice(contents, count)) for key, count in parts.items()}

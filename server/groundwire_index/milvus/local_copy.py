@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from groundwire_index.graph.edges import EdgeTable
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.document import VersionDocument
-from groundwire_index.milvus.errors import CollectionMissingError
 from groundwire_index.milvus.facts import unspilled
 from groundwire_index.milvus.packing import EDGE, OUTGOING, unpacked_edges, unpacked_node
 from groundwire_index.milvus.schema import EDGES_SCHEMA, VersionCollections
+from groundwire_index.milvus.storage_errors import CollectionMissingError
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.milvus.verification import pages
 from groundwire_index.nodes.node import Node
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 from groundwire_index.store.rows import segments_of
 from groundwire_index.store.writer import Origin, seal_index, write_tables
@@ -75,8 +75,8 @@ def _nodes(store: MilvusStore, collections: VersionCollections, document: Versio
     for page in pages(store, collections.nodes, "row", document.nodes_state, ("class", *_PACKED)):
         columns = unspilled(store, collections.facts, page, _PACKED)
         classes = [document.classes[place] for place in page.integers("class").tolist()]
-        for own, label, rest, text in zip(classes, *(columns[field] for field in _PACKED), strict=True):
-            yield unpacked_node(label, rest, text, document.policies[own.policy], deleted=own.deleted)
+        for node_class, label, rest, text in zip(classes, *(columns[field] for field in _PACKED), strict=True):
+            yield unpacked_node(label, rest, text, document.policies[node_class.policy], deleted=node_class.deleted)
 
 
 def _vectors(
@@ -91,14 +91,14 @@ def _vectors(
 def _edges(store: MilvusStore, collections: VersionCollections, document: VersionDocument) -> EdgeTable:
     """The edges, each from the chunk of the near end that it leaves."""
     fields, order = ("near", "content"), EDGES_SCHEMA.order
-    nears, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=EDGE)]
+    nears, edge_arrays = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=EDGE)]
     for page in pages(store, collections.edges, order, document.edges_state, fields):
         for near, content in zip(page.integers("near").tolist(), page.strings("content"), strict=True):
             row, direction = divmod(near, 2)
             if direction == OUTGOING:
-                found.append(unpacked_edges(content))
-                nears.append(np.full(len(found[-1]), row))
-    edges = np.concatenate(found)
+                edge_arrays.append(unpacked_edges(content))
+                nears.append(np.full(len(edge_arrays[-1]), row))
+    edges = np.concatenate(edge_arrays)
     return EdgeTable(
         document.manifest.edge_types,
         np.concatenate(nears).astype(np.int32),

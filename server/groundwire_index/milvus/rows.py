@@ -6,7 +6,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 
 Key = TypeVar("Key", int, str)
 SparseVector: TypeAlias = Mapping[int, float]

@@ -83,7 +83,7 @@ class CollectionSchema:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the fields."""
-        return tuple(own.name for own in self.fields)
+        return tuple(field.name for field in self.fields)
 
 
 def nodes_schema(dimension: int | None, index: DenseIndex = EXACT) -> CollectionSchema:

@@ -16,7 +16,7 @@ from groundwire_index.milvus.publishing.publish import publish
 from groundwire_index.milvus.verification import check_contents, check_counts
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex, verify
 from groundwire_index.store.manifest import Manifest
 from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore

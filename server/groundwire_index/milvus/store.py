@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from groundwire_index.milvus.client import Client, insert_columns, milvus_indexes, milvus_schema
 from groundwire_index.milvus.connection import MilvusConnection
-from groundwire_index.milvus.errors import AliasTakenError, RefusedError, StorageUnavailableError
 from groundwire_index.milvus.rows import Key, Rows, SparseVector
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema
+from groundwire_index.milvus.storage_errors import AliasTakenError, RefusedError, StorageUnavailableError
 
 MOST_ROWS = 16_384
 """How many rows one request gives at most, which is a limit of Milvus."""
@@ -64,7 +64,7 @@ class MilvusStore(MilvusConnection):
 
         `strong` waits for everything that was written before; what never changes needs it not.
         """
-        found = self.ask_loaded(
+        read_rows = self.ask_loaded(
             collection,
             lambda client, limit: client.query(
                 collection,
@@ -76,19 +76,19 @@ class MilvusStore(MilvusConnection):
             ),
             seconds,
         )
-        return Rows(list(found))
+        return Rows(list(read_rows))
 
     def by_keys(self, collection: str, keys: Sequence[Key], fields: Sequence[str]) -> Rows:
         """The fields of edges or facts with these keys, in the order of the distinct keys; absent ones left out.
 
         Strings must need no escape, as those of `packing` do not. Asks once for up to MOST_ROWS keys.
         """
-        distinct, told = list(dict.fromkeys(keys)), ("key", *fields)
-        found: list[Mapping[str, Any]] = []
+        distinct, wanted = list(dict.fromkeys(keys)), ("key", *fields)
+        read_rows: list[Mapping[str, Any]] = []
         for start in range(0, len(distinct), MOST_ROWS):
             some = distinct[start : start + MOST_ROWS]
-            found += self.select(collection, UNUSED, len(UNUSED_VECTOR), among("key", some), len(some), told)
-        return Rows(found).in_order("key", distinct)
+            read_rows += self.select(collection, UNUSED, len(UNUSED_VECTOR), among("key", some), len(some), wanted)
+        return Rows(read_rows).in_order("key", distinct)
 
     def select(
         self, collection: str, vector: str, dimension: int, expression: str, count: int, fields: Sequence[str]
@@ -102,8 +102,8 @@ class MilvusStore(MilvusConnection):
 
     def count(self, collection: str, expression: str = "", *, strong: bool = False) -> int:
         """How many rows meet an expression."""
-        found = self.query(collection, expression, [_COUNT], strong=strong)
-        return int(found.integers(_COUNT)[0])
+        counted = self.query(collection, expression, [_COUNT], strong=strong)
+        return int(counted.integers(_COUNT)[0])
 
     def search(
         self,
@@ -121,8 +121,11 @@ class MilvusStore(MilvusConnection):
         """
         if not len(queries) or limit <= 0:
             return [Hits(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-        found = self._found(collection, field_name, queries, limit, expression, (), parameters)
-        return [Hits(np.asarray(hits.ids, dtype=np.int64), np.asarray(hits.distances, np.float64)) for hits in found]
+        hits_of_queries = self._found(collection, field_name, queries, limit, expression, (), parameters)
+        return [
+            Hits(np.asarray(hits.ids, dtype=np.int64), np.asarray(hits.distances, np.float64))
+            for hits in hits_of_queries
+        ]
 
     def _found(
         self,
@@ -182,8 +185,8 @@ class MilvusStore(MilvusConnection):
                 time.sleep(next(pauses))
 
     def _index_state(self, name: str, index: str) -> str:
-        found = self.write(lambda client, limit: client.describe_index(name, index, timeout=limit))
-        return str(found["state"])
+        description = self.write(lambda client, limit: client.describe_index(name, index, timeout=limit))
+        return str(description["state"])
 
     def insert(self, schema: CollectionSchema, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Writes new rows: their values by field. Of rows that have a key already it is not known what becomes."""
@@ -214,12 +217,12 @@ class MilvusStore(MilvusConnection):
     def alias_target(self, alias: str) -> str | None:
         """The collection that an alias names; None when there is no such alias."""
         try:
-            found = self.ask(lambda client, limit: client.describe_alias(alias, timeout=limit))
+            description = self.ask(lambda client, limit: client.describe_alias(alias, timeout=limit))
         except RefusedError as error:
             if error.code in _ALIAS_MISSING:
                 return None
             raise
-        target: str | None = found.get("collection_name")
+        target: str | None = description.get("collection_name")
         return target or None
 
     def create_alias(self, alias: str, collection: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from groundwire_index.milvus.document import CollectionState, VersionDocument
-from groundwire_index.milvus.errors import CollectionMissingError
 from groundwire_index.milvus.packing import SPARSE_ENTRY, packed_sparse
 from groundwire_index.milvus.rows import Rows, SparseVector
 from groundwire_index.milvus.schema import (
@@ -21,8 +20,9 @@ from groundwire_index.milvus.schema import (
     VersionCollections,
     nodes_schema,
 )
+from groundwire_index.milvus.storage_errors import CollectionMissingError
 from groundwire_index.milvus.store import MilvusStore
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 
 
 def page_checksum(schema: CollectionSchema, rows: Iterable[Mapping[str, Any]]) -> str:
@@ -52,7 +52,7 @@ def _contents(field: Field, values: Sequence[Any]) -> list[bytes]:
             contents = [np.asarray(value, dtype="<f4").tobytes() for value in values]
         case FieldKind.SPARSE:
             contents = list(map(_sparse_contents, values))
-    return [len(own).to_bytes(8, "little") + own for own in contents]
+    return [len(content).to_bytes(8, "little") + content for content in contents]
 
 
 def _sparse_contents(vector: bytes | SparseVector) -> bytes:
@@ -77,8 +77,8 @@ def pages(
     for number in range(len(state.pages)) if numbers is None else numbers:
         span = state.span(number)
         expression = f"{order} >= {span.start} and {order} < {span.stop}"
-        found = store.query(collection, expression, wanted, seconds=store.address.writing_seconds)
-        page = found.in_order(order, span)
+        page_rows = store.query(collection, expression, wanted, seconds=store.address.writing_seconds)
+        page = page_rows.in_order(order, span)
         if len(page) != len(span):
             raise IndexDamagedError(f"{collection}: lacks {len(span) - len(page):,} of its rows from {span.start:,} on")
         yield page
@@ -100,11 +100,11 @@ def check_counts(store: MilvusStore, collections: VersionCollections, document: 
     """Raises IndexDamagedError unless every collection is there with its number of rows."""
     for name, _, state in states_of(collections, document):
         try:
-            found = store.count(name, strong=True)
+            stored_rows = store.count(name, strong=True)
         except CollectionMissingError as error:
             raise IndexDamagedError(f"{name}: is missing in Milvus") from error
-        if found != state.rows:
-            raise IndexDamagedError(f"{name}: has {found:,} rows; the catalogue says {state.rows:,}")
+        if stored_rows != state.rows:
+            raise IndexDamagedError(f"{name}: has {stored_rows:,} rows; the catalogue says {state.rows:,}")
 
 
 def check_contents(

@@ -17,8 +17,8 @@ from groundwire_index.lexical.term_runs import TermRun, merged_vocabulary
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.row_conditions import RowTest, Selection
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.segment import Parts, Segment
 
 CATEGORIES = (
@@ -110,7 +110,7 @@ def write_categories(directory: Path, segments: Sequence[Segment]) -> None:
             for name in map(_part_name, CATEGORIES):
                 ranks = [array("i") for _ in segments]
                 yield from merged_vocabulary(segments, name, ranks)
-                starts.append(starts[-1] + 1 + max(own[-1] for own in ranks))
+                starts.append(starts[-1] + 1 + max(segment_ranks[-1] for segment_ranks in ranks))
                 file.write(_codes(segments, name, ranks, count).astype("<i4", copy=False).tobytes())
 
         StringColumn.write_encoded(directory, "categories.values", values())

@@ -38,11 +38,11 @@ class MetadataTerms:
         A row occurs once for each such string.
         """
         # JSON writes each character by itself, so without its closing quote a prefix begins what it is a prefix of.
-        found = self._postings.terms.prefix_range(metadata_term(key, prefix).removesuffix('"'))
+        term_range = self._postings.terms.prefix_range(metadata_term(key, prefix).removesuffix('"'))
         empty = self._postings.terms.find(metadata_term(key, ""))
-        if empty is None or empty not in found:
-            return self._postings.rows_of(found)
-        around = (range(found.start, empty), range(empty + 1, found.stop))
+        if empty is None or empty not in term_range:
+            return self._postings.rows_of(term_range)
+        around = (range(term_range.start, empty), range(empty + 1, term_range.stop))
         return np.concatenate([self._postings.rows_of(positions) for positions in around])
 
 

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.nodes.row_conditions import RowTest
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.segment import Parts, Segment, bytes_part
 
 POLICIES_FILE = "policies.json"
@@ -49,10 +49,10 @@ class PolicyRun:
 
 def write_policies_of(directory: Path, segments: Sequence[Segment]) -> None:
     """Writes the policy classes of all rows, and each row's."""
-    own = [_ADAPTER.validate_json(segment.part(_CLASSES).tobytes()) for segment in segments]
-    classes, places = intern([demand for demands in own for demand in demands])
+    demands_of_segments = [_ADAPTER.validate_json(segment.part(_CLASSES).tobytes()) for segment in segments]
+    classes, places = intern([demand for demands in demands_of_segments for demand in demands])
     (directory / POLICIES_FILE).write_bytes(_ADAPTER.dump_json(classes, indent=1) + b"\n")
-    ranks = np.split(places, np.cumsum([len(demands) for demands in own])[:-1])
+    ranks = np.split(places, np.cumsum([len(demands) for demands in demands_of_segments])[:-1])
     codes = [mine[segment.part(_CODES)] for mine, segment in zip(ranks, segments, strict=True)]
     write_array(directory / POLICY_COLUMN, np.concatenate(codes) + np.int32(1))
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.term_runs import merged_terms
 from groundwire_index.nodes.categories import Category
 from groundwire_index.nodes.node_table import NodeTable
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.spans import positions_of
 
 NO_DOCUMENT = -1
@@ -83,7 +83,7 @@ def _documents(categories: Mapping[str, Category]) -> tuple[NDArray[np.int32], i
     ids, paths = categories["document_id"], categories["path"]
     places = array("i"), array("i")
     named = [name != b"" for name in merged_terms([ids.values.encoded(), paths.values.encoded()], places)]
-    id_places, path_places = (np.asarray(own, dtype=np.int32) for own in places)
+    id_places, path_places = (np.asarray(place_list, dtype=np.int32) for place_list in places)
     stated = np.asarray(named, dtype=np.bool_)[id_places[ids.codes]]
     name = np.where(stated, id_places[ids.codes], path_places[paths.codes])
     versions = categories["document_version_id"].codes

@@ -14,8 +14,8 @@ from groundwire_index.nodes.node_table import FLAGS_FILE, NodeTable
 from groundwire_index.nodes.policies import POLICIES_FILE, POLICY_COLUMN, PolicyTable
 from groundwire_index.nodes.reading_order import ReadingOrder
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import sha256
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.manifest import FileEntry, LexicalSpace, Manifest, check_sizes
 from groundwire_index.vectors.vector_file import VectorTable
 
@@ -86,10 +86,10 @@ def _check_access_files(directory: Path, manifest: Manifest) -> None:
 
 def _check_content(directory: Path, entry: FileEntry) -> None:
     try:
-        found = sha256(directory / entry.name)
+        digest = sha256(directory / entry.name)
     except OSError as error:
         raise IndexDamagedError(f"{entry.name}: {error}") from error
-    if found != entry.sha256:
+    if digest != entry.sha256:
         raise IndexDamagedError(f"{entry.name}: its content does not match the manifest's checksum")
 
 

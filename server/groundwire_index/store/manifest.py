@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 
 FORMAT = "groundwire-index"
 FORMAT_VERSION = 7
@@ -59,7 +59,9 @@ class VectorSpace:
 
         return self == other or (
             replace(self, probes=other.probes) == other
-            and all(agree(probed(own), probed(others)) for own, others in zip(self.probes, other.probes, strict=True))
+            and all(
+                agree(probed(probe), probed(others)) for probe, others in zip(self.probes, other.probes, strict=True)
+            )
         )
 
 

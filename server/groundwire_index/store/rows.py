@@ -12,7 +12,7 @@ from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.node_table import NodeColumns
 from groundwire_index.nodes.policies import PolicyRun
 from groundwire_index.store.segment import HeldSegment, Segment
-from groundwire_index.text.names import node_names
+from groundwire_index.text.trigram_names import node_names
 
 ROWS_A_SEGMENT = 1 << 15
 CHARACTERS_A_SEGMENT = 1 << 25

@@ -24,14 +24,14 @@ from urllib.parse import unquote
 
 from groundwire_index.nodes.policies import POLICIES_FILE
 from groundwire_index.scope import Scope, escaped, name_problem, version_problem
-from groundwire_index.store.errors import (
+from groundwire_index.store.files import locked, make_durable, replace_durably
+from groundwire_index.store.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
     VersionNotFoundError,
 )
-from groundwire_index.store.files import locked, make_durable, replace_durably
 from groundwire_index.store.manifest import Manifest, check_sizes
 from groundwire_index.store.version_entry import VersionEntry
 
@@ -258,7 +258,10 @@ class IndexStore:
             directory = self.require(scope)
             if self.active(scope) == scope.active_index:
                 raise VersionActiveError(f"index {scope.active_index!r} is active; activate another first")
-            if directory == max(_visible_directories(self._branch(scope)), key=lambda own: own.stat().st_mtime_ns):
+            if directory == max(
+                _visible_directories(self._branch(scope)),
+                key=lambda version_directory: version_directory.stat().st_mtime_ns,
+            ):
                 # The last build's segments hold its texts. A build that runs keeps those of its own nodes alone.
                 with suppress(BuildRefusedError), self._build_lock(scope):
                     shutil.rmtree(self._branch(scope) / SEGMENTS_FOLDER, ignore_errors=True)

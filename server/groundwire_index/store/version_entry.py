@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 
 if TYPE_CHECKING:
     from groundwire_index.store.manifest import Manifest

@@ -32,7 +32,7 @@ from groundwire_ingest.build.segments import TOKENIZERS, SegmentMaker
 from groundwire_ingest.build.vectors import embed_nodes, own_vectors_refused, write_own_vectors
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.index_texts import check_same_model, vector_space
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.processes import Advance, processor_count, runner
 from groundwire_ingest.records import SkippedFile, Source, SourceOfFiles, SourceRecord
 from groundwire_ingest.software import software

@@ -22,7 +22,7 @@ from groundwire_index.nodes.node import CONTAINS, NodeAccess
 from groundwire_index.scope import MAX_ID_LENGTH, Scope, canonical_id, kind_problem
 from groundwire_ingest.build.long_texts import in_parts
 from groundwire_ingest.build.spool import NodeSpool, SpooledNodes
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import (
     DerivedNames,
     LateFacts,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from groundwire_index.limits import MAX_TEXT_BYTES
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import TEXT_FIELDS, SourceNode
 
 MAX_REPEATED_BYTES = MAX_TEXT_BYTES // 2

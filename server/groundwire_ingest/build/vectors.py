@@ -17,7 +17,7 @@ from groundwire_index.vectors.vector_file import VectorFile
 from groundwire_ingest.build.spool import SpooledNodes
 from groundwire_ingest.embedding.cache import EmbeddingCache
 from groundwire_ingest.embedding.embed import put_known, put_missing, vectors_of
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SourceNode
 
 PATH_SHARE = 0.15
@@ -46,14 +46,14 @@ def embed_nodes(
     with VectorFile(directory, len(nodes), embedder.dimension) as file:
         with progress.stage("Looking up", "texts") as report:
             store = _WithPaths(file, nodes, embedder, cache) if with_paths else file
-            found = put_known(texts, embedder, cache, store, report)
+            known_vectors = put_known(texts, embedder, cache, store, report)
         tokens, stage = array("q"), progress.stage("Embedding", "texts")
         if isinstance(embedder, ProbedEmbedder):
-            tokens.extend(map(counter.count, found.missing_texts(texts)))
+            tokens.extend(map(counter.count, known_vectors.missing_texts(texts)))
             stage = progress.stage("Embedding", "tokens", embedder.price)
         with stage as report:
-            embedded = put_missing(found, texts, embedder, cache, store, report, tokens=tokens)
-    return embedded, found.reused
+            embedded = put_missing(known_vectors, texts, embedder, cache, store, report, tokens=tokens)
+    return embedded, known_vectors.reused
 
 
 def own_vectors_refused(nodes: SpooledNodes) -> IngestError:

@@ -15,7 +15,7 @@ from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecor
 from groundwire_ingest.bundle.bundle_files import CODE_FOLDER, MARKERS, REPOSITORY_FILE, open_bundle_files
 from groundwire_ingest.bundle.bundle_keys import CODE_KIND, BundleKeys, is_sql_key
 from groundwire_ingest.bundle.bundle_sql import sql_edges, sql_half
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, json_items, parse_json
 from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from groundwire_index.nodes.node import JsonValue
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.json_fields import MAX_INTEGER, JsonFields
 from groundwire_ingest.jsonl.strict_json import parse_json
 from groundwire_ingest.records import StatedAccess

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from groundwire_index.scope import node_key
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 
 CODE_KIND = "cs"
 SQL_KIND = "sql"

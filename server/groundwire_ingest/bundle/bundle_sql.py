@@ -13,7 +13,7 @@ from groundwire_ingest.archive_files import ArchiveFiles
 from groundwire_ingest.bundle.bundle_fields import ACCESS_SPELLINGS, BundleRecord, bundle_record, csv_records
 from groundwire_ingest.bundle.bundle_files import SQL_FOLDERS
 from groundwire_ingest.bundle.bundle_keys import CODE_KIND, BundleKeys, object_identity
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.strict_json import decode_utf8, numbered_lines, parse_json
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, StatedAccess
 
@@ -161,9 +161,9 @@ def _merged_access(body: SourceNode, row: SourceNode) -> StatedAccess:
 
 
 def _by_key(nodes: Iterable[SourceNode]) -> dict[str, SourceNode]:
-    found: dict[str, SourceNode] = {}
+    node_of_key: dict[str, SourceNode] = {}
     for node in nodes:
-        other = found.setdefault(node.key, node)
+        other = node_of_key.setdefault(node.key, node)
         if other is not node:
             raise IngestError(f"{node.origin}: {node.key!r} was already named at {other.origin}; name it once")
-    return found
+    return node_of_key

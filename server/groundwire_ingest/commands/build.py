@@ -23,7 +23,7 @@ from groundwire_index.commands.options import (
 from groundwire_index.commands.storage import Place, with_storage
 from groundwire_index.commands.versions import pinned_scope
 from groundwire_index.embedding.model_names import DEFAULT_MODEL
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 from groundwire_index.storage import Storage
 
 if TYPE_CHECKING:
@@ -94,14 +94,14 @@ def index(
             if not (repository and branch):
                 fail("--repository and --branch must be given, except with a YAML file of repositories", EXIT_USAGE)
             scope = checked_scope(repository, branch, version)
-            one = IndexedRepository(
+            single = IndexedRepository(
                 source,
                 replace(scope, active_index=""),
                 embedder or DEFAULT_MODEL,
                 tuple(exclude or ()),
                 skip_dangling_edges=skip_dangling_edges,
             )
-            repositories = (one,)
+            repositories = (single,)
         progress = TerminalProgress()
         storage = place.open()
         indexer = Indexer(place.data, storage, progress, send_texts_to, KEPT_BYTES if watch else 0)

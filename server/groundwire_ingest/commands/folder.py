@@ -29,7 +29,7 @@ import typer
 from groundwire_index.commands.options import EXIT_FAILED, message_of, reporting_failures
 from groundwire_index.embedding.embedder import EmbedderError
 from groundwire_index.embedding.model_names import NO_EMBEDDER
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope, escaped
 from groundwire_index.store.files import locked
 from groundwire_index.store.store import IndexStore

@@ -10,10 +10,10 @@ from watchfiles import Change, watch
 
 from groundwire.printable_text import one_line
 from groundwire_index.commands.options import message_of
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 from groundwire_index.storage import Storage
 from groundwire_ingest.commands.report import unchanged_line
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, own_version_name, remove_older
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.walk import VERSION_CONTROL_NAMES
@@ -90,7 +90,7 @@ def changes(roots: Iterable[Path], data: Path, *, idle: bool = False) -> Iterato
         return not Path(path).is_relative_to(data) and VERSION_CONTROL_NAMES.isdisjoint(Path(path).parts)
 
     yielded = False
-    for found in watch(
+    for changed in watch(
         *roots,
         watch_filter=is_watched,
         debounce=_MOST_MILLISECONDS,
@@ -98,8 +98,8 @@ def changes(roots: Iterable[Path], data: Path, *, idle: bool = False) -> Iterato
         rust_timeout=_LOOK_MILLISECONDS,
         yield_on_timeout=True,
     ):
-        if not yielded or found or idle:
-            yield {Path(path) for _, path in found} if yielded else None
+        if not yielded or changed or idle:
+            yield {Path(path) for _, path in changed} if yielded else None
             yielded = True
 
 

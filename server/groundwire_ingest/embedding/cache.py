@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 
 _FORMAT_VERSION = 1
 _HASHES_A_STATEMENT = 500
@@ -54,15 +54,15 @@ class EmbeddingCache:
 
     def get_many(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors known for the model, by text hash; hashes without one are left out."""
-        found: dict[str, NDArray[np.float32]] = {}
+        vector_of_hash: dict[str, NDArray[np.float32]] = {}
         with self._described_errors():
             for start in range(0, len(hashes), _HASHES_A_STATEMENT):
                 some = hashes[start : start + _HASHES_A_STATEMENT]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT text_hash, vector FROM vectors WHERE fingerprint = ? AND text_hash IN ({marks})"
                 rows = self._connection.execute(query, (fingerprint, *some))
-                found.update((text_hash, self._vector(stored)) for text_hash, stored in rows)
-        return found
+                vector_of_hash.update((text_hash, self._vector(stored)) for text_hash, stored in rows)
+        return vector_of_hash
 
     def put_many(self, fingerprint: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """Keeps the model's vectors by text hash, all of them or none; a vector that is known already stays."""

@@ -73,9 +73,11 @@ def put_known(
         rows = range(start, min(start + texts_a_look_up, len(texts)))
         hashes = {row: content_hash(text) for row, text in zip(rows, texts.read(rows), strict=True) if text.strip()}
         vectors = cache.get_many(embedder.fingerprint, list(dict.fromkeys(hashes.values())))
-        found = [row for row, text_hash in hashes.items() if text_hash in vectors]
-        if found:
-            store.put(np.asarray(found), _stacked([vectors[hashes[row]] for row in found], embedder.dimension))
+        known_rows = [row for row, text_hash in hashes.items() if text_hash in vectors]
+        if known_rows:
+            store.put(
+                np.asarray(known_rows), _stacked([vectors[hashes[row]] for row in known_rows], embedder.dimension)
+            )
         for row, text_hash in hashes.items():
             (known if text_hash in vectors else missing).add(row, text_hash)
         report(rows.stop, len(texts))
@@ -84,7 +86,7 @@ def put_known(
 
 
 def put_missing(
-    found: Found,
+    known: Found,
     texts: Texts,
     embedder: TextEmbedder,
     cache: EmbeddingCache,
@@ -100,10 +102,10 @@ def put_missing(
     write. With `tokens`, the number of each text's, it gets tokens instead. Raises what the embedder raises, and
     EmbeddingCacheError.
     """
-    by_text = np.argsort(found.texts, kind="stable")
-    rows = found.missing[by_text]
-    count = int(found.texts.max(initial=-1)) + 1
-    starts = np.searchsorted(found.texts[by_text], np.arange(count + 1))
+    by_text = np.argsort(known.texts, kind="stable")
+    rows = known.missing[by_text]
+    count = int(known.texts.max(initial=-1)) + 1
+    starts = np.searchsorted(known.texts[by_text], np.arange(count + 1))
     sizes = np.asarray(tokens or np.ones(count), dtype=np.int64)
     done, total = 0, int(sizes.sum())
     report(done, total)

@@ -35,7 +35,7 @@ class QuantisedLinear:
 
 def joined(maps: Sequence[Linear]) -> Linear:
     """The maps over the same inputs as one, their outputs side by side."""
-    return Linear(np.concatenate([one.weight for one in maps]), np.concatenate([one.bias for one in maps]))
+    return Linear(np.concatenate([linear.weight for linear in maps]), np.concatenate([linear.bias for linear in maps]))
 
 
 def scaled(linear: Linear, factor: float) -> Linear:

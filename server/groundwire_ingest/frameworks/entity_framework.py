@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from groundwire_ingest.frameworks.framework import Framework
 from groundwire_ingest.tree.facts import TableMapping
-from groundwire_ingest.tree.languages.csharp.names import TYPE_NODES, attributes, base_types
+from groundwire_ingest.tree.languages.csharp.csharp_bindings import TYPE_NODES, attributes, base_types
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, first_child, last_child, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 
@@ -58,26 +58,26 @@ def _is_of_migration(nodes: Nodes) -> bool:
 
 def _constants(nodes: Nodes) -> dict[str, str]:
     """The strings that constants and fields of the file are set to, by name; none for a name that is set twice."""
-    found: dict[str, str] = {}
+    value_of_name: dict[str, str] = {}
     for node in nodes["variable_declarator"]:
         name, value = text_of(node, "name"), _plain_string(last_child(node))
-        found[name] = value if name not in found else ""
-    return found
+        value_of_name[name] = value if name not in value_of_name else ""
+    return value_of_name
 
 
 def _builders(nodes: Nodes, places: Places) -> dict[tuple[int, str], str]:
     """The entities of variables and parameters that are builders, by the definition around them and their names."""
-    found: dict[tuple[int, str], str] = {}
+    entity_of_variable: dict[tuple[int, str], str] = {}
     for node in nodes["variable_declarator"]:
         value = last_child(node)
         entity = _entity_of_call(value) if value is not None and value.type == "invocation_expression" else ""
         if entity:
-            found[places.scope(node), text_of(node, "name")] = entity
+            entity_of_variable[places.scope(node), text_of(node, "name")] = entity
     for node in nodes["parameter"]:
         declared = node.child_by_field_name("type")
         if type_name(declared).rpartition(".")[2] in _BUILDERS:
-            found[places.scope(node), text_of(node, "name")] = _type_argument(declared)
-    return found
+            entity_of_variable[places.scope(node), text_of(node, "name")] = _type_argument(declared)
+    return entity_of_variable
 
 
 def _to_table(node: Node, constants: Mapping[str, str]) -> str:

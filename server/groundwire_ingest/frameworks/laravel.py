@@ -18,7 +18,7 @@ from groundwire_ingest.tree.languages.nodes import (
     line_of,
     text_of,
 )
-from groundwire_ingest.tree.languages.php.names import php_name
+from groundwire_ingest.tree.languages.php.php_bindings import php_name
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
 from groundwire_ingest.tree.languages.urls import url_path

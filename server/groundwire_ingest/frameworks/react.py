@@ -177,16 +177,16 @@ def _shown(syntax: Syntax, value: Node | None) -> str:
 
 def _around(syntax: Syntax, node: Node) -> list[str]:
     """The paths of the routes whose children a route is, the outermost first."""
-    found: list[str] = []
+    segments: list[str] = []
     current = node.parent
     for _ in range(_MAX_STEPS):
         pair = current.parent if current is not None and current.type == "array" else None
         current = pair.parent if pair is not None and pair.type == "pair" else None
         if current is None or text_of(field_of(pair, "key")) != "children":
             break
-        found.append(_string(syntax, members_of(current).get("path")) or "")
+        segments.append(_string(syntax, members_of(current).get("path")) or "")
         current = current.parent
-    return found[::-1]
+    return segments[::-1]
 
 
 def _string(syntax: Syntax, value: Node | None) -> str | None:

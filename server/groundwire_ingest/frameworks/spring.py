@@ -27,8 +27,8 @@ def routes(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Route]:
     The interfaces of HTTP clients are none: they ask for what others answer.
     """
     for node in nodes.of("class_declaration", "interface_declaration", "record_declaration"):
-        found = dict(annotations(node))
-        if _CLIENTS.isdisjoint(found):
+        given_annotations = dict(annotations(node))
+        if _CLIENTS.isdisjoint(given_annotations):
             yield from _of_type(syntax, node, places, _patterns(syntax, node))
 
 
@@ -39,7 +39,9 @@ def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> It
             continue
         for verbs, inner in _mapped(syntax, method):
             name = method.child_by_field_name("name") or method
-            for pattern in dict.fromkeys(f"{url_path(one)}{url_path(two)}" for one in outer or [""] for two in inner):
+            for pattern in dict.fromkeys(
+                f"{url_path(outer_path)}{url_path(two)}" for outer_path in outer or [""] for two in inner
+            ):
                 for verb in verbs:
                     line, key = name.start_point.row + 1, places.key(name)
                     yield Route(key, places.scope(name), route_pattern(pattern), "", line, "", verb)
@@ -47,8 +49,8 @@ def _of_type(syntax: Syntax, node: Node, places: Places, outer: list[str]) -> It
 
 def _patterns(syntax: Syntax, node: Node) -> list[str]:
     """The patterns that a class or a method states by `@RequestMapping` or `@Path`."""
-    found = (item for name, item in annotations(node) if name in ("RequestMapping", "Path"))
-    return [pattern for item in found for pattern in strings(syntax, item, "value", "path") or [""]]
+    mappings = (item for name, item in annotations(node) if name in ("RequestMapping", "Path"))
+    return [pattern for item in mappings for pattern in strings(syntax, item, "value", "path") or [""]]
 
 
 def _mapped(syntax: Syntax, method: Node) -> Iterator[tuple[list[str], list[str]]]:
@@ -93,8 +95,8 @@ def views(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[StringLitera
 
 
 def _names_views(node: Node) -> bool:
-    found = dict(annotations(node))
-    return "Controller" in found and "ResponseBody" not in found
+    given_annotations = dict(annotations(node))
+    return "Controller" in given_annotations and "ResponseBody" not in given_annotations
 
 
 def _alternatives(value: Node | None) -> Sequence[Node]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.timestamps import TIMESTAMP_RULE, parse_timestamp
 
 MAX_INTEGER = 2**31 - 1

@@ -13,7 +13,7 @@ from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH, MAX_TEXT_BYTES
 from groundwire_index.nodes.node import JsonValue
 from groundwire_index.scope import MAX_ID_LENGTH, SEPARATOR, kind_problem
 from groundwire_ingest.build.long_texts import text_bytes
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.jsonl.strict_json import numbered_lines, parse_json
 from groundwire_ingest.records import TEXT_FIELDS, SourceEdge, SourceNode, SourceRecord, StatedAccess

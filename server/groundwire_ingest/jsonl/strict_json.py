@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NoReturn
 
 from groundwire_index.nodes.node import JsonValue
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 
 MAX_NESTING = 64
 """How many lists and objects may be within each other: each of them takes a place on the stack of all later readers."""

@@ -13,8 +13,8 @@ from groundwire_index.embedding.model_names import NO_EMBEDDER, PACKAGED_MODELS
 from groundwire_index.progress import Progress
 from groundwire_index.scope import Scope
 from groundwire_index.storage import Storage
-from groundwire_index.store.errors import IndexDamagedError, VersionActiveError
 from groundwire_index.store.files import sha256
+from groundwire_index.store.index_errors import IndexDamagedError, VersionActiveError
 from groundwire_ingest.files_below import regular_files_below, sha256_below, size_below
 from groundwire_ingest.recognise import is_tree, recognise
 from groundwire_ingest.records import SkippedFile
@@ -72,9 +72,9 @@ class Indexer:
         Raises OperatorError and OSError; then, and when interrupted, nothing was published.
         """
         inputs = partial(inputs_of, repository, self._model_id(repository.embedder), self._storage.build_parameters)
-        found = inputs()
+        known_inputs = inputs()
         active = replace(repository.scope, active_index=self._storage.active(repository.scope))
-        if found and not always and active.active_index and self._inputs_of_version(active) == found:
+        if known_inputs and not always and active.active_index and self._inputs_of_version(active) == known_inputs:
             return Unchanged(active)
         # Modules that only a build needs take longer to load than the check that nothing has changed.
         from groundwire_ingest.build.build import BuildOptions, build_index
@@ -89,7 +89,7 @@ class Indexer:
             activate=activate,
             skip_dangling_edges=repository.skip_dangling_edges,
             # A file that changed while it was read may have been read before or after the change.
-            inputs=lambda: found if inputs() == found else "",
+            inputs=lambda: known_inputs if inputs() == known_inputs else "",
             send_texts_to=self._send_texts_to,
             spaces=self._spaces,
         )
@@ -150,8 +150,8 @@ def remove_older(storage: Storage, scope: Scope) -> None:
 
     Raises OperatorError and OSError.
     """
-    own = sorted(name for name in storage.versions(scope) if name.startswith(_PREFIX))
-    for version in own[:-VERSIONS_KEPT]:
+    own_versions = sorted(name for name in storage.versions(scope) if name.startswith(_PREFIX))
+    for version in own_versions[:-VERSIONS_KEPT]:
         try:
             storage.delete(replace(scope, active_index=version))
         except VersionActiveError:

@@ -11,7 +11,7 @@ from groundwire_index.embedding.model_names import DEFAULT_MODEL
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope, name_problem
 from groundwire_index.yaml_file import StrictModel, read_model
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.tree.access_rules import AccessRule, AccessRules
 from groundwire_ingest.tree.ignore import Exclusions
 

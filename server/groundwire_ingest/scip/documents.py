@@ -18,8 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 from google.protobuf.message import DecodeError
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import open_below
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.scip import scip_pb2
 from groundwire_ingest.scip.positions import Occurrence
 

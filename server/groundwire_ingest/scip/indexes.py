@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import size_below
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip.documents import DocumentPlace, Outline, document_at, outline
 from groundwire_ingest.scip.links import Links
@@ -62,11 +62,11 @@ class CompilerIndexes:
             self._spans[listed.path] = (listed, spans_of(nodes))
 
     def join(
-        self, own: Iterable[SourceEdge], facts: Iterable[CodeFacts], workers: Workers
+        self, own_edges: Iterable[SourceEdge], facts: Iterable[CodeFacts], workers: Workers
     ) -> Iterator[SourceEdge | SkippedFile]:
         """The edges of the tree's own reading, in its order, joined with what the indexes state; workers parse them."""
         if not self._paths:
-            yield from own
+            yield from own_edges
             return
         self._files = {
             each.path: tree_file(*self._spans[each.path], each) for each in facts if each.path in self._spans
@@ -77,7 +77,7 @@ class CompilerIndexes:
                 indexes.append((yield from self._read(path, workers)))
             except (IngestError, OSError) as error:
                 yield SkippedFile(path, self._why(path, error))
-        links = Links(SymbolTable([index.symbols for index in indexes]), self._files, own)
+        links = Links(SymbolTable([index.symbols for index in indexes]), self._files, own_edges)
         links.add_relations()
         for number, index in enumerate(indexes):
             for place, file in index.covered:
@@ -149,4 +149,7 @@ def base_folder(held: Outline, path: str, known: Iterable[str]) -> str:
     folders = held.folders[-_FOLDERS_TO_PLACE:]
     tails = ["/".join(folders[start:]) + "/" for start in range(len(folders) - 1, -1, -1)]
     first = [place.path for place in held.documents[:_DOCUMENTS_TO_PLACE]]
-    return max((home, *(home + tail for tail in tails)), key=lambda base: sum(base + one in known for one in first))
+    return max(
+        (home, *(home + tail for tail in tails)),
+        key=lambda base: sum(base + document_path in known for document_path in first),
+    )

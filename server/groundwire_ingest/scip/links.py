@@ -26,10 +26,10 @@ _MAX_NESTING = 4
 class Links:
     """Edges by the pair of their ends and their type, the first of equal ones counting."""
 
-    def __init__(self, table: SymbolTable, files: Mapping[str, TreeFile], own: Iterable[SourceEdge]) -> None:
+    def __init__(self, table: SymbolTable, files: Mapping[str, TreeFile], own_edges: Iterable[SourceEdge]) -> None:
         self._table = table
         self._files = files
-        self._own = tuple(own)
+        self._own = tuple(own_edges)
         self._edges: dict[tuple[str, str], dict[str, SourceEdge]] = {}
         self._names = {key: name for file in files.values() for key, name in file.names.items()}
         self._replaceable: defaultdict[str, list[SourceEdge]] = defaultdict(list)

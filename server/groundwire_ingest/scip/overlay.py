@@ -22,7 +22,8 @@ class TreeFile:
     `abstract` are the nodes of types and members that must be implemented. `calls` are the lines on which a node calls
     a name, `uses` the lines and names of calls and references. `imports` are the names that the file imports,
     `import_lines` the lines on which its imports start. `names` has what each node is called where it is used,
-    `declared` the declarations by line and name, `own` the nodes of declarations by their symbols. Lines are 1-based.
+    `declared` the declarations by line and name, `keys_by_symbol` the nodes of declarations by their symbols. Lines are
+    1-based.
     """
 
     listed: ListedFile
@@ -35,7 +36,7 @@ class TreeFile:
     import_lines: frozenset[int]
     names: Mapping[str, str]
     declared: Mapping[tuple[int, str], Definition]
-    own: Mapping[str, str]
+    keys_by_symbol: Mapping[str, str]
     is_test: bool
 
     @property
@@ -82,7 +83,7 @@ def tree_file(listed: ListedFile, spans: tuple[Span, ...], facts: CodeFacts) -> 
         imports=frozenset(name for item in facts.imports for name in (item.name, item.alias) if name),
         names={key: _name(definition, facts) for key, definition in first.items()},
         declared={(definition.line, definition.name): definition for definition in reversed(facts.definitions[1:])},
-        own={definition.symbol: key for key, definition in reversed(first.items())},
+        keys_by_symbol={definition.symbol: key for key, definition in reversed(first.items())},
         is_test=facts.is_test,
     )
 

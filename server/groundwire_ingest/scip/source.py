@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import open_below, size_below
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceRecord
 from groundwire_ingest.scip.documents import DocumentPlace, Outline, text_at
 from groundwire_ingest.scip.indexes import held_by

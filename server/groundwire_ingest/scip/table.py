@@ -87,9 +87,9 @@ def _place(item: Occurrence, covered: Overlay, types: Mapping[str, str]) -> Plac
     field_of = types.get(type_of_field(item.symbol))
     if is_module(item.symbol):
         key = file.key
-    elif declared and declared.symbol in file.own:
+    elif declared and declared.symbol in file.keys_by_symbol:
         # An overload that is only a signature has no node of its own; what it is one of has.
-        key = file.own[declared.symbol]
+        key = file.keys_by_symbol[declared.symbol]
     elif field_of:
         key = field_of
     else:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from groundwire_index.nodes.node import CONTAINS
 from groundwire_ingest.archive_files import ArchiveFiles, ArchiveLayout, open_archive
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.slack.slack_directory import (
     CHANNELS_FILE,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.nodes.node import JsonValue
 from groundwire_ingest.archive_files import ArchiveFiles
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.json_fields import JsonFields
 from groundwire_ingest.jsonl.strict_json import decode_utf8, json_items
 from groundwire_ingest.records import StatedAccess
@@ -60,7 +60,7 @@ def slack_directory(files: ArchiveFiles) -> tuple[Mapping[str, Conversation], Sl
                 )
     names = SlackNames(
         users={fields.required_text("id"): user_name(fields) for fields in slack_list(files, USERS_FILE)},
-        channels={found.id: found.folder for found in by_folder.values() if found.is_public},
+        channels={channel.id: channel.folder for channel in by_folder.values() if channel.is_public},
     )
     return by_folder, names
 

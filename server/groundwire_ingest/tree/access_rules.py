@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SourceNode, StatedAccess
 from groundwire_ingest.tree.folders import folders_above
 from groundwire_ingest.tree.ignore import operator_pattern
@@ -107,19 +107,19 @@ class AccessRules:
 
     def _around(self, path: str, of_folders: dict[str, frozenset[int]]) -> frozenset[int]:
         """The rules that match a folder around a path, by number; kept for other files in these folders."""
-        found = frozenset[int]()
+        matched = frozenset[int]()
         for folder in reversed([folder for folder in folders_above(path) if folder]):
             if folder not in of_folders:
-                of_folders[folder] = found | self._matching(folder, is_folder=True)
-            found = of_folders[folder]
-        return found
+                of_folders[folder] = matched | self._matching(folder, is_folder=True)
+            matched = of_folders[folder]
+        return matched
 
     def _matching(self, path: str, *, is_folder: bool) -> frozenset[int]:
         """The rules that match a path itself, by number; notes that they match something."""
         matches = enumerate(pattern.matches(path.encode(), is_folder) for _, pattern in self._rules)
-        found = frozenset(number for number, is_match in matches if is_match)
-        self._matched |= found
-        return found
+        matching_rules = frozenset(number for number, is_match in matches if is_match)
+        self._matched |= matching_rules
+        return matching_rules
 
 
 def _pattern(path: str) -> IgnorePattern:
@@ -129,24 +129,24 @@ def _pattern(path: str) -> IgnorePattern:
     return pattern
 
 
-def _merged(one: NodeAccess, other: NodeAccess) -> NodeAccess | None:
+def _merged(access: NodeAccess, other: NodeAccess) -> NodeAccess | None:
     """The demand that includes both; None where no node can express it.
 
     A node lists tags, and a caller needs one of them. So both demands together leave the tags in both: a caller with
     one of these meets both demands. Where there is no such tag, or two tenants are asked for, no node could say it.
     """
-    if one.tenant_id and other.tenant_id and one.tenant_id != other.tenant_id:
+    if access.tenant_id and other.tenant_id and access.tenant_id != other.tenant_id:
         return None
-    tags = one.acl_tags or other.acl_tags
-    if one.acl_tags and other.acl_tags:
-        tags = tuple(tag for tag in one.acl_tags if tag in other.acl_tags)
+    tags = access.acl_tags or other.acl_tags
+    if access.acl_tags and other.acl_tags:
+        tags = tuple(tag for tag in access.acl_tags if tag in other.acl_tags)
         if not tags:
             return None
     return NodeAccess(
-        tenant_id=one.tenant_id or other.tenant_id,
+        tenant_id=access.tenant_id or other.tenant_id,
         acl_tags=tags,
-        classification_labels=(*one.classification_labels, *other.classification_labels),
-        clearance_level=max(one.clearance_level, other.clearance_level),
+        classification_labels=(*access.classification_labels, *other.classification_labels),
+        clearance_level=max(access.clearance_level, other.clearance_level),
     )
 
 

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from groundwire_ingest.tree.languages.c.c_syntax import CSyntax
 from groundwire_ingest.tree.languages.c.cpp import CppSyntax
-from groundwire_ingest.tree.languages.c.reader import CSyntax
-from groundwire_ingest.tree.languages.csharp.reader import CSharpSyntax
-from groundwire_ingest.tree.languages.go.reader import GoSyntax
-from groundwire_ingest.tree.languages.java.reader import JavaSyntax
-from groundwire_ingest.tree.languages.kotlin.reader import KotlinSyntax
-from groundwire_ingest.tree.languages.php.reader import PhpSyntax
+from groundwire_ingest.tree.languages.code_reader import CodeReader
+from groundwire_ingest.tree.languages.csharp.csharp_syntax import CSharpSyntax
+from groundwire_ingest.tree.languages.go.go_syntax import GoSyntax
+from groundwire_ingest.tree.languages.java.java_syntax import JavaSyntax
+from groundwire_ingest.tree.languages.kotlin.kotlin_syntax import KotlinSyntax
+from groundwire_ingest.tree.languages.php.php_syntax import PhpSyntax
 from groundwire_ingest.tree.languages.prisma import PrismaReader
-from groundwire_ingest.tree.languages.python.reader import PythonSyntax
-from groundwire_ingest.tree.languages.reader import CodeReader
-from groundwire_ingest.tree.languages.ruby.reader import RubySyntax
-from groundwire_ingest.tree.languages.rust.reader import RustSyntax
+from groundwire_ingest.tree.languages.python.python_syntax import PythonSyntax
+from groundwire_ingest.tree.languages.ruby.ruby_syntax import RubySyntax
+from groundwire_ingest.tree.languages.rust.rust_syntax import RustSyntax
 from groundwire_ingest.tree.languages.syntax import Syntax
-from groundwire_ingest.tree.languages.typescript.reader import JavaScriptSyntax, TypeScriptSyntax
+from groundwire_ingest.tree.languages.typescript.typescript_syntax import JavaScriptSyntax, TypeScriptSyntax
 from groundwire_ingest.tree.names.families.c_family import CFamilyNames
 from groundwire_ingest.tree.names.families.go import GoNames
 from groundwire_ingest.tree.names.families.php import PhpNames

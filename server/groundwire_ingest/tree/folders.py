@@ -42,6 +42,8 @@ def nearest(path: str, items: Sequence[T], path_of: Callable[[T], str]) -> Seque
 
 def _shared(left: str, right: str) -> str:
     """The leading folders that two paths have in common, with a slash at the end."""
-    length = next((at for at, (one, other) in enumerate(zip(left, right, strict=False)) if one != other), None)
+    length = next(
+        (at for at, (left_part, other) in enumerate(zip(left, right, strict=False)) if left_part != other), None
+    )
     common = left[: min(len(left), len(right)) if length is None else length]
     return common[: common.rfind("/") + 1]

@@ -15,8 +15,8 @@ from groundwire_ingest.tree.sql.dialect import evident_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
 from groundwire_ingest.tree.sql.object_names import HOLE, Relation, SqlName, identifier, parse_name
 from groundwire_ingest.tree.sql.objects import ADMITTED_TYPES, edge_type
-from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
-from groundwire_ingest.tree.sql.reader import read_references
+from groundwire_ingest.tree.sql.statement_references import PARSED_CONFIDENCE as READ_WITH_CERTAINTY
+from groundwire_ingest.tree.sql.statement_references import read_references
 from groundwire_ingest.tree.sql.tokens import code_tokens, keyword_set
 
 PARSED_CONFIDENCE = 0.9
@@ -107,11 +107,11 @@ def text_edges(catalog: SqlCatalog, texts: Iterable[ResolvedText]) -> Iterator[S
             case "read" | "written" as role:
                 name = parse_name(_without_holes(text.text))
                 relation = Relation.WRITES if role == "written" else Relation.READS
-                found = [] if name is None else [(relation, name, NAMED_TABLE_CONFIDENCE)]
+                references = [] if name is None else [(relation, name, NAMED_TABLE_CONFIDENCE)]
             case role:
                 named = _procedure_named(text.text)
-                found = [] if named is None else _procedure(catalog, named, is_executed=role == "procedure")
-        yield from literal_edges(catalog, literal, found, most)
+                references = [] if named is None else _procedure(catalog, named, is_executed=role == "procedure")
+        yield from literal_edges(catalog, literal, references, most)
 
 
 def procedure_edges(catalog: SqlCatalog, literals: Iterable[StringLiteral]) -> Iterator[SourceEdge]:
@@ -144,13 +144,13 @@ def references_in(statement: Statement) -> tuple[FoundReference, ...]:
 
 
 def literal_edges(
-    catalog: SqlCatalog, literal: StringLiteral, found: Iterable[FoundReference], most: float = 1.0
+    catalog: SqlCatalog, literal: StringLiteral, references: Iterable[FoundReference], most: float = 1.0
 ) -> Iterator[SourceEdge]:
-    """The edges from the code that holds `literal` to the objects of `catalog` among those that were `found` in it.
+    """The edges from the code that holds `literal` to the objects of `catalog` among `references`.
 
     Their confidence is at `most` as great as given.
     """
-    for relation, name, confidence in found:
+    for relation, name, confidence in references:
         target = catalog.find(name, ADMITTED_TYPES[relation])
         if target is not None:
             key, named = literal.from_key, edge_type(relation, target.object)
@@ -182,8 +182,8 @@ def _procedure(catalog: SqlCatalog, written: str, *, is_executed: bool = False) 
     """
     name = parse_name(written)
     allowed = frozenset({ObjectType.PROCEDURE}) if is_executed else frozenset(ObjectType)
-    found = None if name is None else catalog.find(name, allowed)
-    if name is None or found is None or found.object.object_type is not ObjectType.PROCEDURE:
+    resolved = None if name is None else catalog.find(name, allowed)
+    if name is None or resolved is None or resolved.object.object_type is not ObjectType.PROCEDURE:
         return []
     confidence = QUALIFIED_PROCEDURE_CONFIDENCE if name.schema else BARE_PROCEDURE_CONFIDENCE
     if is_executed:

@@ -88,11 +88,11 @@ class Mentions:
             for target, confidence in paths.find(path, literal.text.strip()):
                 at_most = min(confidence, SETTING_PATH)
                 yield _edge(path, literal.line, literal.from_key, first_keys[target], "References", at_most)
-        settings = {name: sorted(found) for name, found in self._settings.items()}
+        settings = {name: sorted(nearest_settings) for name, nearest_settings in self._settings.items()}
         for path, name, from_key, line in self._keys:
-            found = nearest(path, settings[name], itemgetter(0))
+            nearest_settings = nearest(path, settings[name], itemgetter(0))
             confidence = SETTING_PATH if _BETWEEN in name else SETTING_NAME
-            for _, key in found if len(found) <= MAX_SETTINGS else ():
+            for _, key in nearest_settings if len(nearest_settings) <= MAX_SETTINGS else ():
                 yield _edge(path, line, from_key, key, "ReadsSetting", confidence)
 
     def _note(self, path: str, setting: str, from_key: str, line: int) -> None:

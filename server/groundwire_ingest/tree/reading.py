@@ -194,12 +194,12 @@ class TreeReading:
         distinct = {item.reading: item for item in reversed(self._statements)}
         found_in = dict(zip(distinct, workers.map(references_in, distinct.values(), _length), strict=True))
         for statement in self._statements:
-            found = found_in[statement.reading]
-            if isinstance(found, GivenUp):
+            result = found_in[statement.reading]
+            if isinstance(result, GivenUp):
                 path = path_in(statement.literal.from_key)
-                yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {found.why}")
+                yield SkippedFile(path, f"the SQL in the string at line {statement.literal.line} {result.why}")
             else:
-                self._edges.add(literal_edges(self._catalog, statement.literal, found, statement.most))
+                self._edges.add(literal_edges(self._catalog, statement.literal, result, statement.most))
 
     def resolved(self) -> TreeMap:
         """All edges between files, after `resolve_names`."""
@@ -243,8 +243,8 @@ class TreeReading:
             self.refer(path, reading.references, keys)
         first = next(filter(None, keys), "")
         if reading.requests and first:
-            asked = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)
-            self._pages.append(Page(path, tuple(asked)))
+            requests = (replace(item, from_key=keys[item.line - 1] or first) for item in reading.requests)
+            self._pages.append(Page(path, tuple(requests)))
         self._mentions.add_settings(path, reading.settings, keys)
         match reading.facts:
             case MapperFacts(interface, stated):

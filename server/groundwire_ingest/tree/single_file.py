@@ -32,12 +32,12 @@ from groundwire_ingest.tree.files.xml_reading import read_xml
 from groundwire_ingest.tree.files.yaml_file import read_yaml
 from groundwire_ingest.tree.flag_signs import is_generated
 from groundwire_ingest.tree.languages.c.cpp import is_cpp
-from groundwire_ingest.tree.languages.go.reader import module_path
+from groundwire_ingest.tree.languages.code_reader import CodeReader
+from groundwire_ingest.tree.languages.go.go_syntax import module_path
 from groundwire_ingest.tree.languages.prisma import PrismaReader
-from groundwire_ingest.tree.languages.reader import CodeReader
-from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import ScriptProject, is_project_file, script_project
-from groundwire_ingest.tree.languages.typescript.reader import TsxSyntax
+from groundwire_ingest.tree.languages.typescript.typescript_syntax import TsxSyntax
 from groundwire_ingest.tree.markdown import markdown_analysis
 from groundwire_ingest.tree.model import FileAnalysis, SourceFile
 from groundwire_ingest.tree.sql.file import SqlFile, read_sql_file

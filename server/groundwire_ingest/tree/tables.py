@@ -64,10 +64,10 @@ def entity_use_edges(
 
 def _mapping_edges(catalog: SqlCatalog, mapping: EntityMapping) -> Iterator[SourceEdge]:
     name = parse_name(mapping.table)
-    found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
-    if found is not None:
+    table = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE, ObjectType.VIEW}))
+    if table is not None:
         key = mapping.from_key
-        yield from found.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
+        yield from table.edges(path_in(key), key, "MapsTo", key, mapping.confidence)
 
 
 def migration_edges(files: Iterable[CodeFacts], mappings: Iterable[EntityMapping]) -> Iterator[SourceEdge]:
@@ -110,10 +110,10 @@ def altering_edges(files: Iterable[CodeFacts], catalog: SqlCatalog) -> Iterator[
     for facts in files:
         for change in facts.table_changes:
             name = None if _UNDOES.search(change.from_key) else parse_name(change.table)
-            found = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE}))
-            if found is not None:
+            table = None if name is None else catalog.find(name, frozenset({ObjectType.TABLE}))
+            if table is not None:
                 origin = f"{facts.path}:{change.line}"
-                yield from found.edges(facts.path, change.from_key, Relation.ALTERS.value, origin, ALTERED)
+                yield from table.edges(facts.path, change.from_key, Relation.ALTERS.value, origin, ALTERED)
 
 
 def _plain(table: str) -> str:

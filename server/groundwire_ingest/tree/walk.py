@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import read_below, scan_below
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.code_languages import CODE_LANGUAGES
 from groundwire_ingest.tree.files.languages import file_language, refusal
@@ -75,15 +75,15 @@ def list_tree(root: Path, exclusions: Exclusions | None = None) -> tuple[Listing
     if not root.is_dir():
         raise IngestError(f"{root}: not a folder; name the folder that holds the source tree")
     exclusions = exclusions or Exclusions(())
-    found: list[Listing] = []
+    listings: list[Listing] = []
     pending = [_Folder("", None, False)]
     while pending:
         for item in _list_folder(root, pending.pop(), exclusions):
             if isinstance(item, _Folder):
                 pending.append(item)
             else:
-                found.append(item)
-    return tuple(sorted(found, key=lambda item: item.path))
+                listings.append(item)
+    return tuple(sorted(listings, key=lambda item: item.path))
 
 
 def language_of(path: str, in_chart_templates: bool = False) -> str:
@@ -168,4 +168,4 @@ def _printable(path: str) -> str:
     A control character would steer the terminal of who reads the name, or end a line of a list of names.
     """
     text = os.fsencode(path).decode("utf-8", errors="backslashreplace")
-    return _CONTROL_CHARACTER.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL_CHARACTER.sub(lambda character: character[0].encode("unicode_escape").decode(), text)

@@ -191,7 +191,7 @@ class IndexSnapshot(Snapshot, Protocol):
         """The version's graph among the nodes. Its methods may wait, and raise as those of the snapshot do."""
         ...
 
-    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+    def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
         """The results of what is asked of several snapshots of this backend, at the same time if they wait."""
         ...
 

@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from groundwire_index.backends import DEFAULT_BACKEND, SETTINGS, checked
 from groundwire_index.embedding.model_names import DEFAULT_MODEL, PLAIN_MODEL, is_url
 from groundwire_index.storage import Values
-from groundwire_server.config.values import (
+from groundwire_server.config.setting_rules import (
     Address,
     DeadlineSeconds,
     Names,
@@ -65,7 +65,7 @@ class _Storage(BaseSettings):
 
     def backend_values(self) -> Values:
         """The values of the backend's settings. Raises OptionError."""
-        plain = {own.name: getattr(self, own.name) for own in _OF_SERVERS}
+        plain = {setting.name: getattr(self, setting.name) for setting in _OF_SERVERS}
         plain |= {name: value.get_secret_value() for name, value in plain.items() if isinstance(value, SecretStr)}
         return checked(self.backend, plain)
 
@@ -79,8 +79,10 @@ if TYPE_CHECKING:
     StorageSettings = _Storage
 else:
     _FIELDS = {
-        own.name: (SecretStr, SecretStr(own.default)) if own.secret else (own.type | type(own.default), own.default)
-        for own in _OF_SERVERS
+        declared_setting.name: (SecretStr, SecretStr(declared_setting.default))
+        if declared_setting.secret
+        else (declared_setting.type | type(declared_setting.default), declared_setting.default)
+        for declared_setting in _OF_SERVERS
     }
     StorageSettings = create_model("StorageSettings", __base__=_Storage, **_FIELDS)
 

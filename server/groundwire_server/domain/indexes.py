@@ -29,8 +29,8 @@ class IndexNames:
 
 def few(names: Iterable[str]) -> tuple[str, ...]:
     """Names as IndexNames has them: none if there are more than MAX_NAMES; no further names are then read."""
-    told = tuple(islice(names, MAX_NAMES + 1))
-    return () if len(told) > MAX_NAMES else told
+    first_names = tuple(islice(names, MAX_NAMES + 1))
+    return () if len(first_names) > MAX_NAMES else first_names
 
 
 def top_of(path: str) -> str:

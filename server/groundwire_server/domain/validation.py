@@ -27,23 +27,26 @@ class Violations:
     each in at most 300 characters and its field in 100.
     """
 
-    def __init__(self, found: Iterable[FieldViolation] = ()) -> None:
-        """`found` were noted before, such as when the message was read."""
-        self._found: list[FieldViolation] = list(found)
+    def __init__(self, violations: Iterable[FieldViolation] = ()) -> None:
+        """`violations` were noted before, such as when the message was read."""
+        self._noted: list[FieldViolation] = list(violations)
 
     @property
-    def found(self) -> tuple[FieldViolation, ...]:
+    def noted(self) -> tuple[FieldViolation, ...]:
         """What was noted."""
-        return tuple(self._found)
+        return tuple(self._noted)
 
     def has(self, field: str) -> bool:
         """True if a rule of the field, or of a part of it, was broken: then no rule that reads it can be checked."""
-        return any(one.field == field or one.field.startswith((f"{field}[", f"{field}.")) for one in self._found)
+        return any(
+            violation.field == field or violation.field.startswith((f"{field}[", f"{field}."))
+            for violation in self._noted
+        )
 
     def add(self, field: str, reason: Reason, description: str) -> None:
         """Notes that `field` breaks a rule."""
-        if len(self._found) < MAX_VIOLATIONS:
-            self._found.append(FieldViolation(field[:MAX_FIELD_LENGTH], reason, description[:MAX_DESCRIPTION_LENGTH]))
+        if len(self._noted) < MAX_VIOLATIONS:
+            self._noted.append(FieldViolation(field[:MAX_FIELD_LENGTH], reason, description[:MAX_DESCRIPTION_LENGTH]))
 
     def require(self, field: str, what: str) -> None:
         """Notes that `field` is absent."""
@@ -87,8 +90,8 @@ class Violations:
 
     def raise_any(self) -> None:
         """Raises InvalidRequestError when a rule was broken."""
-        if self._found:
-            raise InvalidRequestError(tuple(self._found))
+        if self._noted:
+            raise InvalidRequestError(tuple(self._noted))
 
 
 def exact(value: float) -> str:

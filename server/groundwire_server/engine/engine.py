@@ -94,11 +94,11 @@ class RetrievalEngine:
             min_confidence=request.min_confidence,
         )
 
-        def found() -> Paths:
+        def paths_between() -> Paths:
             with stage("paths"):
                 return replace(snapshot.find_paths(search, call.checkpoint), scopes=scopes_of(snapshot))
 
-        return await call.compute(found)
+        return await call.compute(paths_between)
 
     async def fetch(self, request: FetchRequest, call: Call) -> FetchResult:
         """Returns whole texts in priority order, as many as fit the budget."""
@@ -129,7 +129,7 @@ class RetrievalEngine:
 def _fetched(request: FetchRequest, snapshot: Snapshot, max_bytes: int, checkpoint: Checkpoint) -> FetchResult:
     with stage("pack"):
         requested = prioritize(request.seed_ids, request.nodes, request.mode)
-        rows = snapshot.rows([one.id for one in requested])
+        rows = snapshot.rows([node.id for node in requested])
         sizes = dict(zip(rows, snapshot.text_sizes(as_positions(rows.values())), strict=True))
         checkpoint()
         budget = Budget(request.budget_tokens, request.max_chars, max_bytes)

@@ -15,7 +15,7 @@ from groundwire_index.limits import RESPONSE_BYTES
 from groundwire_index.nodes.node import Node
 from groundwire_index.purposes import PURPOSES, purpose_of
 from groundwire_index.scope import SEPARATOR
-from groundwire_index.text.names import normalised_name
+from groundwire_index.text.trigram_names import normalised_name
 from groundwire_server.backends.interface import Snapshot, Walk
 from groundwire_server.domain.errors import PreconditionError, Reason
 from groundwire_server.domain.evidence.evidence import EvidenceRequest, EvidenceResult, MatchScores
@@ -171,11 +171,11 @@ def _gathered(
 
 def _mentioning_nodes(names: Sequence[str], request: EvidenceRequest, snapshot: Snapshot, call: Call) -> list[Node]:
     """The nodes that have a name of the question as their own, or in their text; best first."""
-    asked = [Retriever.TRIGRAM, Retriever.BM25_CODE]
+    word_retrievers = [Retriever.TRIGRAM, Retriever.BM25_CODE]
     limits = {
         retriever: _MOST_MENTIONING
-        for retriever in asked
-        if retriever in snapshot.retrievers and retriever in (request.retrievers or asked)
+        for retriever in word_retrievers
+        if retriever in snapshot.retrievers and retriever in (request.retrievers or word_retrievers)
     }
     if not names or not limits:
         return []
@@ -188,9 +188,9 @@ def _mentioning_nodes(names: Sequence[str], request: EvidenceRequest, snapshot: 
     )
     candidates = snapshot.retrieve(search, call.checkpoint)
     by_rank = [
-        (int(found.ranks[position]), place, position)
-        for place, found in enumerate(candidates.by_retriever.values())
-        for position in np.flatnonzero(found.ranks).tolist()
+        (int(retriever_scores.ranks[position]), place, position)
+        for place, retriever_scores in enumerate(candidates.by_retriever.values())
+        for position in np.flatnonzero(retriever_scores.ranks).tolist()
     ]
     positions = list(dict.fromkeys(position for *_, position in sorted(by_rank)))
     return snapshot.nodes(candidates.rows[as_positions(positions)])
@@ -235,15 +235,15 @@ def _scores(matches: RankedMatches) -> list[MatchScores]:
     made = []
     for rank, position in enumerate(ranked.order.tolist(), start=1):
         values = {retriever: float(column[position]) for retriever, column in columns.items()}
-        found = {retriever: value for retriever, value in values.items() if not np.isnan(value)}
+        score_of = {retriever: value for retriever, value in values.items() if not np.isnan(value)}
         made.append(
             MatchScores(
                 rank=rank,
                 score=max(float(ranked.final[position]), 0.0),
-                similarity=found.get(Retriever.DENSE),
-                bm25_code=found.get(Retriever.BM25_CODE),
-                bm25_prose=found.get(Retriever.BM25_PROSE),
-                trigram=found.get(Retriever.TRIGRAM),
+                similarity=score_of.get(Retriever.DENSE),
+                bm25_code=score_of.get(Retriever.BM25_CODE),
+                bm25_prose=score_of.get(Retriever.BM25_PROSE),
+                trigram=score_of.get(Retriever.TRIGRAM),
             )
         )
     return made
@@ -263,9 +263,9 @@ def _evidence_node(node: Node, plan: QueryPlan, with_scope: bool) -> EvidenceNod
         start_line=node.location.start_line,
         end_line=node.location.end_line,
         scope=f"{repository}{SEPARATOR}{branch}" if with_scope else "",
-        is_aside=row.is_aside and purpose not in plan.asked,
+        is_aside=row.is_aside and purpose not in plan.purposes,
         purpose=row.in_words,
-        purpose_factor=row.factor if plan.ranks and purpose not in plan.asked else 1.0,
+        purpose_factor=row.factor if plan.ranks and purpose not in plan.purposes else 1.0,
         is_test=node.is_test,
         is_generated=node.is_generated,
     )

@@ -39,11 +39,11 @@ class Indexes:
         self._check_lifecycle(request)
         if not request.scopes:
             return await self._open(request, request.scope, call)
-        parts = {own: await self._open(request, own, call) for own in request.scopes if not is_pattern(own)}
-        known = {replace(own, active_index="") for own in parts}
-        patterns = {own: Scopes.of(own) for own in request.scopes if is_pattern(own)}
+        parts = {named: await self._open(request, named, call) for named in request.scopes if not is_pattern(named)}
+        known = {replace(named, active_index="") for named in parts}
+        patterns = {named: Scopes.of(named) for named in request.scopes if is_pattern(named)}
         # Listed once, and each index opened once, by however many patterns it is meant.
-        meant = Scopes(patterns=tuple(pair for own in patterns.values() for pair in own.patterns))
+        meant = Scopes(patterns=tuple(pair for named in patterns.values() for pair in named.patterns))
         listed = partial(self.backend.scopes, meant, request.granted)
         for scope in await call.wait_for(listed) if patterns else ():
             if scope not in known:
@@ -51,11 +51,11 @@ class Indexes:
                     parts[scope] = await self._open(request, scope, call)
                 _check_count(parts)
         for pattern, means in patterns.items():
-            if not any(means.includes(own.repository, own.branch) for own in parts):
+            if not any(means.includes(named.repository, named.branch) for named in parts):
                 message = f"no repository and branch that you may see matches {pattern.repository} {pattern.branch}"
                 names = {"repository": pattern.repository, "branch": pattern.branch}
                 raise NotFoundError(Reason.SCOPE_NOT_FOUND, message, names)
-        return UnionSnapshot([parts[own] for own in sorted(parts, key=id_prefix)])
+        return UnionSnapshot([parts[named] for named in sorted(parts, key=id_prefix)])
 
     def _check_lifecycle(self, request: NodesRequest) -> None:
         tags = self.lifecycle_override_acl_tags
@@ -89,7 +89,7 @@ class Indexes:
         return snapshot
 
 
-def _check_count(found: Sized) -> None:
+def _check_count(opened: Sized) -> None:
     violations = Violations()
-    violations.bound_count("scopes", found, MAX_SCOPES)
+    violations.bound_count("scopes", opened, MAX_SCOPES)
     violations.raise_any()

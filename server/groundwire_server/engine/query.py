@@ -114,7 +114,7 @@ class QueryPlan:
     parameters: EffectiveParameters
     ranks: bool
     orders_definitions: bool
-    asked: frozenset[Purpose]
+    purposes: frozenset[Purpose]
     query_class: QueryClass
     rules: tuple[BoostRule, ...]
     reranker: Reranker | None
@@ -186,7 +186,7 @@ def _plan(request: QueryRequest, reranker: Reranker | None, settings: QuerySetti
         parameters=effective_parameters(request, settings.defaults),
         ranks=query_class in _IN_WORDS and not orders_by_fusion,
         orders_definitions=query_class in (*_IN_WORDS, QueryClass.IDENTIFIER) and not orders_by_fusion,
-        asked=purposes_asked_for(request.query, rules),
+        purposes=purposes_asked_for(request.query, rules),
         query_class=query_class,
         rules=rules,
         reranker=configured(reranker) if request.rerank else None,
@@ -198,10 +198,10 @@ def _asked(request: QueryRequest, snapshot: Snapshot) -> tuple[Retriever, ...]:
 
     A query vector without retrievers selects the dense retriever.
     """
-    asked = set(request.retrievers or snapshot.retrievers)
+    wanted = set(request.retrievers or snapshot.retrievers)
     if request.query_vector:
-        asked.add(Retriever.DENSE)
-    return tuple(retriever for retriever in Retriever if retriever in asked)
+        wanted.add(Retriever.DENSE)
+    return tuple(retriever for retriever in Retriever if retriever in wanted)
 
 
 def _retrieval(plan: QueryPlan, retrievers: tuple[Retriever, ...], vector: NDArray[np.float64] | None) -> Retrieval:
@@ -233,7 +233,7 @@ def _retrieved(plan: QueryPlan, search: Retrieval, snapshot: Snapshot, call: Cal
     call.checkpoint()
     if plan.ranks:
         with time.stage("ranking"):
-            ranked = ranked_in_repository(ranked, plan.asked, snapshot)
+            ranked = ranked_in_repository(ranked, plan.purposes, snapshot)
         call.checkpoint()
     return RankedMatches(weights, fused_count, int(deleted), ranked, time.milliseconds)
 
@@ -296,7 +296,7 @@ def _meta(
     plan: QueryPlan, outcome: RankedMatches, content: QueryContent, snapshot: Snapshot, took_ms: float
 ) -> RetrieveMeta:
     request, candidates, space = plan.request, outcome.ranked.candidates, snapshot.vector_space
-    lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
+    lengths = {retriever: retriever_scores.length for retriever, retriever_scores in candidates.by_retriever.items()}
     searched = space if Retriever.DENSE in lengths else None
     return RetrieveMeta(
         routing=Routing(
@@ -335,7 +335,7 @@ def _meta(
 
 
 def _applied_ranking(plan: QueryPlan, ranked: Ranked, retrievers: tuple[Retriever, ...]) -> RankingParameters:
-    applied = applied_ranking(plan.asked, retrievers) if plan.ranks else RankingParameters()
+    applied = applied_ranking(plan.purposes, retrievers) if plan.ranks else RankingParameters()
     has_older = ranked.older_definitions is not None
     return replace(applied, older_definition_factor=OLDER_DEFINITION_FACTOR if has_older else None)
 
@@ -343,7 +343,7 @@ def _applied_ranking(plan: QueryPlan, ranked: Ranked, retrievers: tuple[Retrieve
 def _lexical_count(candidates: Candidates) -> int:
     """Distinct candidates that a retriever other than the dense one listed."""
     listed = np.zeros(len(candidates), dtype=np.bool_)
-    for retriever, found in candidates.by_retriever.items():
+    for retriever, retriever_scores in candidates.by_retriever.items():
         if retriever in LEXICAL_RETRIEVERS:
-            listed |= found.ranks > 0
+            listed |= retriever_scores.ranks > 0
     return int(np.count_nonzero(listed))

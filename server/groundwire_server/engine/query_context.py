@@ -60,8 +60,8 @@ class QueryContext:
     def __init__(self, snapshot: Snapshot, request: QueryRequest) -> None:
         self._snapshot = snapshot
         self._request = request
-        scopes = [of_scope(own) for own in scopes_of(snapshot)]
-        missing = sum(of_left_out(own.scope) for own in left_out(snapshot, request.retrievers or tuple(Retriever)))
+        scopes = [of_scope(sized) for sized in scopes_of(snapshot)]
+        missing = sum(of_left_out(sized.scope) for sized in left_out(snapshot, request.retrievers or tuple(Retriever)))
         self._scope_bytes = max(scopes, default=0)
         self._room = Room(RESPONSE_BYTES - QUERY_BYTES - of_request(request) - sum(scopes) - missing)
         self._truncated = False
@@ -71,24 +71,28 @@ class QueryContext:
 
     def fill(self, ranked: Ranked) -> QueryContent:
         """The matches for the final list, in its order."""
-        found = self._found(ranked.rows)
-        kept = [(one, position) for one, position in zip(found, ranked.order.tolist(), strict=True) if self._fits(one)]
-        matched = [one for one, _ in kept]
+        matching = self._found(ranked.rows)
+        kept = [
+            (match, position)
+            for match, position in zip(matching, ranked.order.tolist(), strict=True)
+            if self._fits(match)
+        ]
+        matched = [match for match, _ in kept]
         services = self._services(matched) if self._request.expand_graph else ()
-        texts = [self._text(one.node) for one in matched]
+        texts = [self._text(match.node) for match in matched]
         parents = self._parents(matched)
         matches = [
             Match(
-                node=one.node,
+                node=match.node,
                 text=text,
                 rank=rank,
                 scores=_stage_scores(ranked, position),
-                parent_ids=one.parent_ids,
+                parent_ids=match.parent_ids,
                 parents=inside,
             )
-            for rank, ((one, position), text, inside) in enumerate(zip(kept, texts, parents, strict=True), start=1)
+            for rank, ((match, position), text, inside) in enumerate(zip(kept, texts, parents, strict=True), start=1)
         ]
-        neighbors = self._neighbors(matched, found) if self._request.include_neighbors else []
+        neighbors = self._neighbors(matched, matching) if self._request.include_neighbors else []
         return QueryContent((*matches, *neighbors), services, self._truncated, sum(self._returned.values()))
 
     def _found(self, rows: Positions) -> list[_Found]:
@@ -99,8 +103,8 @@ class QueryContext:
             for row, node, inside in zip(rows.tolist(), self._snapshot.nodes(rows), parents, strict=True)
         ]
 
-    def _fits(self, found: _Found) -> bool:
-        return self._take(of_match(found.node) + self._scope_bytes + sum(map(of_string, found.parent_ids)))
+    def _fits(self, match: _Found) -> bool:
+        return self._take(of_match(match.node) + self._scope_bytes + sum(map(of_string, match.parent_ids)))
 
     def _text(self, node: Node) -> str | SkipReason:
         """The text if budget and room hold it; one that is there already takes no more of the budget.
@@ -123,48 +127,50 @@ class QueryContext:
         self._truncated = self._truncated or not fits
         return fits
 
-    def _services(self, found: Sequence[_Found]) -> tuple[ServiceContext, ...]:
-        names = sorted({one.node.service_name for one in found if one.node.service_name})
+    def _services(self, matches: Sequence[_Found]) -> tuple[ServiceContext, ...]:
+        names = sorted({match.node.service_name for match in matches if match.node.service_name})
         contexts = self._snapshot.service_contexts(names)
         return tuple(context for context in contexts if self._take(of_service(context)))
 
-    def _parents(self, found: Sequence[_Found]) -> list[tuple[ParentText, ...]]:
+    def _parents(self, matches: Sequence[_Found]) -> list[tuple[ParentText, ...]]:
         """The parents of each node; none unless they are asked for."""
         if not self._request.include_parents:
-            return [()] * len(found)
-        wanted = dict.fromkeys(chain.from_iterable(one.parents for one in found))
+            return [()] * len(matches)
+        wanted = dict.fromkeys(chain.from_iterable(match.parents for match in matches))
         nodes = dict(zip(wanted, self._snapshot.nodes(as_positions(wanted)), strict=True))
         return [
             tuple(
                 ParentText(nodes[parent], self._text(nodes[parent]))
-                for parent in one.parents
+                for parent in match.parents
                 if self._take(of_match(nodes[parent]))
             )
-            for one in found
+            for match in matches
         ]
 
     def _neighbors(self, matches: Sequence[_Found], ranked: Sequence[_Found]) -> list[Match]:
         """The neighbours of the matches. A whole text contains its part and is not its neighbour."""
-        excluded = {one.row for one in matches}.union(*(one.parents for one in ranked))
+        excluded = {node.row for node in matches}.union(*(node.parents for node in ranked))
         beside: dict[int, str] = {}
-        for match, rows in zip(matches, self._snapshot.adjacent(as_positions(one.row for one in matches)), strict=True):
+        for match, rows in zip(
+            matches, self._snapshot.adjacent(as_positions(node.row for node in matches)), strict=True
+        ):
             for row in rows.tolist():
                 beside.setdefault(row, match.node.id)
         kept = [
-            one for one in self._found(as_positions(row for row in beside if row not in excluded)) if self._fits(one)
+            node for node in self._found(as_positions(row for row in beside if row not in excluded)) if self._fits(node)
         ]
-        texts = [self._text(one.node) for one in kept]
+        texts = [self._text(node.node) for node in kept]
         return [
             Match(
-                node=one.node,
+                node=node.node,
                 text=text,
                 rank=0,
                 scores=None,
-                parent_ids=one.parent_ids,
+                parent_ids=node.parent_ids,
                 parents=parents,
-                neighbor_of=beside[one.row],
+                neighbor_of=beside[node.row],
             )
-            for one, text, parents in zip(kept, texts, self._parents(kept), strict=True)
+            for node, text, parents in zip(kept, texts, self._parents(kept), strict=True)
         ]
 
 

@@ -7,12 +7,19 @@ from functools import cache
 import numpy as np
 
 from groundwire_index.scope import SEPARATOR
-from groundwire_index.text.names import node_names
+from groundwire_index.text.trigram_names import node_names
 from groundwire_server.backends.interface import Snapshot
 from groundwire_server.domain.limits import MAX_LIST_LIMIT, MAX_SIMILAR_NAMES
 from groundwire_server.domain.search.candidates import Positions, Retrieval, as_positions
 from groundwire_server.domain.search.fusion import best_first
-from groundwire_server.domain.search.names import at_place, describing_words, ends_with, outer, place_of, segments
+from groundwire_server.domain.search.named_places import (
+    at_place,
+    describing_words,
+    ends_with,
+    outer,
+    place_of,
+    segments,
+)
 from groundwire_server.domain.search.resolution import NamedNode, NameMatch, ResolvedName, ResolveRequest, ResolveResult
 from groundwire_server.domain.search.search import NodeLabel, Retriever
 from groundwire_server.domain.search.validation import check_resolve
@@ -110,9 +117,9 @@ class _Names:
     def similar(self, text: str) -> list[NodeLabel]:
         """The nodes whose names are the most similar to a text, best first."""
         search = Retrieval(text, None, {Retriever.TRIGRAM: MAX_SIMILAR_NAMES}, trigram_threshold=_LEAST_SIMILARITY)
-        found = self._snapshot.retrieve(search, self._checkpoint)
-        order = best_first(np.arange(len(found)), found.by_retriever[Retriever.TRIGRAM].scores)
-        return self._labels(found.rows[order].tolist())
+        candidates = self._snapshot.retrieve(search, self._checkpoint)
+        order = best_first(np.arange(len(candidates)), candidates.by_retriever[Retriever.TRIGRAM].scores)
+        return self._labels(candidates.rows[order].tolist())
 
     def _symbols(self, name: str) -> Iterator[_Reading]:
         names = node_names(name, "")
@@ -135,9 +142,9 @@ class _Names:
         for name, others in ((words[0], words[1:]), (words[-1], words[:-1])) if words not in ([], [text]) else ():
             wanted = {word.casefold() for word in others}
             for reading in self._symbols(name):
-                found = reading.nodes
-                told = zip(found, self._snapshot.declarations(self._rows_of(found)), strict=True)
-                if kept := [node for node, declaration in told if wanted <= describing_words(declaration, name)]:
+                nodes = reading.nodes
+                declared = zip(nodes, self._snapshot.declarations(self._rows_of(nodes)), strict=True)
+                if kept := [node for node, declaration in declared if wanted <= describing_words(declaration, name)]:
                     return kept
         return []
 

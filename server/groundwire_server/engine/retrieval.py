@@ -75,6 +75,6 @@ async def vector_of(
     space = snapshot.vector_space
     if space is None:
         return None
-    own = request.query_vector
+    callers_vector = request.query_vector
     index = next(part.index for part in snapshot.parts if part.vector_space)
-    return await query_vectors.vector(request.query, own, request.access, space, index, call)
+    return await query_vectors.vector(request.query, callers_vector, request.access, space, index, call)

@@ -73,14 +73,14 @@ async def search_nodes(
     depth = request.top_k * (reranker.widen_factor if reranker else 1)
     search = Retrieval(request.query, vector, dict.fromkeys(retrievers, depth))
 
-    def found() -> _Ranked:
+    def retrieve_and_fuse() -> _Ranked:
         with stage("retrieve"):
             candidates = snapshot.retrieve(search, call.checkpoint)
         return _fused(candidates, request.rrf_k, depth)
 
     if reranker is None:
-        return await call.compute(lambda: _result(request, search_type, found(), snapshot))
-    ranked = await call.compute(found)
+        return await call.compute(lambda: _result(request, search_type, retrieve_and_fuse(), snapshot))
+    ranked = await call.compute(retrieve_and_fuse)
     rerank = partial(_reranked, request.query, ranked, snapshot, reranker, call.checkpoint)
     reranked = await (call.compute(rerank) if request.rerank is Rerank.KEYWORD else call.ask_model(rerank))
     return await call.compute(lambda: _result(request, search_type, reranked, snapshot))
@@ -122,7 +122,7 @@ def _reranker(rerank: Rerank, rerankers: Rerankers) -> Reranker | None:
 def _fused(candidates: Candidates, rrf_k: int, count: int) -> _Ranked:
     """A single list unchanged, or both fused; ties are ordered by the rank in the dense list, then in the other."""
     lists = list(candidates.by_retriever.values())
-    ranks = [found.ranks for found in lists]
+    ranks = [retriever_scores.ranks for retriever_scores in lists]
     scores = lists[0].scores if len(lists) == 1 else reciprocal_rank_fusion(ranks, rrf_k)
     return _Ranked(candidates, scores, best_first_by_ranks(scores, ranks)[:count])
 
@@ -160,14 +160,14 @@ def _explained(request: SearchRequest, ranked: _Ranked, snapshot: Snapshot) -> l
 
 def _retriever_scores(candidates: Candidates, position: int) -> tuple[RetrieverScore, ...]:
     return tuple(
-        RetrieverScore(retriever, int(found.ranks[position]), float(found.scores[position]))
-        for retriever, found in candidates.by_retriever.items()
-        if found.ranks[position]
+        RetrieverScore(retriever, int(scores.ranks[position]), float(scores.scores[position]))
+        for retriever, scores in candidates.by_retriever.items()
+        if scores.ranks[position]
     )
 
 
 def _debug(request: SearchRequest, candidates: Candidates, snapshot: Snapshot) -> SearchDebug:
-    lengths = {retriever: found.length for retriever, found in candidates.by_retriever.items()}
+    lengths = {retriever: retriever_scores.length for retriever, retriever_scores in candidates.by_retriever.items()}
     path = SearchPath.EXACT if candidates.exact else SearchPath.APPROXIMATE
     has_words = Retriever.BM25_CODE in lengths
     return SearchDebug(

@@ -112,7 +112,7 @@ def fuse(
 ) -> Ranked:
     """One list of all retrievers' candidates, at most `max_candidates` long."""
     if mode is FusionMode.RRF:
-        ranks = [found.ranks for found in candidates.by_retriever.values()]
+        ranks = [retriever_scores.ranks for retriever_scores in candidates.by_retriever.values()]
         fused = reciprocal_rank_fusion(ranks, parameters.rrf_k)
         positions = np.flatnonzero(fused)
         final = fused / highest_fused(len(ranks), parameters.rrf_k)
@@ -124,7 +124,7 @@ def fuse(
     return Ranked(candidates, best_first(positions, final)[: parameters.max_candidates], final, fused)
 
 
-def ranked_in_repository(ranked: Ranked, asked: Collection[Purpose], snapshot: Snapshot) -> Ranked:
+def ranked_in_repository(ranked: Ranked, wanted: Collection[Purpose], snapshot: Snapshot) -> Ranked:
     """Candidates with what their files give them, weighed by what their texts are, and with what neighbours give.
 
     In this order: what a neighbour gives is worth as much as it counts itself. Length and words within the file count
@@ -137,7 +137,7 @@ def ranked_in_repository(ranked: Ranked, asked: Collection[Purpose], snapshot: S
     data = is_data(columns)[kept]
     neighbourhood = apart_from_own_parts(snapshot.neighbourhood(candidates.rows[kept]), columns.files[kept], data)
     files = file_shares(candidates.files.scores[kept], candidates.files.is_alone[kept])
-    purposes, lengths, words = purpose_factors(columns, asked), np.ones(len(kept)), np.ones(len(kept))
+    purposes, lengths, words = purpose_factors(columns, wanted), np.ones(len(kept)), np.ones(len(kept))
     kinds = purposes[kept] * fragment_factors(columns.char_counts[kept])
     if neighbourhood.degrees.any():
         lengths = np.where(data, 1.0, length_factors(columns.char_counts[kept]))
@@ -171,11 +171,11 @@ def rerank(
 
 def freshen(ranked: Ranked, now: datetime, freshness: Freshness) -> Ranked:
     """Recent conversations gain; `freshness` stays None where none is left that has a date."""
-    found = decays(ranked.candidates.columns, now, freshness)
-    if np.isnan(found[ranked.order]).all():
+    decay = decays(ranked.candidates.columns, now, freshness)
+    if np.isnan(decay[ranked.order]).all():
         return ranked
-    final = np.where(np.isnan(found), ranked.final, blend(ranked.final, found, freshness.weight))
-    return replace(ranked, order=best_first(ranked.order, final), final=final, freshness=found)
+    final = np.where(np.isnan(decay), ranked.final, blend(ranked.final, decay, freshness.weight))
+    return replace(ranked, order=best_first(ranked.order, final), final=final, freshness=decay)
 
 
 def boost(ranked: Ranked, rules: Sequence[BoostRule]) -> Ranked:

@@ -32,11 +32,11 @@ class UnionGraph:
 
     def neighbours(self, direction: Direction, followed_types: NDArray[np.bool_], least: np.float32) -> Neighbours:
         """See `SelectedGraph.neighbours`."""
-        own = [
+        part_neighbours = [
             graph.neighbours(direction, followed_types.take(types), least)
             for graph, types in zip(self._graphs, self._types, strict=True)
         ]
-        return UnionNeighbours(self._parts, own, self._types)
+        return UnionNeighbours(self._parts, part_neighbours, self._types)
 
     def edges(self, positions: Sequence[int] | Positions) -> StoredEdges:
         """See `SelectedGraph.edges`."""
@@ -48,8 +48,8 @@ class UnionGraph:
             confidences=np.empty(len(given), dtype=np.float32),
             lines=np.empty(len(given), dtype=np.int32),
         )
-        for number, places, own in by_part(given):
-            read = self._graphs[number].edges(own)
+        for number, places, part_positions in by_part(given):
+            read = self._graphs[number].edges(part_positions)
             columns.from_rows[places] = read.from_rows.astype(np.int64) + first_row(number)
             columns.to_rows[places] = read.to_rows.astype(np.int64) + first_row(number)
             columns.types[places] = self._types[number].take(read.types)
@@ -60,10 +60,13 @@ class UnionGraph:
 
 @dataclass(frozen=True, slots=True)
 class UnionNeighbours:
-    """The Neighbours of several parts; `own` are those of each, `types` the numbers of its edge types in the union."""
+    """The Neighbours of several parts.
+
+    `neighbours` are those of each part, `types` the numbers of its edge types in the union.
+    """
 
     parts: Sequence[IndexSnapshot]
-    own: Sequence[Neighbours]
+    neighbours: Sequence[Neighbours]
     types: Sequence[Positions]
 
     def of(self, rows: Rows, known: Set[int], most: int) -> FollowedEdges:
@@ -75,7 +78,7 @@ class UnionNeighbours:
                 known_of[number].add(row - first_row(number))
         return self._followed(
             [
-                (number, places, partial(self.own[number].of, rows_of_part, known_of[number], most))
+                (number, places, partial(self.neighbours[number].of, rows_of_part, known_of[number], most))
                 for number, places, rows_of_part in split
             ]
         )
@@ -83,27 +86,27 @@ class UnionNeighbours:
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """See `Neighbours.ends_of`."""
         for number, _, rows_of_part in by_part(rows):
-            for ends in self.own[number].ends_of(rows_of_part):
+            for ends in self.neighbours[number].ends_of(rows_of_part):
                 yield ends.astype(np.int64) + first_row(number)
 
     def among(self, rows: Rows, chosen: Rows) -> FollowedEdges:
         """See `Neighbours.among`."""
-        chosen_of = {number: own for number, _, own in by_part(chosen)}
+        chosen_of = {number: part_rows for number, _, part_rows in by_part(chosen)}
         return self._followed(
             [
-                (number, places, partial(self.own[number].among, rows_of_part, chosen_of[number]))
+                (number, places, partial(self.neighbours[number].among, rows_of_part, chosen_of[number]))
                 for number, places, rows_of_part in by_part(rows)
                 if number in chosen_of
             ]
         )
 
-    def _followed(self, asked: Sequence[tuple[int, Positions, Callable[[], FollowedEdges]]]) -> FollowedEdges:
+    def _followed(self, questions: Sequence[tuple[int, Positions, Callable[[], FollowedEdges]]]) -> FollowedEdges:
         """What the parts answer, asked together: each with its number and the places of its rows among all."""
-        answers = self.parts[0].together([ask for _, _, ask in asked])
-        found = [
-            self._of_union(number, places, edges) for (number, places, _), edges in zip(asked, answers, strict=True)
+        answers = self.parts[0].together([ask for _, _, ask in questions])
+        followed = [
+            self._of_union(number, places, edges) for (number, places, _), edges in zip(questions, answers, strict=True)
         ]
-        return FollowedEdges(*map(np.concatenate, zip(_NO_EDGES, *found, strict=True)))
+        return FollowedEdges(*map(np.concatenate, zip(_NO_EDGES, *followed, strict=True)))
 
     def _of_union(self, number: int, places: Positions, edges: FollowedEdges) -> FollowedEdges:
         return FollowedEdges(

@@ -72,54 +72,58 @@ class UnionSnapshot:
 
         Each retriever searches the parts that have data for it.
         """
-        asked = [retriever for retriever in _WORDS if retriever in search.limits]
-        if asked:
+        word_retrievers = [retriever for retriever in _WORDS if retriever in search.limits]
+        if word_retrievers:
             counted = self._together(
-                lambda part: part.word_statistics(search.query, [own for own in asked if own in part.retrievers])
+                lambda part: part.word_statistics(
+                    search.query, [statistics for statistics in word_retrievers if statistics in part.retrievers]
+                )
             )
             checkpoint()
             words = {
-                retriever: WordStatistics.total([own[retriever] for own in counted if retriever in own])
-                for retriever in asked
+                retriever: WordStatistics.total(
+                    [statistics[retriever] for statistics in counted if retriever in statistics]
+                )
+                for retriever in word_retrievers
             }
             search = replace(search, words=words)
         return _merged(self._together(lambda part: _retrieved(part, search, checkpoint)), search)
 
     def matched_tokens(self, query: str, rows: Positions) -> list[tuple[str, ...]]:
         """See `Snapshot.matched_tokens`."""
-        return self._of_parts(rows, lambda part, own: part.matched_tokens(query, own))
+        return self._of_parts(rows, lambda part, part_rows: part.matched_tokens(query, part_rows))
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
         """See `Snapshot.rows`."""
         rows: dict[str, int] = {}
         for number, part in enumerate(self.parts):
-            if own := [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]:
-                rows |= {id_: first_row(number) + row for id_, row in part.rows(own).items()}
+            if part_ids := [id_ for id_ in ids if id_.startswith(id_prefix(part.scope))]:
+                rows |= {id_: first_row(number) + row for id_, row in part.rows(part_ids).items()}
         return {id_: rows[id_] for id_ in dict.fromkeys(ids) if id_ in rows}
 
     def ids(self, rows: Positions) -> list[str]:
         """See `Snapshot.ids`."""
-        return self._of_parts(rows, lambda part, own: part.ids(own))
+        return self._of_parts(rows, lambda part, part_rows: part.ids(part_rows))
 
     def labels(self, rows: Positions) -> list[NodeLabel]:
         """See `Snapshot.labels`."""
-        return self._of_parts(rows, lambda part, own: part.labels(own))
+        return self._of_parts(rows, lambda part, part_rows: part.labels(part_rows))
 
     def declarations(self, rows: Positions) -> list[Declaration]:
         """See `Snapshot.declarations`."""
-        return self._of_parts(rows, lambda part, own: part.declarations(own))
+        return self._of_parts(rows, lambda part, part_rows: part.declarations(part_rows))
 
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""
-        return self._of_parts(rows, lambda part, own: part.nodes(own))
+        return self._of_parts(rows, lambda part, part_rows: part.nodes(part_rows))
 
     def texts(self, rows: Positions) -> list[StoredText]:
         """See `Snapshot.texts`."""
-        return self._of_parts(rows, lambda part, own: part.texts(own))
+        return self._of_parts(rows, lambda part, part_rows: part.texts(part_rows))
 
     def text_sizes(self, rows: Positions) -> list[TextSize]:
         """See `Snapshot.text_sizes`."""
-        return self._of_parts(rows, lambda part, own: part.text_sizes(own))
+        return self._of_parts(rows, lambda part, part_rows: part.text_sizes(part_rows))
 
     def vectors(self, rows: Positions) -> NDArray[np.float64]:
         """See `Snapshot.vectors`."""
@@ -127,32 +131,32 @@ class UnionSnapshot:
         if space is None:
             raise AssertionError("bug: vectors asked of indexes without vectors")
         vectors = np.zeros((len(rows), space.dimension), dtype=np.float64)
-        for part, places, own in self._split(rows):
+        for part, places, part_rows in self._split(rows):
             if part.vector_space:
-                vectors[places] = part.vectors(own)
+                vectors[places] = part.vectors(part_rows)
         return vectors
 
     def neighbourhood(self, rows: Positions) -> Neighbourhood:
         """See `Snapshot.neighbourhood`. No edge leads from one part to another."""
-        found = [(places, part.neighbourhood(own)) for part, places, own in self._split(rows)]
+        neighbourhoods = [(places, part.neighbourhood(part_rows)) for part, places, part_rows in self._split(rows)]
         return Neighbourhood(
-            np.concatenate([places[edges.ends] for places, edges in found], axis=1),
-            np.concatenate([edges.confidences for _, edges in found]),
-            np.concatenate([edges.degrees for _, edges in found]),
+            np.concatenate([places[edges.ends] for places, edges in neighbourhoods], axis=1),
+            np.concatenate([edges.confidences for _, edges in neighbourhoods]),
+            np.concatenate([edges.degrees for _, edges in neighbourhoods]),
         )
 
     def parents(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.parents`."""
-        return self._around(rows, lambda part, own: part.parents(own))
+        return self._around(rows, lambda part, part_rows: part.parents(part_rows))
 
     def adjacent(self, rows: Positions) -> list[Positions]:
         """See `Snapshot.adjacent`."""
-        return self._around(rows, lambda part, own: part.adjacent(own))
+        return self._around(rows, lambda part, part_rows: part.adjacent(part_rows))
 
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`. Services of one name are one service, whatever part they are in."""
-        found = [part.service_contexts(service_names) for part in self.parts]
-        return tuple(map(_context, zip(*found, strict=True)))
+        contexts_of_parts = [part.service_contexts(service_names) for part in self.parts]
+        return tuple(map(_context, zip(*contexts_of_parts, strict=True)))
 
     def expand(self, walk: Walk, checkpoint: Checkpoint) -> Expansion:
         """See `Snapshot.expand`."""
@@ -165,10 +169,13 @@ class UnionSnapshot:
     def with_deleted(self) -> "Snapshot | None":
         """See `Snapshot.with_deleted`."""
         whole = [part.with_deleted() for part in self.parts]
-        if all(own is None for own in whole):
+        if all(part_with_deleted is None for part_with_deleted in whole):
             return None
         return UnionSnapshot(
-            [part if own is None else own.parts[0] for part, own in zip(self.parts, whole, strict=True)]
+            [
+                part if part_with_deleted is None else part_with_deleted.parts[0]
+                for part, part_with_deleted in zip(self.parts, whole, strict=True)
+            ]
         )
 
     def _together(self, ask: Callable[[IndexSnapshot], Item]) -> list[Item]:
@@ -176,18 +183,20 @@ class UnionSnapshot:
 
     def _split(self, rows: Positions) -> list[tuple[IndexSnapshot, Positions, Positions]]:
         """The parts that rows [m] are in, each with the places of its rows and their rows in it."""
-        return [(self.parts[number], places, own) for number, places, own in by_part(rows)]
+        return [(self.parts[number], places, part_rows) for number, places, part_rows in by_part(rows)]
 
     def _of_parts(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], Sequence[Item]]) -> list[Item]:
         """The answers of the parts, in the order of rows [m]."""
         split = self._split(rows)
         order = np.argsort(np.concatenate([places for _, places, _ in split])) if split else ()
-        answers = list(chain.from_iterable(ask(part, own) for part, _, own in split))
+        answers = list(chain.from_iterable(ask(part, part_rows) for part, _, part_rows in split))
         return [answers[place] for place in order]
 
     def _around(self, rows: Positions, ask: Callable[[IndexSnapshot, Positions], list[Positions]]) -> list[Positions]:
-        found = self._of_parts(rows, ask)
-        return [own + first_row(row >> PART_BITS) for row, own in zip(rows.tolist(), found, strict=True)]
+        rows_around = self._of_parts(rows, ask)
+        return [
+            near_rows + first_row(row >> PART_BITS) for row, near_rows in zip(rows.tolist(), rows_around, strict=True)
+        ]
 
 
 def _retrieved(part: IndexSnapshot, search: Retrieval, checkpoint: Checkpoint) -> Candidates:
@@ -214,9 +223,9 @@ def _merged(parts: Sequence[Candidates], search: Retrieval) -> Candidates:
     for retriever in Retriever:
         if retriever not in search.limits:
             continue
-        found = [_of_retriever(part, retriever) for part in parts]
-        scores = np.concatenate([own.scores for own in found])
-        listed = np.flatnonzero(np.concatenate([own.ranks for own in found]))
+        part_scores = [_of_retriever(part, retriever) for part in parts]
+        scores = np.concatenate([scores_of_part.scores for scores_of_part in part_scores])
+        listed = np.flatnonzero(np.concatenate([scores_of_part.ranks for scores_of_part in part_scores]))
         best = best_first(listed, scores)[: search.limits[retriever]]
         ranks = np.zeros(len(rows), dtype=np.int64)
         ranks[best] = np.arange(1, len(best) + 1)
@@ -245,7 +254,9 @@ def _columns(parts: Sequence[NodeColumns], kept: Positions) -> NodeColumns:
     ]
     return NodeColumns(
         corpus_types=corpus_types,
-        corpus_codes=np.concatenate([own[part.corpus_codes] for own, part in zip(codes, parts, strict=True)])[kept],
+        corpus_codes=np.concatenate([code_of[part.corpus_codes] for code_of, part in zip(codes, parts, strict=True)])[
+            kept
+        ],
         timestamps=np.concatenate([part.timestamps for part in parts])[kept],
         purposes=np.concatenate([part.purposes for part in parts])[kept],
         is_deleted=np.concatenate([part.is_deleted for part in parts])[kept],

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.embedding.embedder import EmbedderUnavailableError
-from groundwire_index.errors import ServiceError
+from groundwire_index.operator_errors import ServiceError
 from groundwire_index.store.manifest import VectorSpace
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.errors import (
@@ -88,15 +88,21 @@ class QueryVectors:
         self._cache = QueryVectorCache()
 
     async def vector(
-        self, query: str, own: Sequence[float], access: AccessContext, space: VectorSpace, index: str, call: Call
+        self,
+        query: str,
+        callers_vector: Sequence[float],
+        access: AccessContext,
+        space: VectorSpace,
+        index: str,
+        call: Call,
     ) -> NDArray[np.float64]:
-        """A unit vector [dimension], read-only. `own` is the caller's vector; empty to embed `query`.
+        """A unit vector [dimension], read-only. `callers_vector` is the caller's vector; empty to embed `query`.
 
         Raises InvalidRequestError for a vector of another dimension, PreconditionError without the index's embedder,
         EmbeddingServiceUnavailableError when that is a service and fails, and what the call's checkpoint raises while
         the query waits for others to be embedded.
         """
-        if not own:
+        if not callers_vector:
             encoder = space.query_encoder.fingerprint if space.query_encoder else ""
             # The digest, because a query may be longer than its vector.
             key = space.fingerprint, space.probes, encoder, hashlib.sha256(query.encode()).digest()
@@ -105,10 +111,10 @@ class QueryVectors:
                 return known
             embedded = await call.ask_model(partial(self._embedded, query, space, index, call.checkpoint))
             return self._cache.keep(access, key, embedded)
-        if len(own) != space.dimension:
-            description = f"has {len(own)} components; index {index!r} has vectors of {space.dimension}"
+        if len(callers_vector) != space.dimension:
+            description = f"has {len(callers_vector)} components; index {index!r} has vectors of {space.dimension}"
             raise InvalidRequestError((FieldViolation("query_vector", Reason.VALUE_MALFORMED, description),))
-        return unit_vector(np.asarray(own, dtype=np.float64))
+        return unit_vector(np.asarray(callers_vector, dtype=np.float64))
 
     def _embedded(self, query: str, space: VectorSpace, index: str, checkpoint: Checkpoint) -> NDArray[np.float64]:
         try:

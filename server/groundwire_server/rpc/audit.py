@@ -23,7 +23,7 @@ from groundwire.v1 import index_pb2, query_pb2, retrieval_pb2
 from groundwire_index.scope import SEPARATOR
 from groundwire_server.config import Settings, SettingsError
 from groundwire_server.domain.access.access import BOUNDS, AccessContext
-from groundwire_server.domain.access.names import ANY, Names
+from groundwire_server.domain.access.name_sets import ANY, Names
 from groundwire_server.domain.errors import AuditUnavailableError
 from groundwire_server.rpc.conversions.indexes import answering_index
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
@@ -89,7 +89,7 @@ class AuditLog:
         record["counts"] = {kind: len(parts) for kind, parts in kinds.items()}
         if isinstance(response, _SEVERAL) and response.scopes:
             record["indexes"] = [
-                SEPARATOR.join((own.repository, own.branch, own.active_index)) for own in response.scopes
+                SEPARATOR.join((scope.repository, scope.branch, scope.active_index)) for scope in response.scopes
             ]
         if self._with_ids:
             record["ids"] = [_id(part) for parts in kinds.values() for part in parts]
@@ -205,7 +205,7 @@ def _of_call(call: CallRecord) -> _Record:
     if len(call.scopes) == 1:
         record |= call.scopes[0].names
     elif call.scopes:
-        record["scopes"] = [SEPARATOR.join(own.names.values()) for own in call.scopes]
+        record["scopes"] = [SEPARATOR.join(scope.names.values()) for scope in call.scopes]
     if call.access is not None:
         record["access"] = _of_access(call.access)
     return record

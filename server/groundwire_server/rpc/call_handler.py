@@ -134,7 +134,7 @@ class CallHandler:
         request = await self._parsed(method, body)
         del body
         call.scopes = named_scopes(cast("AnyRequest", request))
-        self._telemetry.asked(call, request)
+        self._telemetry.received(call, request)
         if self._audit:
             self._audit.begun(call)
         with observed_by(call):

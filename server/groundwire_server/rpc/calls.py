@@ -12,17 +12,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from math import inf
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import structlog
 
 from groundwire_server.config import Settings
 from groundwire_server.domain.errors import CancelledError, DeadlineError, GroundwireError
-from groundwire_server.domain.search.search import NodesRequest
 from groundwire_server.execution.observation import observer, stage
 from groundwire_server.rpc.admission.call_kinds import CallDurations, CallKind, kind_of
 from groundwire_server.rpc.admission.call_queue import MOST_LONG, SECONDS_ALONE, CallQueue, MethodLoad, QueuedCall
 from groundwire_server.rpc.loop_turns import LoopTurns
+
+if TYPE_CHECKING:  # it loads numpy, which must not happen before a server has settled how many threads it uses
+    from groundwire_server.domain.search.search import NodesRequest
 
 Response = TypeVar("Response")
 Result = TypeVar("Result")
@@ -146,7 +148,7 @@ class RunningCall(QueuedCall):
         if self._kind is not None:
             self._calls.took(self._kind, self._seconds)
 
-    def estimate(self, request: NodesRequest) -> None:
+    def estimate(self, request: "NodesRequest") -> None:
         """Decides by the request where the call computes: on the event loop if calls of its kind are short."""
         self._kind = kind_of(self.method, request)
         self._is_on_loop = self._calls.computes_on_loop(self._kind)

@@ -255,8 +255,10 @@ def test_the_figures_of_a_ranking_for_the_subject_of_a_commit() -> None:
 
 
 def test_the_figures_of_evidence() -> None:
-    assert evidence_of([ORDERS], 12, 9, QUESTION) == Evidence(False, found=1, places=2, tokens=12, text_tokens=9)
-    assert evidence_of([ORDERS, ADD], 12, 9, QUESTION) == Evidence(True, found=2, places=2, tokens=12, text_tokens=9)
+    assert evidence_of([ORDERS], 12, 9, QUESTION) == Evidence(False, places_found=1, places=2, tokens=12, text_tokens=9)
+    assert evidence_of([ORDERS, ADD], 12, 9, QUESTION) == Evidence(
+        True, places_found=2, places=2, tokens=12, text_tokens=9
+    )
 
 
 def test_a_class_that_holds_a_method_does_not_stand_for_it() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_pipelines.definition.composer import MAX_FILE_BYTES, read_document
-from groundwire_pipelines.definition.values import unquoted
+from groundwire_pipelines.definition.located_values import unquoted
 from groundwire_pipelines.errors import DefinitionError
 
 

@@ -21,7 +21,7 @@ from groundwire_server.backends.embedded.backend import EmbeddedBackend
 from groundwire_server.backends.embedded.pool import IndexPool
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import (
     BackendUnavailableError,
     GroundwireError,

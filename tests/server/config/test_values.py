@@ -3,7 +3,7 @@
 import pytest
 
 from groundwire_server.config import SettingsError, load_settings
-from groundwire_server.config.values import split_address
+from groundwire_server.config.setting_rules import split_address
 
 SOURCE_RULE = "must be a path, or a URL with https:// and without user name; http:// is for localhost alone"
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import Location, Node
+from groundwire_index.purpose_columns import purposes_of
 from groundwire_index.purposes import (
     PROSE_PREFIX,
     PURPOSES,
@@ -17,7 +18,6 @@ from groundwire_index.purposes import (
     purpose_factors,
     purpose_of,
     purpose_of_path,
-    purposes_of,
 )
 
 ROOT = Path(__file__).parents[3]

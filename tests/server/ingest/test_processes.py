@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.processes import Job, runner
 from support import hold_in_processes, hold_in_workers
 from support.build_jobs import die, double, fail

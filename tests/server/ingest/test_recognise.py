@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundwire_ingest.bundle.bundle import BundleSource
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.slack.slack import SlackSource

@@ -11,7 +11,7 @@ import pytest
 
 from groundwire_ingest.archive_files import MAX_MEMBER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, ArchiveFiles
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from support import programs
 
 CHUNKS = "regular_code_bundle/chunks.json"

@@ -30,6 +30,7 @@ from groundwire_server.domain.texts.texts import FetchResult
 from groundwire_server.engine.engine import RetrievalEngine
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from groundwire_server.rpc.serving.server import GroundwireServer
+from support.calls import as_part
 
 QUERY_META = RetrieveMeta(
     routing=Routing("", "", "", "", "", (), ""),
@@ -84,6 +85,9 @@ def engine() -> Mock:
     mock.find_paths.return_value = Paths((), (), 0, 0, 0, 1, PathsReason.NO_ENDS, "v1")
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
     mock.query.return_value = QueryResult((), (), QUERY_META, "v1")
+    # Answers are computed by turns, as those of an engine are.
+    mock.search.side_effect = as_part(lambda *_: mock.search.return_value)
+    mock.query.side_effect = as_part(lambda *_: mock.query.return_value)
     return mock
 
 

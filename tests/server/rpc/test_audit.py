@@ -12,7 +12,7 @@ from groundwire_index.scope import Scope
 from groundwire_server.config import Settings
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import Caller, Grant
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import AuditUnavailableError
 from groundwire_server.rpc.audit import AuditLog
 from groundwire_server.rpc.telemetry.call_record import CallRecord, read_headers

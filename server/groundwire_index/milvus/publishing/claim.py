@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State, build_entry
-from groundwire_index.milvus.errors import AliasTakenError, StorageUnavailableError
 from groundwire_index.milvus.schema import FACTS_SCHEMA, building_alias
+from groundwire_index.milvus.storage_errors import AliasTakenError, StorageUnavailableError
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.index_errors import BuildRefusedError
 
 SECONDS_BETWEEN_BEATS = 5.0
 """How often a living build changes its entry."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import LexicalTable
 from groundwire_index.milvus.document import ClassCounts, DocumentCount, EdgeCount
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
 
 
@@ -41,20 +41,20 @@ class Classes:
             self._sums(code * in_documents),
             strict=True,
         )
-        return tuple(ClassCounts(*pair, *own) for pair, own in zip(self._pairs, columns, strict=True))
+        return tuple(ClassCounts(*pair, *class_counts) for pair, class_counts in zip(self._pairs, columns, strict=True))
 
     def edges(self) -> tuple[EdgeCount, ...]:
         """The numbers of edges from class to class, and their types."""
         edges, count = self._index.edges, len(self)
         pairs = self.of_rows.take(edges.from_rows).astype(np.int64) * count + self.of_rows.take(edges.to_rows)
-        found, counts = np.unique(pairs, return_counts=True)
+        distinct_pairs, counts = np.unique(pairs, return_counts=True)
         type_count = len(self._index.manifest.edge_types)
         types: dict[int, list[int]] = {}
         for pair_and_type in np.unique(pairs * type_count + edges.types).tolist():
             types.setdefault(pair_and_type // type_count, []).append(pair_and_type % type_count)
         return tuple(
             EdgeCount(pair // count, pair % count, number, tuple(types[pair]))
-            for pair, number in zip(found.tolist(), counts.tolist(), strict=True)
+            for pair, number in zip(distinct_pairs.tolist(), counts.tolist(), strict=True)
         )
 
     def documents(self) -> tuple[DocumentCount, ...]:
@@ -64,8 +64,12 @@ class Classes:
         pairs = np.unique(document.take(rows).astype(np.int64) * len(self) + self.of_rows.take(rows))
         documents, classes = np.divmod(pairs, max(1, len(self)))
         cuts = np.flatnonzero(np.diff(documents)) + 1
-        found = Counter(tuple(own.tolist()) for own in np.split(classes, cuts) if len(own))
-        return tuple(DocumentCount(own, count) for own, count in sorted(found.items()))
+        documents_of_classes = Counter(
+            tuple(document_classes.tolist()) for document_classes in np.split(classes, cuts) if len(document_classes)
+        )
+        return tuple(
+            DocumentCount(document_classes, count) for document_classes, count in sorted(documents_of_classes.items())
+        )
 
     def _sums(self, values: NDArray[np.integer] | NDArray[np.bool_]) -> list[int]:
         """The sum of one value a row [n] over the rows of each class."""

@@ -49,12 +49,12 @@ def _term_facts(kind: str, table: LexicalTable, classes: NDArray[np.int32]) -> I
         starts = postings.starts[first : end + 1]
         of_pairs = classes.take(postings.rows[int(starts[0]) : int(starts[-1])])
         keys = np.repeat(np.arange(end - first), np.diff(starts)) * class_count + of_pairs
-        found, counts = np.unique(keys, return_counts=True)
-        terms, of_classes = np.divmod(found, class_count)
+        distinct_keys, counts = np.unique(keys, return_counts=True)
+        terms, of_classes = np.divmod(distinct_keys, class_count)
         cuts = np.searchsorted(terms, np.arange(end - first + 1)).tolist()
         for place in range(end - first):
-            own = slice(cuts[place], cuts[place + 1])
-            holders = dict(zip(of_classes[own].tolist(), counts[own].tolist(), strict=True))
+            term_slice = slice(cuts[place], cuts[place + 1])
+            holders = dict(zip(of_classes[term_slice].tolist(), counts[term_slice].tolist(), strict=True))
             yield (fact_key(kind, postings.terms[first + place]), packed_term(TermFact(first + place, holders)))
 
 
@@ -71,10 +71,10 @@ def _document_facts(index: LoadedIndex, table: LexicalTable, classes: NDArray[np
         for group, nodes, length, counts in parts:
             number, class_ = divmod(group, class_count)
             of_document.setdefault(number, []).append(DocumentPart(class_, nodes, length, counts))
-        for number, own in of_document.items():
-            if sum(part.nodes for part in own) == 1:
+        for number, document_parts in of_document.items():
+            if sum(part.nodes for part in document_parts) == 1:
                 continue  # its totals are those of the node
-            yield (fact_key(DOCUMENT, str(number)), packed_document(own))
+            yield (fact_key(DOCUMENT, str(number)), packed_document(document_parts))
 
 
 def _document_parts(
@@ -86,13 +86,13 @@ def _document_parts(
     lengths = np.bincount(places, table.lengths.take(members), minlength=len(numbers)).astype(np.int64)
     rows, terms, pairs = table.by_term.terms_of(groups, first, end)
     keys = np.searchsorted(numbers, groups.take(rows)) * len(table.by_term.terms) + terms
-    found, of_keys = np.unique(keys, return_inverse=True)
-    frequencies = np.bincount(of_keys, table.frequencies.take(pairs), minlength=len(found)).astype(np.int64)
-    of_groups, of_terms = np.divmod(found, max(1, len(table.by_term.terms)))
+    distinct_keys, of_keys = np.unique(keys, return_inverse=True)
+    frequencies = np.bincount(of_keys, table.frequencies.take(pairs), minlength=len(distinct_keys)).astype(np.int64)
+    of_groups, of_terms = np.divmod(distinct_keys, max(1, len(table.by_term.terms)))
     cuts = np.searchsorted(of_groups, np.arange(len(numbers) + 1)).tolist()
     for place, number in enumerate(numbers.tolist()):
-        own = slice(cuts[place], cuts[place + 1])
-        counts = TermCounts(of_terms[own], frequencies[own])
+        group_slice = slice(cuts[place], cuts[place + 1])
+        counts = TermCounts(of_terms[group_slice], frequencies[group_slice])
         yield number, int(nodes[place]), int(lengths[place]), counts
 
 

@@ -35,9 +35,9 @@ from groundwire_index.milvus.schema import (
 )
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.node import WORKFLOW_KEY, Node
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.text.names import trigrams
+from groundwire_index.text.trigram_names import trigrams
 
 ROWS_A_BLOCK = 1 << 15
 """Rows whose terms are gathered at once, for which all postings are read."""
@@ -79,7 +79,7 @@ class NodeRows:
         node = index.nodes.node(row, index.policies.of(row))
         names = self._names(row)
         packed = {
-            **{field: packed_terms(own) for field, own in terms.items()},
+            **{field: packed_terms(field_terms) for field, field_terms in terms.items()},
             "names": packed_names(names),
             "label": packed_label(node),
             "rest": packed_rest(node),
@@ -134,8 +134,8 @@ class NodeRows:
         vectors = self._index.vectors
         if vectors is None:
             return {UNUSED: list(UNUSED_VECTOR)}
-        found = vectors.rows[row] if vectors.present[row] else np.zeros(vectors.rows.shape[1], dtype=np.float32)
-        return {"vector": found}
+        vector = vectors.rows[row] if vectors.present[row] else np.zeros(vectors.rows.shape[1], dtype=np.float32)
+        return {"vector": vector}
 
     def _fitted(self, row: int, field: str, packed: str) -> str:
         if len(packed.encode()) <= MOST_BYTES:
@@ -176,13 +176,13 @@ def _workflows(node: Node) -> list[str]:
 
 
 def _metadata(node: Node) -> list[str]:
-    found = sorted(map(digest, metadata_terms(node.metadata)))
-    if len(found) > MOST_METADATA_TERMS:
+    digests = sorted(map(digest, metadata_terms(node.metadata)))
+    if len(digests) > MOST_METADATA_TERMS:
         raise BuildRefusedError(
-            f"node {node.id}: its metadata has {len(found):,} values; Milvus holds at most {MOST_METADATA_TERMS:,} for "
-            "a node: give it fewer, or use the embedded backend"
+            f"node {node.id}: its metadata has {len(digests):,} values; Milvus holds at most {MOST_METADATA_TERMS:,} "
+            "for a node: give it fewer, or use the embedded backend"
         )
-    return found
+    return digests
 
 
 def _hexed(node: Node, field: str, value: str) -> str:

@@ -30,7 +30,7 @@ from groundwire_index.milvus.schema import (
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.milvus.verification import page_checksum
 from groundwire_index.progress import Progress, ProgressCallback
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.loaded import LoadedIndex
 
 ROWS_A_BLOCK = 1 << 18
@@ -98,7 +98,7 @@ class CollectionWriter:
         self._schema = schema
         self._name = name
         self._pool = pool
-        self._lengths = [(own.name, _ITEM_BYTES[own.kind]) for own in schema.fields if own.kind in _ITEM_BYTES]
+        self._lengths = [(field.name, _ITEM_BYTES[field.kind]) for field in schema.fields if field.kind in _ITEM_BYTES]
         self._batch: list[Mapping[str, object]] = []
         self._bytes = 0
         self._pages: list[int] = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from tree_sitter import Node
 
 from groundwire_ingest.tree.facts import Mount, Route
-from groundwire_ingest.tree.languages.csharp.names import attributes
+from groundwire_ingest.tree.languages.csharp.csharp_bindings import attributes
 from groundwire_ingest.tree.languages.nodes import (
     Nodes,
     children_of,
@@ -124,10 +124,10 @@ def _controller(syntax: Syntax, node: Node, places: Places) -> Iterator[Route]:
             continue
         name, line = text_of(method.child_by_field_name("name")), method.start_point.row + 1
         names = {"controller": class_name.removesuffix("Controller"), "action": name}
-        found = list(_attributes(syntax, method))
-        if not found and is_controller and not outer and _is_public(method):
-            found = [("", f"/{names['controller']}/{name}")]
-        for verb, template in found:
+        routes_of_method = list(_attributes(syntax, method))
+        if not routes_of_method and is_controller and not outer and _is_public(method):
+            routes_of_method = [("", f"/{names['controller']}/{name}")]
+        for verb, template in routes_of_method:
             if template is None and not outer:
                 template = f"/{names['controller']}/{name}" if is_controller else None
             for template_of_all in _templates(outer, template):

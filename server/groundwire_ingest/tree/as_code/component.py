@@ -83,9 +83,9 @@ def component_code(
 
     A node whose local id is the file's own gets another, for the markup has it.
     """
-    own = node_key(nodes[0].kind, component.path) if nodes else ""
+    file_key = node_key(nodes[0].kind, component.path) if nodes else ""
     script = f"{component.path}#script"
-    named = tuple(replace(node, local_id=script) if node.key == own else node for node in nodes)
+    named = tuple(replace(node, local_id=script) if node.key == file_key else node for node in nodes)
     kept = {node.key: new.key for node, new in zip(nodes, named, strict=True)}
     inside = tuple(
         replace(edge, from_key=kept[edge.from_key], to_key=kept[edge.to_key])

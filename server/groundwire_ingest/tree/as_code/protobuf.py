@@ -118,8 +118,8 @@ def _go_files(proto: ProtoFacts, packages: Mapping[str, str]) -> tuple[str, ...]
     folder = packages.get(stated)
     folders = [folder] if folder is not None else []
     if folder is None:
-        own = proto.path.rpartition("/")[0]
-        alike = {path: _equal_at_the_end(own, _without_connect(path)) for path in packages.values()}
+        proto_folder = proto.path.rpartition("/")[0]
+        alike = {path: _equal_at_the_end(proto_folder, _without_connect(path)) for path in packages.values()}
         most = max(alike.values(), default=0)
         folders = [path for path, length in alike.items() if length == most > 0 and path == _without_connect(path)]
     connects = [
@@ -148,18 +148,18 @@ def _absent_go_packages(code: Iterable[CodeFacts], modules: Mapping[str, str]) -
     present = {item.path.rpartition("/")[0] for item in files}
     imported = sorted({name.module for item in files for name in item.imports})
     longest_first = sorted(modules.items(), key=lambda item: (-len(item[1]), item[0]))
-    found: dict[str, str] = {}
+    folder_of_path: dict[str, str] = {}
     for path in imported:
         for root, module in longest_first:
             inside = path.removeprefix(module)
             if inside != path and inside[:1] in ("", "/"):
                 folder = "/".join(filter(None, (root, inside.strip("/"))))
                 if folder not in present:
-                    found[path] = folder
+                    folder_of_path[path] = folder
                     if _without_connect(folder) != folder:
-                        found.setdefault(path.rpartition("/")[0], _without_connect(folder))
+                        folder_of_path.setdefault(path.rpartition("/")[0], _without_connect(folder))
                 break
-    return found
+    return folder_of_path
 
 
 def _go(proto: ProtoFacts, path: str) -> CodeFacts:

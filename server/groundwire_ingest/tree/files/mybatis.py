@@ -30,16 +30,16 @@ def read_mapper(file: SourceFile, elements: Sequence[Element]) -> FileReading:
     lines = lines_of(file.text)
     # Of several elements that begin in one line the first counts.
     first = {element.line: element for element in reversed(elements) if element.depth == 2}
-    own = [element for element in first.values() if element.name in _OWN and element.attributes.get("id")]
-    parts = [Part((element.attributes["id"],), element.line, element.end_line, is_own=True) for element in own]
-    starts = {element.line for element in own}
+    own_elements = [element for element in first.values() if element.name in _OWN and element.attributes.get("id")]
+    parts = [Part((element.attributes["id"],), element.line, element.end_line, is_own=True) for element in own_elements]
+    starts = {element.line for element in own_elements}
     others = element_parts(elements, element_paths(elements))
     parts += (part for part in others if len(part.path) == 1 and part.start_line not in starts)
     statements = (
         MapperStatement(
             element.attributes["id"], element.line, _sql("".join(lines[element.line - 1 : element.end_line]))
         )
-        for element in sorted(own, key=lambda item: item.line)
+        for element in sorted(own_elements, key=lambda item: item.line)
         if element.name in _STATEMENTS
     )
     facts = MapperFacts(elements[0].attributes["namespace"], tuple(statements))

@@ -72,9 +72,9 @@ class TreePaths:
             return
         for folder in islice(folders_above(path), MAX_LEVELS):
             for inner in ("", *_RESOURCE_FOLDERS):
-                found = self._existing(posixpath.join(folder, inner), plain)
-                if found is not None:
-                    yield found
+                existing = self._existing(posixpath.join(folder, inner), plain)
+                if existing is not None:
+                    yield existing
 
     def _ending(self, path: str, plain: str) -> tuple[tuple[str, float], ...]:
         """The files whose paths end so, `..` and `.` at the front left out; none by a bare name that is common."""
@@ -83,10 +83,10 @@ class TreePaths:
             return ()
         end = "/" + "/".join(parts).lower()
         named = self._by_name.get(parts[-1].lower(), ())
-        found = [item for item in named if f"/{item.lower()}".endswith(end) and item != path]
-        if len(found) == 1:
-            return ((found[0], SUFFIX_CONFIDENCE),)
-        return tuple((item, AMBIGUOUS_CONFIDENCE) for item in found) if len(found) <= MAX_AMBIGUOUS else ()
+        alike = [item for item in named if f"/{item.lower()}".endswith(end) and item != path]
+        if len(alike) == 1:
+            return ((alike[0], SUFFIX_CONFIDENCE),)
+        return tuple((item, AMBIGUOUS_CONFIDENCE) for item in alike) if len(alike) <= MAX_AMBIGUOUS else ()
 
 
 def path_edges(
@@ -101,8 +101,8 @@ def path_edges(
     for reference in references:
         keys = keys_of[reference.path]
         from_key = keys[reference.line - 1] or first_key[reference.path]
-        found = next(filter(None, (paths.find(reference.path, item) for item in reference.written)), ())
-        for path, confidence in found:
+        existing = next(filter(None, (paths.find(reference.path, item) for item in reference.written)), ())
+        for path, confidence in existing:
             if first_key[path] != from_key:
                 origin = f"{reference.path}:{reference.line}"
                 yield SourceEdge(from_key, first_key[path], reference.edge_type, origin, confidence, reference.line)

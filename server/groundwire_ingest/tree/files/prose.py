@@ -94,9 +94,9 @@ def _reading(
     chunk_class = ChunkClass(file.path, kind, file.language, "doc", corpus_type_of(file.path), document_id=file.path)
     writer = ChunkWriter(chunk_class)
     write_sections(writer, file.path, lines, headings, ())
-    found = ((included.match(text.lstrip()), line) for line, text in enumerate(lines, start=1))
+    inclusions = ((included.match(text.lstrip()), line) for line, text in enumerate(lines, start=1))
     references = tuple(
-        PathReference(file.path, (match.group(1),), "Imports", line) for match, line in found if match is not None
+        PathReference(file.path, (match.group(1),), "Imports", line) for match, line in inclusions if match is not None
     )
     return FileReading(writer.analysis(), references)
 

@@ -193,13 +193,15 @@ class _Types:
         """
         around = "" if name.startswith(".") else _joined(facts.package, scope)
         while True:
-            found = self._by_name.get(_joined(around, name.removeprefix(".")), [])
-            if found or not around:
+            keys_by_path = self._by_name.get(_joined(around, name.removeprefix(".")), [])
+            if keys_by_path or not around:
                 break
             around = around.rpartition(".")[0]
-        own = [key for path, key in found if path == facts.path]
-        imported = [key for path, key in found if any(f"/{path}".endswith(f"/{item}") for item, _ in facts.imports)]
-        for keys in (own, imported, [key for _, key in found]):
+        own_keys = [key for path, key in keys_by_path if path == facts.path]
+        imported = [
+            key for path, key in keys_by_path if any(f"/{path}".endswith(f"/{item}") for item, _ in facts.imports)
+        ]
+        for keys in (own_keys, imported, [key for _, key in keys_by_path]):
             if keys:
                 return keys[0] if len(keys) == 1 else None
         return None
@@ -220,9 +222,9 @@ def proto_edges(files: Iterable[ProtoFacts]) -> Iterator[SourceEdge]:
 
 
 def _edge(types: _Types, facts: ProtoFacts, key: str, scope: str, name: str, line: int) -> Iterator[SourceEdge]:
-    found = types.find(facts, scope, name)
-    if found is not None and found != key:
-        yield SourceEdge(key, found, "References", f"{facts.path}:{line}", line=line)
+    type_key = types.find(facts, scope, name)
+    if type_key is not None and type_key != key:
+        yield SourceEdge(key, type_key, "References", f"{facts.path}:{line}", line=line)
 
 
 def _joined(first: str, second: str) -> str:

@@ -104,9 +104,9 @@ def _bindings(value: str) -> Iterator[tuple[str, str]]:
     for match in _MARKUP.finditer(value):
         inside = match.group(2)
         member = _MEMBER.match(inside) or _NAMED_PATH.search(inside)
-        own = _OWN_TYPE.search(inside)
+        own_type = _OWN_TYPE.search(inside)
         if member is not None:
-            yield member.group(1).partition("[")[0], own.group(1) if own is not None else ""
+            yield member.group(1).partition("[")[0], own_type.group(1) if own_type is not None else ""
 
 
 def _has_own_prefix(element: Element) -> bool:

@@ -39,15 +39,15 @@ def row_places(parsed: ParsedFile, chunks: Sequence[Chunk]) -> Places:
 
 def _inner_ranges(declared: Sequence[Declared], with_place: Container[int]) -> list[DefinitionRange]:
     """The callables and types without a place, in document order."""
-    found: list[DefinitionRange] = []
+    ranges: list[DefinitionRange] = []
     for index, item in enumerate(declared, 1):
         if index in with_place or item.shape.construct == "value":
             continue
-        outer = len(found) - 1
-        while outer >= 0 and found[outer].end < item.node.end_byte:
-            outer = found[outer].outer
-        found.append(DefinitionRange(item.node.start_byte, item.node.end_byte, index, outer))
-    return found
+        outer = len(ranges) - 1
+        while outer >= 0 and ranges[outer].end < item.node.end_byte:
+            outer = ranges[outer].outer
+        ranges.append(DefinitionRange(item.node.start_byte, item.node.end_byte, index, outer))
+    return ranges
 
 
 def _narrow_scopes(scopes: list[int], declared: Sequence[Declared], placed: Mapping[int, str]) -> None:

@@ -135,9 +135,9 @@ class ChunkCutter:
         inner = [place.declared for place in file.inner if place.declared is not None]
         if not inner or any(item.shape.construct != "type" for item in inner):
             return False
-        own = [self._lines[row] for row in set(file.own_rows()) - set(header)]
+        own_lines = [self._lines[row] for row in set(file.own_rows()) - set(header)]
         directive = self._syntax.directive
-        said = (line for line in own if not directive or not line.lstrip().startswith(directive))
+        said = (line for line in own_lines if not directive or not line.lstrip().startswith(directive))
         return not any(character.isalnum() for line in said for character in line)
 
     def _parts(self, place: Place, node: Node, header: Sequence[int]) -> Sequence[Span]:

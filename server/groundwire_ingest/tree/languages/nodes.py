@@ -124,16 +124,16 @@ def end_row(node: Node) -> int:
 
 def collect(root: Node) -> Nodes:
     """The named nodes from `root` down to MAX_DEPTH. Iterates, so depth costs no stack."""
-    found = Nodes(list)
+    nodes = Nodes(list)
     cursor, depth = root.walk(), 0
     while True:
         node = cursor.node
         if node is not None and node.is_named:
-            found[node.type].append(node)
+            nodes[node.type].append(node)
         if depth < MAX_DEPTH and cursor.goto_first_child():
             depth += 1
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return found
+                return nodes
             depth -= 1

@@ -52,13 +52,13 @@ def _comments(parsed: ParsedFile, before: int) -> Iterator[_Comment]:
         if node.start_byte >= before:
             break
         if node.type in parsed.syntax.leading and node.is_extra and row > last_row:
-            found = _Comment(row, end, (node.text or b"").decode(errors="replace"))
-            if held is not None and held.last_row + 1 == row and _are_one(held, found):
-                held.last_row, held.text = end, f"{held.text}\n{found.text}"
+            comment = _Comment(row, end, (node.text or b"").decode(errors="replace"))
+            if held is not None and held.last_row + 1 == row and _are_one(held, comment):
+                held.last_row, held.text = end, f"{held.text}\n{comment.text}"
             else:
                 if held is not None:
                     yield held
-                held = found
+                held = comment
         last_row = end
     if held is not None:
         yield held

@@ -60,19 +60,19 @@ def outline(syntax: Syntax, root: Node) -> tuple[Declared, ...]:
 
     A part that could not be parsed is looked through: what was recognised in it is declared all the same.
     """
-    found: list[Declared] = []
+    declared: list[Declared] = []
     pending = [_Container(root, None, "")]
     while pending:
         for item in _scan(syntax, pending.pop()):
             if isinstance(item, Declared):
                 if item.is_local and item.shape.construct == "value":
                     continue
-                found.append(item)
+                declared.append(item)
                 if item.shape.inside is not None and len(item.symbol) <= MAX_SYMBOL_CHARACTERS:
                     pending.append(_Container(item.shape.inside, item, ""))
             elif item.depth < MAX_DEPTH:
                 pending.append(item)
-    return tuple(sorted(found, key=lambda item: (item.node.start_byte, -item.node.end_byte)))
+    return tuple(sorted(declared, key=lambda item: (item.node.start_byte, -item.node.end_byte)))
 
 
 def _scan(syntax: Syntax, container: _Container) -> Iterator[Declared | _Container]:

@@ -95,11 +95,11 @@ class _Reader:
 
     def union(self, depth: int) -> str:
         """The first type of `A | B` that is something."""
-        found = self._single(depth)
+        type_name = self._single(depth)
         while self._takes("|"):
             other = self._single(depth)
-            found = other if found in _NOTHING or not found else found
-        return "" if found in _NOTHING else found
+            type_name = other if type_name in _NOTHING or not type_name else type_name
+        return "" if type_name in _NOTHING else type_name
 
     def _single(self, depth: int) -> str:
         if depth > _MAX_DEPTH:
@@ -120,23 +120,23 @@ class _Reader:
                 name, inner = "Map", [*inner, self._single(depth + 1)]
         inner = [*filter(None, inner)]
         if name.rpartition(".")[2] == "Union" and inner:
-            found = next((item for item in inner if item not in _NOTHING), "")
+            type_name = next((item for item in inner if item not in _NOTHING), "")
         else:
-            found = f"{name}<{','.join(inner)}>" if inner else name
+            type_name = f"{name}<{','.join(inner)}>" if inner else name
         while self._takes("[]"):
-            found = f"Array<{found}>"
-        return found
+            type_name = f"Array<{type_name}>"
+        return type_name
 
     def _arguments(self, closing: str, depth: int) -> list[str]:
         """The types between a bracket and the one that closes it."""
-        found: list[str] = []
+        arguments: list[str] = []
         while self._peek() not in (closing, ""):
-            found.append(self.union(depth + 1))
+            arguments.append(self.union(depth + 1))
             if not self._takes(",") and self._peek() != closing:
                 self._skip(closing)
                 break
         self._next += 1
-        return found
+        return arguments
 
     def _skip(self, closing: str) -> None:
         opening, open_brackets = "<" if closing == ">" else "[", 0

@@ -32,8 +32,8 @@ class CallResolution:
 
     def called(self, scope: int, call: Call) -> Found | None:
         """The definitions that a call in definition `scope` is to, MAX_FAN_OUT at most; None when that is not known."""
-        found = self._named(scope, call)
-        return self._narrowed(scope, found, call) if found else None
+        named = self._named(scope, call)
+        return self._narrowed(scope, named, call) if named else None
 
     def made(self, call: Call, number: int) -> int | None:
         """The type that a call of one of its constructors makes; None for a call of anything else."""
@@ -48,22 +48,22 @@ class CallResolution:
         if call.constructs:
             return self._constructed(scope, call)
         is_local = not call.receiver and self._lookup.local_variable(scope, call.name) is not None
-        found = None if is_local else self._by_name(scope, call)
+        named = None if is_local else self._by_name(scope, call)
         definitions = self._table.definitions
-        if found is None or all(definitions[number].construct == "value" for number in found.numbers):
-            return self._held(scope, call) or found
-        return found
+        if named is None or all(definitions[number].construct == "value" for number in named.numbers):
+            return self._held(scope, call) or named
+        return named
 
     def _held(self, scope: int, call: Call) -> Found | None:
         """The class, function or instance that a variable, field or item holds and that is called."""
         path = f"{call.receiver}.{call.name}" if call.receiver else call.name
         path = path.removesuffix(f".{RETURNED}")
         value = None if path.startswith("?") else self._lookup.value(scope, path)
-        if value is None or not value.found.numbers:
+        if value is None or not value.resolved.numbers:
             return None
         if value.is_itself:
-            return value.found
-        return self._lookup.step(value.found, self._rules.call_name) if self._rules.call_name else None
+            return value.resolved
+        return self._lookup.step(value.resolved, self._rules.call_name) if self._rules.call_name else None
 
     def _by_name(self, scope: int, call: Call) -> Found | None:
         lookup = self._lookup
@@ -73,28 +73,30 @@ class CallResolution:
             around = self._table.enclosing_type(scope)
             return None if around is None else lookup.of_type(around, call.name, inherited=True)
         value = None if call.receiver.startswith("?") else lookup.value(scope, call.receiver)
-        member = lookup.step(value.found, call.name) if value else None
+        member = lookup.step(value.resolved, call.name) if value else None
         if member is not None:
             return (
                 member if value is None or self._any_fits(member, call) else self._extending(scope, value, call, member)
             )
         if value is not None and value.is_itself and call.name == self._rules.maker:
-            return value.found
+            return value.resolved
         if value is not None and value.is_itself and call.name in self._rules.deferring:
-            callables = all(self._table.definitions[number].construct == "callable" for number in value.found.numbers)
-            return value.found.at_most(INFERRED) if callables else None
-        extension = lookup.extensions.fitting(scope, value.found if value else None, call.name)
+            callables = all(
+                self._table.definitions[number].construct == "callable" for number in value.resolved.numbers
+            )
+            return value.resolved.at_most(INFERRED) if callables else None
+        extension = lookup.extensions.fitting(scope, value.resolved if value else None, call.name)
         if extension is not None or value is not None:
             return extension
         return self._guess(scope, call.name) if self._may_guess(scope, call.receiver) else None
 
-    def _any_fits(self, found: Found, call: Call) -> bool:
+    def _any_fits(self, resolved: Found, call: Call) -> bool:
         """True if one of the definitions accepts the arguments and the type arguments of a call."""
-        return any(self._takes(number, call) and self._has_arity(number, call) for number in found.numbers)
+        return any(self._takes(number, call) and self._has_arity(number, call) for number in resolved.numbers)
 
     def _extending(self, scope: int, value: Value, call: Call, member: Found) -> Found:
         """The extension methods that accept a call that no member does; the member where there are none."""
-        extension = self._lookup.extensions.fitting(scope, value.found, call.name)
+        extension = self._lookup.extensions.fitting(scope, value.resolved, call.name)
         return extension if extension is not None and self._any_fits(extension, call) else member
 
     def _constructed(self, scope: int, call: Call) -> Found | None:
@@ -103,7 +105,7 @@ class CallResolution:
         value = self._lookup.value(scope, call.receiver)
         if value is not None and call.name == OF_ITEMS:
             value = self._lookup.item(value)
-        return value.found if value and value.found.refs else None
+        return value.resolved if value and value.resolved.refs else None
 
     def _may_guess(self, scope: int, receiver: str, steps: int = _MAX_VARIABLES) -> bool:
         """True if a receiver of unknown type may be one of the tree's: not where the source says where it is from."""
@@ -131,9 +133,9 @@ class CallResolution:
         seen = tuple(number for number in candidates if self._rules.sees(file, number))
         return Found(seen, GUESSED) if len({self._table.owner_of(number) for number in seen}) == 1 else None
 
-    def _narrowed(self, scope: int, found: Found, call: Call) -> Found | None:
+    def _narrowed(self, scope: int, resolved: Found, call: Call) -> Found | None:
         """The nearest of the definitions found, by their parameters where these distinguish overloads."""
-        named = (number for ref in found.numbers for number in self._entered(ref))
+        named = (number for ref in resolved.numbers for number in self._entered(ref))
         entered = dict.fromkeys(body for number in named for body in self._rules.bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(entered))
         if 1 < len(numbers) <= MAX_SAME_NAMED and self._rules.has_overloads:
@@ -142,7 +144,7 @@ class CallResolution:
             numbers = self._best_by_types(scope, numbers, call)
         if not 0 < len(numbers) <= MAX_FAN_OUT:
             return None
-        return Found(numbers, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED))
+        return Found(numbers, resolved.confidence if len(numbers) == 1 else min(resolved.confidence, GUESSED))
 
     def _takes(self, number: int, call: Call) -> bool:
         """True if a callable accepts the number of arguments that a call gives."""
@@ -203,36 +205,36 @@ class Uses:
     def of(self, scope: int, reference: Reference) -> Iterator[tuple[str, int, float]]:
         """The edge types, definitions and confidences that a reference in definition `scope` leads to."""
         if reference.role == "type":
-            found = self._lookup.type_named(scope, reference.name)
+            resolved = self._lookup.type_named(scope, reference.name)
         elif reference.role == "string":
-            found = self._named(scope, reference.name)
+            resolved = self._named(scope, reference.name)
         else:
-            found = self.value(scope, reference.name)
-            if found is None and reference.role == "decorator" and "." in reference.name:
-                found = self.value(scope, reference.name.rpartition(".")[0])
-        if found is None:
+            resolved = self.value(scope, reference.name)
+            if resolved is None and reference.role == "decorator" and "." in reference.name:
+                resolved = self.value(scope, reference.name.rpartition(".")[0])
+        if resolved is None:
             return
         bodies = self._lookup.rules.bodies
-        named = dict.fromkeys(body for number in found.numbers for body in bodies(number) or (number,))
+        named = dict.fromkeys(body for number in resolved.numbers for body in bodies(number) or (number,))
         numbers = self._table.nearest(self._table.file_of(scope), tuple(named))
         names_module = reference.role == "string" and ":" not in reference.name
         edge_type = "DecoratedBy" if reference.role == "decorator" else "References"
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             if self._table.definitions[number].construct != "module" or names_module:
-                yield edge_type, number, found.confidence if len(numbers) == 1 else min(found.confidence, GUESSED)
+                yield edge_type, number, resolved.confidence if len(numbers) == 1 else min(resolved.confidence, GUESSED)
 
     def _named(self, scope: int, name: str) -> Found | None:
         """The module of the tree that a string names by its full name, or what the string names in it."""
         module = self._lookup.rules.module_in(self._table.file_of(scope), name)
-        found, members = module if module is not None else (None, "")
+        resolved, members = module if module is not None else (None, "")
         for member in filter(None, members.split(".")):
-            found = self._lookup.step(found, member) if found is not None else None
-        return found and found.at_most(WILDCARD)
+            resolved = self._lookup.step(resolved, member) if resolved is not None else None
+        return resolved and resolved.at_most(WILDCARD)
 
     def numbers(self, scope: int, path: str) -> tuple[int, ...]:
         """The definitions that a path leads to."""
-        found = self.value(scope, path)
-        return found.numbers if found is not None else ()
+        resolved = self.value(scope, path)
+        return resolved.numbers if resolved is not None else ()
 
     def value(self, scope: int, path: str) -> Found | None:
         """The target of a path: the member it ends with, or the type that it is; none for a variable."""
@@ -240,11 +242,11 @@ class Uses:
         if not before:
             return None if self._lookup.local_variable(scope, name) else self._lookup.unqualified(scope, name)
         value = self._lookup.value(scope, before)
-        if value is None or not value.found.refs:
+        if value is None or not value.resolved.refs:
             return None
-        member = self._lookup.step(value.found, name)
+        member = self._lookup.step(value.resolved, name)
         if member is not None:
             return member
         around = self._table.enclosing_type(scope)
-        owners = tuple(owner for owner in self._lookup.field_owners(value.found, name) if owner != around)
-        return Found(owners, value.found.confidence) if owners else None
+        owners = tuple(owner for owner in self._lookup.field_owners(value.resolved, name) if owner != around)
+        return Found(owners, value.resolved.confidence) if owners else None

@@ -71,11 +71,11 @@ class Tested:
         if not self._table.is_test(number) or definition.construct not in ("type", "module"):
             return
         if definition.construct == "type":
-            written, affix, found = definition.name, _TYPE_AFFIX, self._types
+            written, affix, numbers_by_name = definition.name, _TYPE_AFFIX, self._types
         else:
-            written, affix, found = _stem(self._table.path_of(number)), _FILE_AFFIX, self._files
+            written, affix, numbers_by_name = _stem(self._table.path_of(number)), _FILE_AFFIX, self._files
         name = affix.sub("", written)
-        same = found.get(name, ()) if name not in ("", written) else ()
+        same = numbers_by_name.get(name, ()) if name not in ("", written) else ()
         nearest = self._table.nearest(self._table.file_of(number), tuple(same))
         if len(nearest) == 1:
             yield nearest[0], INFERRED

@@ -54,7 +54,7 @@ class FamilyEdges:
     @property
     def served(self) -> Iterator[Served]:
         """The URLs that the files answer."""
-        return (item for found in self._served for item in found)
+        return (item for served in self._served for item in served)
 
     def edges(self) -> Iterator[SourceEdge | EntityMapping]:
         """The edges of each file, the tables it maps, and members adopted from other files."""
@@ -88,20 +88,22 @@ class FamilyEdges:
 
     def implemented(self) -> Iterator[tuple[str, tuple[ImplementedMember, ...]]]:
         """The key of each member that implements or overrides others, and these."""
-        found: defaultdict[str, set[ImplementedMember]] = defaultdict(set)
+        members_of_key: defaultdict[str, set[ImplementedMember]] = defaultdict(set)
         for number in range(len(self._table.definitions)):
             for base in self._inheritance.overridden(number):
                 if self._key(number) != self._key(base):
                     owner = self._table.definitions[self._table.owner_of(base)]
                     name = f"{owner.name}.{self._table.definitions[base].name}"
-                    found[self._key(number)].add(ImplementedMember(name, self._key(base)))
-        for key in sorted(found):
-            yield key, tuple(sorted(found[key]))
+                    members_of_key[self._key(number)].add(ImplementedMember(name, self._key(base)))
+        for key in sorted(members_of_key):
+            yield key, tuple(sorted(members_of_key[key]))
 
     def _add_imports(self, file: int, edges: FileEdges) -> None:
-        for item, found in self._rules.imported(file):
-            for number in found.numbers:
-                edges.note(self._file_key(file), self._key_of_file_with(number), "Imports", item.line, found.confidence)
+        for item, imported in self._rules.imported(file):
+            for number in imported.numbers:
+                edges.note(
+                    self._file_key(file), self._key_of_file_with(number), "Imports", item.line, imported.confidence
+                )
 
     def _add_bases(self, file: int, edges: FileEdges) -> set[int]:
         """Adds the Inherits edges and returns the types that they lead to."""
@@ -109,9 +111,9 @@ class FamilyEdges:
         first = self._table.module_of(file)
         for number, definition in enumerate(self._table.files[file].definitions, first):
             for name in definition.bases:
-                found = self._lookup.type_named(number, name) or NOTHING
-                for base in found.numbers:
-                    edges.note(definition.key, self._key(base), "Inherits", definition.line, found.confidence)
+                bases = self._lookup.type_named(number, name) or NOTHING
+                for base in bases.numbers:
+                    edges.note(definition.key, self._key(base), "Inherits", definition.line, bases.confidence)
                     used.add(base)
         return used
 
@@ -123,15 +125,15 @@ class FamilyEdges:
         sending = {call.from_key for call in calls if is_sending(call)}
         for call in calls:
             scope = first + call.scope
-            found = self._calls.called(scope, call) or NOTHING
-            for number in found.numbers:
-                edges.note(call.from_key, self._key(number), "Calls", call.line, found.confidence)
+            called = self._calls.called(scope, call) or NOTHING
+            for number in called.numbers:
+                edges.note(call.from_key, self._key(number), "Calls", call.line, called.confidence)
                 used.add(number)
                 made = self._calls.made(call, number)
                 if made is not None:
-                    edges.note(call.from_key, self._key(made), "References", call.line, found.confidence)
+                    edges.note(call.from_key, self._key(made), "References", call.line, called.confidence)
                 for other, confidence in self._inheritance.dispatched(scope, call, number, self._bound):
-                    at_most = min(found.confidence, confidence)
+                    at_most = min(called.confidence, confidence)
                     edges.note(call.from_key, self._key(other), "Calls", call.line, at_most)
             for message, confidence in self._messages.sent(scope, call, sends_beside=call.from_key in sending):
                 for handler, handled in self._messages.handlers(message).items():
@@ -174,7 +176,7 @@ class FamilyEdges:
         first = self._table.module_of(file)
         bindings = (binding for binding in self._table.files[file].bindings if binding.type_name)
         types = (self._lookup.type_named(first + binding.scope, binding.type_name) for binding in bindings)
-        return {number for found in types if found for number in found.numbers}
+        return {number for type_named in types if type_named for number in type_named.numbers}
 
     def _add_namespace_imports(self, file: int, used: set[int], edges: FileEdges) -> None:
         for number in sorted(used):
@@ -225,8 +227,8 @@ class FamilyEdges:
             return
         for parameter in definition.parameters or ():
             of_all = collected_type(parameter.type_name)
-            found = self._lookup.type_named(number, of_all or parameter.type_name) or NOTHING
-            for interface in found.numbers:
+            interfaces = self._lookup.type_named(number, of_all or parameter.type_name) or NOTHING
+            for interface in interfaces.numbers:
                 bound = self._bound.get(interface, ())
                 for other in sorted(bound) if len(bound) <= MAX_IMPLEMENTATIONS else ():
                     confidence = WILDCARD if len(bound) == 1 or of_all else GUESSED
@@ -235,13 +237,13 @@ class FamilyEdges:
     def _mappings(self, file: int) -> Iterator[EntityMapping]:
         """The nodes that state a mapping, and the entity types that they state it of."""
         first = self._table.module_of(file)
-        found: dict[tuple[str, str], float] = {}
+        confidence_of_place: dict[tuple[str, str], float] = {}
         for mapping in self._table.files[file].mappings:
             entity = self._lookup.type_named(first + mapping.scope, mapping.entity) if mapping.entity else None
             for key in (mapping.from_key, *map(self._key, entity.numbers if entity else ())):
                 place = (key, mapping.table)
-                found[place] = max(found.get(place, 0.0), mapping.confidence)
-        for (key, table), confidence in sorted(found.items()):
+                confidence_of_place[place] = max(confidence_of_place.get(place, 0.0), mapping.confidence)
+        for (key, table), confidence in sorted(confidence_of_place.items()):
             yield EntityMapping(key, table, confidence)
 
     def _key(self, number: int) -> str:

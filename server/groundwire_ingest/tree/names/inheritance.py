@@ -95,11 +95,13 @@ class Inheritance:
         """The types below what a call is made on; None where that may be anything with the member that is called."""
         value = self._lookup.value(scope, call.receiver) if call.receiver else None
         around = self._table.enclosing_type(scope)
-        types = value.found.numbers if value else () if call.receiver or around is None else (around,)
+        types = value.resolved.numbers if value else () if call.receiver or around is None else (around,)
         owners = self._table.parts(self._table.owner_of(number))
-        if not types or any(one in owners or self._lookup.lineages((one,)).isdisjoint(owners) for one in types):
+        if not types or any(
+            type_number in owners or self._lookup.lineages((type_number,)).isdisjoint(owners) for type_number in types
+        ):
             return None
-        return {below for one in types for below in self._implementing.get(one, ())}
+        return {below for type_number in types for below in self._implementing.get(type_number, ())}
 
     def _add_bases_of(self, number: int) -> None:
         """Notes what a type's members override in the types that it derives from."""
@@ -121,8 +123,8 @@ class Inheritance:
         listed: set[int] = set()
         pending = [number]
         while pending:
-            for found in self._lookup.bases(pending.pop()):
-                fresh = [base for base in found.numbers if base not in listed]
+            for bases in self._lookup.bases(pending.pop()):
+                fresh = [base for base in bases.numbers if base not in listed]
                 listed.update(fresh)
                 pending += [base for base in fresh if "interface" in self._table.definitions[base].traits]
         return frozenset(listed)
@@ -134,7 +136,7 @@ class Inheritance:
             return parts
         definitions = self._table.definitions
         named = ((part, self._lookup.type_named(part, name)) for part in parts for name in definitions[part].bases)
-        stating = dict.fromkeys(part for part, found in named if found and base in found.numbers)
+        stating = dict.fromkeys(part for part, stated in named if stated and base in stated.numbers)
         return tuple(stating) or parts[:1]
 
     def _add_member(self, member: int, base: int, confidence: float, is_listed: bool) -> None:
@@ -152,7 +154,7 @@ class Inheritance:
             fitting = alike or (fitting if "override" in definition.traits else [])
         elif not fitting and len(same) == 1:
             overloads = self._table.members(owner, definition.name)
-            is_taken = any(_same_parameters(definitions[one], definitions[same[0]]) for one in overloads)
+            is_taken = any(_same_parameters(definitions[overload], definitions[same[0]]) for overload in overloads)
             fitting = [] if is_taken else same
         for other in fitting:
             if rules.may_override(member, other, is_listed):
@@ -161,9 +163,9 @@ class Inheritance:
     def _note(self, member: int, base_member: int, confidence: float) -> None:
         if member == base_member:
             return
-        found = self._overridden.setdefault(member, {})
-        found[base_member] = max(confidence, found.get(base_member, 0.0))
-        self._overriding[base_member][member] = found[base_member]
+        confidence_of_base = self._overridden.setdefault(member, {})
+        confidence_of_base[base_member] = max(confidence, confidence_of_base.get(base_member, 0.0))
+        self._overriding[base_member][member] = confidence_of_base[base_member]
 
     def _add_structural(self, types: list[int]) -> None:
         """Notes which types have all methods of an interface that is satisfied without being named."""
@@ -172,9 +174,9 @@ class Inheritance:
             return
         methods = {number: self._methods(number) for number in types}
         by_name: defaultdict[str, list[int]] = defaultdict(list)
-        for number, found in methods.items():
+        for number, method_of_name in methods.items():
             if "structural" not in table.definitions[number].traits:
-                for name in found:
+                for name in method_of_name:
                     by_name[name].append(number)
         for number in types:
             wanted = methods[number]
@@ -199,13 +201,13 @@ class Inheritance:
 
     def _methods(self, number: int) -> dict[str, int]:
         """The methods of a type by name, those of what it embeds included."""
-        found: dict[str, int] = {}
+        method_of_name: dict[str, int] = {}
         for owner, _ in self._lookup.lineage(number):
             for part in self._table.parts(owner):
                 for member in self._table.members_of(part):
                     if self._table.definitions[member].construct == "callable":
-                        found.setdefault(self._table.definitions[member].name, member)
-        return found
+                        method_of_name.setdefault(self._table.definitions[member].name, member)
+        return method_of_name
 
     def _same_shape(self, number: int, wanted: int) -> bool:
         """True if a member takes and returns the same as another, as far as that is known."""
@@ -217,7 +219,7 @@ class Inheritance:
         """True if the parameters of a member have the types that those of another one have, as far as known."""
         left, right = self._table.definitions[number], self._table.definitions[wanted]
         pairs = zip(left.parameters or (), right.parameters or (), strict=False)
-        return all(self._same_type(number, one.type_name, wanted, other.type_name) for one, other in pairs)
+        return all(self._same_type(number, parameter.type_name, wanted, other.type_name) for parameter, other in pairs)
 
     def _same_type(self, number: int, written: str, wanted: int, stated: str) -> bool:
         """True if two types are the same where each is written; any is the same as a parameter or one not stated."""
@@ -233,7 +235,7 @@ class Inheritance:
         else:
             same = left is None and right is None and _plain(written) == _plain(stated)
         inner = zip(arguments(written), arguments(stated), strict=False)
-        return same and all(self._same_type(number, one, wanted, other) for one, other in inner)
+        return same and all(self._same_type(number, argument, wanted, other) for argument, other in inner)
 
 
 _PLAIN_NAMES = {"Int16": "short", "Int32": "int", "Int64": "long", "Single": "float", "Boolean": "bool"}

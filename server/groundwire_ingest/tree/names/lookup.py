@@ -48,13 +48,13 @@ class Lookup(MemberLookup):
     def argument(self, scope: int, argument: str) -> tuple[int, ...]:
         """The definitions that an argument of a call is, or is an instance of; none for a string."""
         value = self.value(scope, argument) if argument not in ("", '"') else None
-        return value.found.numbers if value is not None else ()
+        return value.resolved.numbers if value is not None else ()
 
     def called(self, value: Value) -> Value | None:
         """The result of calling a value."""
         if value.is_itself:
-            return self._result(value.found, None, is_called=True)
-        entered = self.step(value.found, self.rules.call_name) if self.rules.call_name else None
+            return self._result(value.resolved, None, is_called=True)
+        entered = self.step(value.resolved, self.rules.call_name) if self.rules.call_name else None
         return self._result(entered, value, is_called=True) if entered else None
 
     def item(self, value: Value) -> Value | None:
@@ -77,8 +77,8 @@ class Lookup(MemberLookup):
         if name in self.rules.super_names:
             bases = self.bases(around) if around is not None else ()
             return Value(Found(tuple(ref for base in bases for ref in base.refs), WILDCARD)) if bases else None
-        found = self.unqualified(scope, plain) if is_called else self.dotted(scope, (name,))
-        return self._result(found, None, is_called, (scope, given)) if found else None
+        named = self.unqualified(scope, plain) if is_called else self.dotted(scope, (name,))
+        return self._result(named, None, is_called, (scope, given)) if named else None
 
     def _into(self, scope: int, value: Value, segment: str) -> Value | None:
         """The type of a field, what a method returns, or what a type, module or namespace holds under a name."""
@@ -86,16 +86,16 @@ class Lookup(MemberLookup):
         if name == OF_ITEMS:
             item = value if value.is_itself else self.item(value)
             return self.called(item) if item and is_called else item
-        if not value.found.refs:
-            told = self._told(scope, name, given, is_called)
-            return told or self._into_outside(scope, value, name, given, is_called)
+        if not value.resolved.refs:
+            member_value = self._told(scope, name, given, is_called)
+            return member_value or self._into_outside(scope, value, name, given, is_called)
         if not is_called:
-            for number in value.found.numbers:
+            for number in value.resolved.numbers:
                 field = self.field(number, name)
                 if field is not None:
                     declared = self._of_binding(*field)
                     return declared and self._substituted(declared, value, field[0])
-        member = self.step(value.found, name)
+        member = self.step(value.resolved, name)
         if member is None and is_called and value.is_itself and name == self.rules.maker:
             return replace(value, is_itself=False)
         if member is None and is_called:
@@ -103,11 +103,11 @@ class Lookup(MemberLookup):
             returned = self.called(held) if held is not None else None
             if returned is not None:
                 return returned
-            member = self.extensions.fitting(scope, value.found, name)
+            member = self.extensions.fitting(scope, value.resolved, name)
             if member is None:
                 return self._told(scope, name, given, is_called) or self._accessed(value, name)
-        own = value if name in self.rules.own_instances and not is_called else None
-        return self._result(member, value, is_called, (scope, given)) if member else own
+        own_instance = value if name in self.rules.own_instances and not is_called else None
+        return self._result(member, value, is_called, (scope, given)) if member else own_instance
 
     def _told(self, scope: int, name: str, given: tuple[str, ...], is_called: bool) -> Value | None:
         """The result of a method outside the tree that gets the type as an argument, such as one of a container."""
@@ -122,7 +122,7 @@ class Lookup(MemberLookup):
             return value
         if value.is_wrapped and _plain_name(name) in GIVE_AN_ITEM | GIVE_THE_SAME:
             return value
-        for number in value.found.numbers:
+        for number in value.resolved.numbers:
             fields = (self.field(number, field) for field in self.rules.accessed(name))
             field = next(filter(None, fields), None)
             if field is not None:
@@ -147,28 +147,32 @@ class Lookup(MemberLookup):
             return item and replace(item, is_wrapped=item.is_wrapped or plain in GIVE_PERHAPS_AN_ITEM)
         if plain in GIVE_THE_SAME:
             return value
-        found = self.extensions.fitting(scope, value.found, name)
-        return self._result(found, value, is_called, (scope, given)) if found else None
+        extension = self.extensions.fitting(scope, value.resolved, name)
+        return self._result(extension, value, is_called, (scope, given)) if extension else None
 
     def _result(
-        self, found: Found, owner: Value | None, is_called: bool, told: tuple[int, tuple[str, ...]] = (0, ())
+        self,
+        resolved: Found,
+        owner: Value | None,
+        is_called: bool,
+        type_arguments: tuple[int, tuple[str, ...]] = (0, ()),
     ) -> Value | None:
         """The value of definitions: types, modules and functions themselves, or the result of calling one.
 
-        `told` are the definition around the call, and the type arguments of the call.
+        `type_arguments` are the definition around the call, and the type arguments of the call.
         """
-        for number in found.numbers:
+        for number in resolved.numbers:
             definition = self.table.definitions[number]
             if definition.construct in ("type", "module"):
                 continue
             if definition.construct == "callable" and not is_called and "property" not in definition.traits:
                 continue
-            value = self._of_definition(number, found.confidence, owner)
+            value = self._of_definition(number, resolved.confidence, owner)
             if definition.construct == "value" and is_called:
                 return self.called(value) if value else None
-            value = value and self._with_arguments(value, definition.type_parameters, *told)
+            value = value and self._with_arguments(value, definition.type_parameters, *type_arguments)
             return self._substituted(value, owner, self.table.owner_of(number)) if owner and value else value
-        return Value(found, is_itself=not is_called)
+        return Value(resolved, is_itself=not is_called)
 
     def _of_definition(self, number: int, confidence: float, owner: Value | None) -> Value | None:
         """The type that a callable returns or that a variable has, as stated or else by the value it is set to."""
@@ -181,11 +185,11 @@ class Lookup(MemberLookup):
         where, name = (number, RETURNED) if is_callable else (self.table.owner_of(number), definition.name)
         binding = self.table.variable(where, name)
         value = self._of_binding(where, binding) if binding else None
-        return value and replace(value, found=value.found.at_most(confidence))
+        return value and replace(value, resolved=value.resolved.at_most(confidence))
 
     def _substituted(self, value: Value, owner: Value, owner_type: int) -> Value:
         """A value whose type names type parameters of its owner, as the owner's own type has them."""
-        if owner_type < 0 or (value.found.refs and not value.is_bound):
+        if owner_type < 0 or (value.resolved.refs and not value.is_bound):
             return value
         names = self.table.definitions[owner_type].type_parameters
         scope, given = self._type_arguments(owner, owner_type) if names else (0, ())
@@ -193,7 +197,7 @@ class Lookup(MemberLookup):
 
     def _with_arguments(self, value: Value, names: Sequence[str], scope: int, given: Sequence[str]) -> Value:
         """A value whose type names type parameters, with what is given to them in a scope."""
-        if not names or len(names) != len(given) or (value.found.refs and not value.is_bound):
+        if not names or len(names) != len(given) or (value.resolved.refs and not value.is_bound):
             return value
         type_name = substituted(value.type_name, dict(zip(names, given, strict=True)))
         if type_name == value.type_name:
@@ -207,13 +211,13 @@ class Lookup(MemberLookup):
         The definition in which it is written comes first.
         """
         given = arguments(owner.type_name)
-        if given or owner_type in owner.found.numbers:
+        if given or owner_type in owner.resolved.numbers:
             return owner.scope, given
-        for number in owner.found.numbers:
+        for number in owner.resolved.numbers:
             for part, _ in self.lineage(number):
                 for base in self.table.definitions[part].bases:
-                    found = self.type_named(part, base) if "<" in base else None
-                    if found is not None and owner_type in found.numbers:
+                    base_type = self.type_named(part, base) if "<" in base else None
+                    if base_type is not None and owner_type in base_type.numbers:
                         return part, arguments(base)
         return owner.scope, ()
 
@@ -227,11 +231,11 @@ class Lookup(MemberLookup):
         if bound is not None:
             is_wrapped = written != type_name
             return Value(bound.at_most(at_most), type_name, scope, is_wrapped=is_wrapped, is_bound=True)
-        found = self.type_named(scope, type_name)
-        alias = None if found or not self._is_alias(scope, type_name) else self.value(scope, type_name)
+        resolved = self.type_named(scope, type_name)
+        alias = None if resolved or not self._is_alias(scope, type_name) else self.value(scope, type_name)
         if alias is not None and alias.is_itself:
-            return replace(alias, found=alias.found.at_most(at_most), is_itself=False)
-        return Value((found or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
+            return replace(alias, resolved=alias.resolved.at_most(at_most), is_itself=False)
+        return Value((resolved or NOTHING).at_most(at_most), type_name, scope, is_wrapped=written != type_name)
 
     def _bound(self, scope: int, type_name: str) -> Found | None:
         """The type that a type parameter around a scope is bound to; None for what is no bounded type parameter."""
@@ -239,9 +243,9 @@ class Lookup(MemberLookup):
         while number >= 0:
             bounds = self.table.definitions[number].type_bounds
             named = (self.type_named(number, bound) for name, bound in bounds if name == type_name)
-            found = next(filter(None, named), None)
-            if found is not None:
-                return found
+            bound_type = next(filter(None, named), None)
+            if bound_type is not None:
+                return bound_type
             parent = self.table.parent_of(number)
             # A member that is defined outside of its type has the type parameters of that.
             owner = self.table.owner_of(number)
@@ -260,7 +264,7 @@ class Lookup(MemberLookup):
         elif binding.value:
             first = self.table.module_of(self.table.file_of(number))
             value = self.value(number if binding.written_in < 0 else first + binding.written_in, binding.value)
-            value = value and replace(value, found=value.found.at_most(INFERRED))
+            value = value and replace(value, resolved=value.resolved.at_most(INFERRED))
         else:
             source = self.rules.given(number, binding.name)
             value = self._result(Found((source,), WILDCARD), None, is_called=True) if source is not None else None

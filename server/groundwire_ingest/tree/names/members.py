@@ -28,10 +28,10 @@ class MemberLookup:
         dotted = head(type_name)
         key = (scope, dotted)
         if key not in self._types:
-            found = self.dotted(scope, dotted.split("."))
-            numbers = tuple(filter(self.table.is_type, found.numbers)) if found else ()
+            resolved = self.dotted(scope, dotted.split("."))
+            numbers = tuple(filter(self.table.is_type, resolved.numbers)) if resolved else ()
             numbers = self.table.nearest(self.table.file_of(scope), numbers)
-            self._types[key] = Found(numbers, found.confidence) if found and numbers else None
+            self._types[key] = Found(numbers, resolved.confidence) if resolved and numbers else None
         return self._types[key]
 
     def bases(self, number: int) -> tuple[Found, ...]:
@@ -40,7 +40,7 @@ class MemberLookup:
         if number not in self._bases:
             parts, definitions = self.table.parts(number), self.table.definitions
             named = [self.type_named(part, name) for part in parts for name in definitions[part].bases]
-            self._bases[number] = tuple(found for found in named if found and number not in found.refs)
+            self._bases[number] = tuple(base for base in named if base and number not in base.refs)
         return self._bases[number]
 
     def lineage(self, number: int) -> Iterator[tuple[int, float]]:
@@ -49,11 +49,11 @@ class MemberLookup:
         while pending:
             current, confidence = pending.popleft()
             yield current, confidence
-            for found in self.bases(current):
-                for base in found.numbers:
+            for base_type in self.bases(current):
+                for base in base_type.numbers:
                     if base not in seen and len(seen) < _MAX_LINEAGE:
                         seen.add(base)
-                        pending.append((base, min(confidence, found.confidence, WILDCARD)))
+                        pending.append((base, min(confidence, base_type.confidence, WILDCARD)))
 
     def lineages(self, numbers: Iterable[int]) -> frozenset[int]:
         """Types and all of their base types."""
@@ -61,17 +61,17 @@ class MemberLookup:
 
     def dotted(self, scope: int, segments: Sequence[str]) -> Found | None:
         """The target of a dotted name, variables aside."""
-        found = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
+        resolved = self._nested_type(scope, segments[0]) or self._visible(scope, segments[0])
         for segment in segments[1:]:
-            found = self.step(found, segment) if found else None
-        return found
+            resolved = self.step(resolved, segment) if resolved else None
+        return resolved
 
     def unqualified(self, scope: int, name: str) -> Found | None:
         """The target of a name without a receiver where it is called."""
         for around in self._types_around(scope) if self.rules.implicit_members else ():
-            found = self.of_type(around, name)
-            if found is not None:
-                return found
+            member = self.of_type(around, name)
+            if member is not None:
+                return member
         return self._visible(scope, name)
 
     def of_type(self, number: int, name: str, inherited: bool = False) -> Found | None:
@@ -82,11 +82,11 @@ class MemberLookup:
                 return Found(members, confidence)
         return None
 
-    def step(self, found: Found, name: str) -> Found | None:
+    def step(self, resolved: Found, name: str) -> Found | None:
         """The member `name` of the value found so far."""
         numbers: list[int | str] = []
-        confidence = found.confidence
-        for ref in found.refs:
+        confidence = resolved.confidence
+        for ref in resolved.refs:
             is_type = isinstance(ref, int) and self.table.definitions[ref].construct != "module"
             member = self.of_type(ref, name) if isinstance(ref, int) and is_type else self.rules.member(ref, name)
             if member is None and isinstance(ref, int):
@@ -105,9 +105,9 @@ class MemberLookup:
                     return part, binding
         return None
 
-    def field_owners(self, found: Found, name: str) -> tuple[int, ...]:
+    def field_owners(self, resolved: Found, name: str) -> tuple[int, ...]:
         """The types that have a field of that name, which has no definition of its own."""
-        fields = (self.field(number, name) for number in found.numbers)
+        fields = (self.field(number, name) for number in resolved.numbers)
         return tuple(dict.fromkeys(field[0] for field in fields if field is not None))
 
     def variable(self, scope: int, name: str) -> tuple[int, Binding] | None:
@@ -144,11 +144,11 @@ class MemberLookup:
         local = self.table.local(scope, name)
         if local is not None:
             return Found((local,), EXACT)
-        found = self.rules.visible(scope, name)
-        if found is None or len(found.refs) <= _MAX_ALIKE:
-            return found
-        near = self.table.nearest(self.table.file_of(scope), found.numbers)
-        return Found(near, found.confidence) if len(near) <= _MAX_ALIKE else None
+        resolved = self.rules.visible(scope, name)
+        if resolved is None or len(resolved.refs) <= _MAX_ALIKE:
+            return resolved
+        near = self.table.nearest(self.table.file_of(scope), resolved.numbers)
+        return Found(near, resolved.confidence) if len(near) <= _MAX_ALIKE else None
 
     def _types_around(self, scope: int) -> Iterator[int]:
         around = self.table.enclosing_type(scope)

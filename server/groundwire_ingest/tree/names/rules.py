@@ -182,10 +182,10 @@ class NameRules(ABC):
     @cached_property
     def _modules_by_name(self) -> Mapping[str, Sequence[str]]:
         """The paths of the files of one name, less their folders."""
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        paths_of_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in self.number_at:
-            found[basename(path)].append(path)
-        return found
+            paths_of_name[basename(path)].append(path)
+        return paths_of_name
 
     def modules_ending(self, path: str) -> list[int]:
         """The modules of files whose paths end with a path."""
@@ -194,14 +194,14 @@ class NameRules(ABC):
 
     def namespaces(self) -> list[str]:
         """For each definition the namespace around it, types aside, by the symbols of the outermost definitions."""
-        found = [""] * len(self.table.definitions)
+        namespace_of = [""] * len(self.table.definitions)
         for number, definition in enumerate(self.table.definitions):
             parent = self.table.parent_of(number)
             if parent >= 0:
-                own = f"{definition.owner}.{definition.name}" if definition.owner else definition.name
-                outside = definition.symbol.removesuffix(own).rstrip(".")
-                found[number] = found[parent] if self.table.parent_of(parent) >= 0 else outside
-        return found
+                own_symbol = f"{definition.owner}.{definition.name}" if definition.owner else definition.name
+                outside = definition.symbol.removesuffix(own_symbol).rstrip(".")
+                namespace_of[number] = namespace_of[parent] if self.table.parent_of(parent) >= 0 else outside
+        return namespace_of
 
 
 def with_outer(namespace: str) -> list[str]:

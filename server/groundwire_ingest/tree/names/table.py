@@ -33,14 +33,14 @@ class Found:
 class Value:
     """The value of an expression, or the type that it is an instance of.
 
-    `found` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
+    `resolved` are the types, modules or namespaces of the tree that it is; none where its type is not of the tree.
     `type_name` is its type as far as the source states it, as it is written in definition `scope`. With `is_itself` the
     expression is the class or function that was found, rather than an instance of it. With `is_wrapped` the value must
     first be waited for or unwrapped, as from an `Optional`. With `is_bound` its type is a type parameter, and what was
     found is the bound of that.
     """
 
-    found: Found
+    resolved: Found
     type_name: str = ""
     scope: int = 0
     is_itself: bool = False
@@ -151,8 +151,10 @@ class SymbolTable:
     def members(self, number: int, name: str) -> tuple[int, ...]:
         """The members of that name, of all parts of a type; overloads are several, a joined type is its first part."""
         parts = self.parts_with(number, name)
-        found = (one for part in parts if part in self._members for one in self._members[part].get(name, ()))
-        return tuple(dict.fromkeys(self.parts(one)[0] for one in found))
+        member_numbers = (
+            member for part in parts if part in self._members for member in self._members[part].get(name, ())
+        )
+        return tuple(dict.fromkeys(self.parts(member)[0] for member in member_numbers))
 
     def variable(self, number: int, name: str) -> Binding | None:
         """The variable of that name directly in a definition: a local or a parameter, or a field."""

@@ -104,19 +104,19 @@ class _ServiceEdges:
         """To the services that the variables of a workload or Compose service name."""
         for variable in self._variables(caller):
             for address in addresses(variable):
-                found = self._directory.find(address.host, caller)
-                if found is not None and found.declaration.service != caller.service:
-                    callee = self._directory.node(found, caller, _CALLEES)
+                called = self._directory.find(address.host, caller)
+                if called is not None and called.declaration.service != caller.service:
+                    callee = self._directory.node(called, caller, _CALLEES)
                     yield from _edge(caller, callee, CALLS_SERVICE, address.confidence)
 
     def routes(self, route: Declaration, statement: Route) -> Iterator[SourceEdge]:
         """To the services behind a route."""
         for backend in statement.backends:
             host = f"{backend.name}.{backend.namespace}" if backend.namespace else backend.name
-            found = self._directory.find(host, route)
-            if found is not None:
-                is_named = isinstance(found.declaration.statement, KubernetesService)
-                target = found.declaration if is_named else self._directory.node(found, route, _TARGETS)
+            routed = self._directory.find(host, route)
+            if routed is not None:
+                is_named = isinstance(routed.declaration.statement, KubernetesService)
+                target = routed.declaration if is_named else self._directory.node(routed, route, _TARGETS)
                 yield from _edge(route, target, ROUTES_TO, 1.0)
 
     def _variables(self, declaration: Declaration) -> Iterator[Variable]:
@@ -165,8 +165,8 @@ class NameTable(Generic[Item]):
 
     def find_in(self, namespace: str | None, name: str, path: str) -> Item | None:
         """The nearest to `path` of that name in a namespace, None being all of them; None when there is none."""
-        found = (self._nearest.get((namespace, name, place)) for place in _places(path))
-        return next((item for item in found if item is not None), None)
+        declarations = (self._nearest.get((namespace, name, place)) for place in _places(path))
+        return next((item for item in declarations if item is not None), None)
 
     def find_only(self, name: str, path: str) -> Item | None:
         """The nearest of that name in any namespace when all of them mean the same; None otherwise."""
@@ -220,19 +220,19 @@ class ServiceDirectory:
         manifests that state none. A pod of a StatefulSet (`db-0.db`) is known by its Service.
         """
         name = host.lower()
-        found = self._find_name(name, caller)
-        if found is None and "." in name:
+        resolved = self._find_name(name, caller)
+        if resolved is None and "." in name:
             pod, _, service = name.partition(".")
-            found = self._find_qualified(name.split("."), caller)
-            if found is None and _POD.fullmatch(pod):
-                found = self._find_name(service, caller) or self._find_qualified(service.split("."), caller)
-        return found
+            resolved = self._find_qualified(name.split("."), caller)
+            if resolved is None and _POD.fullmatch(pod):
+                resolved = self._find_name(service, caller) or self._find_qualified(service.split("."), caller)
+        return resolved
 
-    def node(self, found: Found, caller: Declaration, kinds: Sequence[type[Statement]]) -> Declaration:
+    def node(self, resolved: Found, caller: Declaration, kinds: Sequence[type[Statement]]) -> Declaration:
         """The declaration of the service that is nearest to `caller`, of the first of `kinds` that there is."""
-        service, path = found.declaration.service, caller.part.path
-        nodes = (self._nodes[kind].find_in(found.namespace, service, path) for kind in kinds)
-        return next((node for node in nodes if node is not None), found.declaration)
+        service, path = resolved.declaration.service, caller.part.path
+        nodes = (self._nodes[kind].find_in(resolved.namespace, service, path) for kind in kinds)
+        return next((node for node in nodes if node is not None), resolved.declaration)
 
     def _add(self, declaration: Declaration) -> None:
         statement, service, path = declaration.statement, declaration.service, declaration.part.path
@@ -254,10 +254,10 @@ class ServiceDirectory:
         is_cluster_name = rest[1:2] == ["svc"]
         if not rest or (len(rest) > 1 and not is_cluster_name):
             return None
-        found = self._find_in(rest[0], name, caller.part.path)
-        if found is None and (is_cluster_name or rest[0] in self._namespaces):
-            found = self._find_in("", name, caller.part.path)
-        return found
+        resolved = self._find_in(rest[0], name, caller.part.path)
+        if resolved is None and (is_cluster_name or rest[0] in self._namespaces):
+            resolved = self._find_in("", name, caller.part.path)
+        return resolved
 
     def _find_in(self, namespace: str, name: str, path: str) -> Found | None:
         item = self._hosts.find_in(namespace, name, path) or self._names.find_in(namespace, name, path)

@@ -48,9 +48,11 @@ def declare(parts: Iterable[DeployedPart]) -> tuple[Declaration, ...]:
     """
     stated = [(part, statement) for part in sorted(parts, key=lambda part: part.keys) for statement in part.statements]
     workloads = _Workloads(stated)
-    own = [workloads.selected_service(part.path, item) or _own_service(item) for part, item in stated]
+    own_services = [workloads.selected_service(part.path, item) or _own_service(item) for part, item in stated]
     labels = ["" if isinstance(item, ComposeService) else item.metadata.label for _, item in stated]
-    services = (service or (label if label in own else "") for service, label in zip(own, labels, strict=True))
+    services = (
+        service or (label if label in own_services else "") for service, label in zip(own_services, labels, strict=True)
+    )
     return tuple(Declaration(*at, service) for at, service in zip(stated, services, strict=True))
 
 
@@ -91,9 +93,9 @@ class _Workloads:
     def _select(self, selector: frozenset[tuple[str, str]], namespace: str) -> Mapping[str, set[str]]:
         """The services of what a selector selects in a namespace: by file, by folder, and all of them under ""."""
         fewest = min((self._by_label.get(label, []) for label in sorted(selector)), key=len)
-        found = [(path, item) for path, item in fewest if selector <= item.pod_labels]
-        same = [(path, item) for path, item in found if item.metadata.namespace == namespace]
-        open_ = [(path, item) for path, item in found if not (namespace and item.metadata.namespace)]
+        selected = [(path, item) for path, item in fewest if selector <= item.pod_labels]
+        same = [(path, item) for path, item in selected if item.metadata.namespace == namespace]
+        open_ = [(path, item) for path, item in selected if not (namespace and item.metadata.namespace)]
         services: defaultdict[str, set[str]] = defaultdict(set)
         for path, item in same or open_:
             for place in (path, _folder(path), ""):

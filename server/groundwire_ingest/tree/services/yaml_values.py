@@ -63,13 +63,13 @@ def yaml_values(documents: Iterable[YamlDocument]) -> list[YamlValue]:
     out, would hold more than MAX_EXPANSION values and characters. No walk over the values can take longer than that
     bound.
     """
-    found: list[YamlValue] = []
+    roots: list[YamlValue] = []
     size = 0
     for document in documents:
         values = _Values(size)
-        found.append(values.of(document.root))
+        roots.append(values.of(document.root))
         size = values.size
-    return found
+    return roots
 
 
 def below(value: YamlValue, *keys: str) -> YamlValue:
@@ -101,7 +101,7 @@ def plain_name(value: YamlValue) -> str:
 
 
 def _mapping(children: list[YamlValue]) -> dict[str, YamlValue]:
-    own: dict[str, YamlValue] = {}
+    own_values: dict[str, YamlValue] = {}
     merged: dict[str, YamlValue] = {}
     for key, value in zip(children[::2], children[1::2], strict=True):
         if isinstance(key, _MergeKey):
@@ -109,5 +109,5 @@ def _mapping(children: list[YamlValue]) -> dict[str, YamlValue]:
                 for name, entry in entries(source).items():
                     merged.setdefault(name, entry)
         elif isinstance(key, str):
-            own[key] = value
-    return {**merged, **own}
+            own_values[key] = value
+    return {**merged, **own_values}

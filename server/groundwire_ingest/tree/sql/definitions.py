@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from groundwire_ingest.tree.sql.lexer import Dialect, Kind, Token
 from groundwire_ingest.tree.sql.object_names import SqlName, read_name
-from groundwire_ingest.tree.sql.reader import query_after_as
+from groundwire_ingest.tree.sql.statement_references import query_after_as
 from groundwire_ingest.tree.sql.tokens import dollar_body_tokens, keyword_outside, keyword_set
 
 MAX_SIGNATURE_CHARACTERS = 300

@@ -13,8 +13,13 @@ from groundwire_ingest.tree.sql.dialect import detect_dialect
 from groundwire_ingest.tree.sql.lexer import Dialect
 from groundwire_ingest.tree.sql.object_names import DEFAULT_SCHEMAS, Relation, SqlName
 from groundwire_ingest.tree.sql.objects import SqlObject
-from groundwire_ingest.tree.sql.reader import PARSED_CONFIDENCE, Reading, read_option_references, read_references
 from groundwire_ingest.tree.sql.standing import standing
+from groundwire_ingest.tree.sql.statement_references import (
+    PARSED_CONFIDENCE,
+    Reading,
+    read_option_references,
+    read_references,
+)
 from groundwire_ingest.tree.sql.statements import body_statements
 from groundwire_ingest.tree.sql.tokens import closing_parenthesis
 from groundwire_ingest.tree.sql.units import Statement, Unit, sql_units

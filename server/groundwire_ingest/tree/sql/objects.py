@@ -161,7 +161,11 @@ class ObjectIndex:
         (ASSUMED_SCHEMA_CONFIDENCE), or one of MAX_SCHEMAS at most (ONE_OF_SEVERAL_CONFIDENCE).
         """
         schema, bare = name.folded
-        objects = [found for found in self._by_name.get(bare, {}).values() if found.first.object_type in allowed]
+        objects = [
+            named_object
+            for named_object in self._by_name.get(bare, {}).values()
+            if named_object.first.object_type in allowed
+        ]
         if schema == ANY_SCHEMA:
             return _in_any_schema(objects)
         stated_confidence = ASSUMED_SCHEMA_CONFIDENCE if name.is_foreign else EXACT_CONFIDENCE
@@ -201,8 +205,8 @@ def _unambiguous(candidates: Sequence[_Defined], confidence: float) -> Resolved 
     """The first candidate when all are of one schema; None otherwise."""
     if len({candidate.first.schema for candidate in candidates}) != 1:
         return None
-    found = candidates[0]
-    return Resolved(found.first, found.by_demand.values(), found.keys, confidence)
+    surest = candidates[0]
+    return Resolved(surest.first, surest.by_demand.values(), surest.keys, confidence)
 
 
 def _in_any_schema(objects: Sequence[_Defined]) -> Resolved | None:

@@ -48,7 +48,7 @@ def read_query(text: str, code: Sequence[Token], dialect: Dialect) -> QueryReadi
     except NotParsedError as error:
         # A parameter may replace any piece of SQL here, or nothing.
         sql = _for_parser(text, [token for token in kept if token.keyword != "?"], dialect)
-        guessed = [found for tree in broken_trees(sql, dialect) for found in tree_references(tree)]
+        guessed = [reference for tree in broken_trees(sql, dialect) for reference in tree_references(tree)]
         return QueryReading(certain, guessed, str(error))
 
 
@@ -141,18 +141,18 @@ def _plain_name(name: str) -> str:
 
 def tree_references(tree: exp.Expr) -> list[Found]:
     """The objects that `tree` names, in the order of the tree; a name may come more than once."""
-    found: list[Found] = []
+    references: list[Found] = []
     targets = _targets(tree)
     for node in tree.dfs():
         if isinstance(node, exp.Anonymous):
             name = _function_name(node)
             if name is not None:
-                found.append((Relation.CALLS, name))
+                references.append((Relation.CALLS, name))
         elif isinstance(node, exp.Table) and _common_expression(node) is None:
             name = _table_name(node)
             if name is not None:
-                found.append((Relation.WRITES if id(node) in targets else Relation.READS, name))
-    return found
+                references.append((Relation.WRITES if id(node) in targets else Relation.READS, name))
+    return references
 
 
 def _targets(tree: exp.Expr) -> set[int]:

@@ -46,15 +46,16 @@ class Side:
 
         Of a hub only the first are given, as many as `needed` says of its edges.
         """
-        found = list(map(self.edges_of(), rows.tolist()))
+        edge_positions = list(map(self.edges_of(), rows.tolist()))
         if needed is not None:
-            found = [
-                some if len(some) <= HUB_DEGREE else some[: needed(np.asarray(some).view(np.int64))] for some in found
+            edge_positions = [
+                some if len(some) <= HUB_DEGREE else some[: needed(np.asarray(some).view(np.int64))]
+                for some in edge_positions
             ]
-        counts = list(map(len, found))
+        counts = list(map(len, edge_positions))
         # One array of all: an array for each of hundreds of rows would take three times as long.
-        positions = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(counts))
-        return np.repeat(np.arange(len(found)), counts), positions
+        positions = np.fromiter(chain.from_iterable(edge_positions), dtype=np.int64, count=sum(counts))
+        return np.repeat(np.arange(len(edge_positions)), counts), positions
 
 
 class Graph:
@@ -187,13 +188,13 @@ class SideNeighbours:
         return FollowedEdges(places.take(kept), types.take(kept), ends[held], positions.take(kept))
 
 
-def _together(found: Iterable[FollowedEdges]) -> FollowedEdges:
-    return FollowedEdges(*map(np.concatenate, zip(*found, strict=True)))
+def _together(followed: Iterable[FollowedEdges]) -> FollowedEdges:
+    return FollowedEdges(*map(np.concatenate, zip(*followed, strict=True)))
 
 
 def _standing_in(chosen: Rows, rows: Rows) -> NDArray[np.int64]:
     """The places of those of several rows [m] that are in `chosen`."""
     if len(rows) > MANY_ROWS:
         return np.flatnonzero(np.isin(rows, chosen))
-    found = np.minimum(np.searchsorted(chosen, rows), len(chosen) - 1)
-    return np.flatnonzero(chosen.take(found) == rows)
+    places = np.minimum(np.searchsorted(chosen, rows), len(chosen) - 1)
+    return np.flatnonzero(chosen.take(places) == rows)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.nodes.policies import POLICIES_FILE, read_policies
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex, open_version
 from groundwire_index.store.store import IndexStore
 from groundwire_server.backends.embedded.graph import Graph
@@ -59,8 +59,8 @@ class KnownPolicies:
             return False
 
     def _of(self, directory: Path) -> tuple[NodeAccess, ...]:
-        found = (directory / POLICIES_FILE).stat()
-        state = found.st_ino, found.st_size, found.st_mtime_ns
+        status = (directory / POLICIES_FILE).stat()
+        state = status.st_ino, status.st_size, status.st_mtime_ns
         with self._lock:
             kept = self._kept.get(directory)
             if kept is not None and kept[0] == state:
@@ -201,8 +201,8 @@ class IndexPool:
         with self._lock:
             self._openings.pop(pinned, None)
 
-    def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
-        pins = bool(asked.active_index and active)
-        sees_active = pins and self.visible(replace(asked, active_index=active), access) is not None
-        saw_it = sees_active and self._surely_sees(self._store.tombstone(asked), access)
-        return absence(asked, sees_active=sees_active, saw_it=saw_it)
+    def _absence(self, scope: Scope, active: str, access: AccessContext) -> GroundwireError:
+        pins = bool(scope.active_index and active)
+        sees_active = pins and self.visible(replace(scope, active_index=active), access) is not None
+        saw_it = sees_active and self._surely_sees(self._store.tombstone(scope), access)
+        return absence(scope, sees_active=sees_active, saw_it=saw_it)

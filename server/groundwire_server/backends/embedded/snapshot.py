@@ -89,15 +89,18 @@ class EmbeddedSnapshot:
         lists = retrievers.lists(self.selection.visibility, self.selection.mask)
         return candidates_of(lists, partial(columns_of, self.view.index) if search.with_columns else None)
 
-    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+    def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
         """See `IndexSnapshot.together`; nothing here waits."""
-        return [own() for own in asked]
+        return [part() for part in parts]
 
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
         """See `IndexSnapshot.word_statistics`."""
         index, visibility = self.view.index, self.selection.visibility
-        asked = {retriever: words_of(index, retriever, query) for retriever in retrievers}
-        return {retriever: visibility.words(table, postings) for retriever, (table, _, postings) in asked.items()}
+        words_by_retriever = {retriever: words_of(index, retriever, query) for retriever in retrievers}
+        return {
+            retriever: visibility.words(table, postings)
+            for retriever, (table, _, postings) in words_by_retriever.items()
+        }
 
     def with_deleted(self) -> "EmbeddedSnapshot | None":
         """See `Snapshot.with_deleted`."""
@@ -116,9 +119,9 @@ class EmbeddedSnapshot:
 
     def rows(self, ids: Sequence[str]) -> Mapping[str, int]:
         """See `Snapshot.rows`."""
-        found = self.selection.visibility.rows_of(dict.fromkeys(ids))
-        held = self.selection.holds(np.fromiter(found.values(), dtype=np.int32, count=len(found)))
-        return {id_: row for (id_, row), holds in zip(found.items(), held.tolist(), strict=True) if holds}
+        visible_rows = self.selection.visibility.rows_of(dict.fromkeys(ids))
+        held = self.selection.holds(np.fromiter(visible_rows.values(), dtype=np.int32, count=len(visible_rows)))
+        return {id_: row for (id_, row), holds in zip(visible_rows.items(), held.tolist(), strict=True) if holds}
 
     def ids(self, rows: Positions) -> list[str]:
         """See `Snapshot.ids`."""
@@ -218,16 +221,16 @@ class EmbeddedSnapshot:
     def service_contexts(self, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
         """See `Snapshot.service_contexts`."""
         services, edges = self.view.index.nodes.categories["service_name"], self.view.index.service_edges
-        asked = map(services.values.find, sorted(set(service_names)))
-        touching = edges.touching([position for position in asked if position is not None])
+        service_positions = map(services.values.find, sorted(set(service_names)))
+        touching = edges.touching([position for position in service_positions if position is not None])
         from_rows, to_rows = edges.from_rows.take(touching), edges.to_rows.take(touching)
         held = np.flatnonzero(self.selection.holds(from_rows) & self.selection.holds(to_rows))
-        found = EdgesOfServices(
+        service_edges = EdgesOfServices(
             services.codes.take(from_rows.take(held)),
             services.codes.take(to_rows.take(held)),
             edges.types.take(touching.take(held)),
         )
-        return service_contexts(service_names, services.values, self.selection.edge_types, found)
+        return service_contexts(service_names, services.values, self.selection.edge_types, service_edges)
 
     @property
     def graph(self) -> SelectedGraph:

@@ -13,11 +13,11 @@ from threading import Lock
 from groundwire_index.milvus.backend import MilvusAddress, address_of
 from groundwire_index.milvus.catalogue import SECONDS_REMEMBERED, Catalogue
 from groundwire_index.milvus.entries import Entry, State
-from groundwire_index.milvus.errors import CollectionMissingError, StorageUnavailableError
+from groundwire_index.milvus.storage_errors import CollectionMissingError, StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.scope import Scope
 from groundwire_index.storage import OptionError, Values
-from groundwire_index.store.errors import IndexDamagedError
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_server.backends.milvus.refusals import outages_told
 from groundwire_server.backends.milvus.snapshot import MilvusSnapshot
 from groundwire_server.backends.milvus.version import OpenVersion
@@ -76,13 +76,13 @@ class VersionPool:
         None otherwise, and where the caller sees no node of it: ask `view`.
         """
         active = scope.active_index or self._catalogue.remembered_active(scope)
-        found = self._opened(replace(scope, active_index=active)) if active else None
-        if found is None or not self._is_fresh(found):
+        opened = self._opened(replace(scope, active_index=active)) if active else None
+        if opened is None or not self._is_fresh(opened):
             return None
-        caller = found.visibilities.known(access)
+        caller = opened.visibilities.known(access)
         if caller is None or not (caller.is_known and caller.sees_any):
             return None
-        return View(found.version, caller)
+        return View(opened.version, caller)
 
     def view(self, scope: Scope, access: AccessContext) -> View:
         """The pinned or the active version. Raises NotFoundError or PreconditionError as the caller may know."""
@@ -98,7 +98,7 @@ class VersionPool:
     def visible(self, pinned: Scope, access: AccessContext) -> View | None:
         """The pinned version, None where the caller sees no node of it. Raises PreconditionError when it is damaged."""
         try:
-            found = self._load(pinned)
+            opened = self._load(pinned)
         except IndexDamagedError as error:
             entry = self._catalogue.entry(pinned)
             if entry is None or entry.state is not State.READY:
@@ -107,11 +107,11 @@ class VersionPool:
             if not self._surely_sees(entry, access):
                 return None
             raise damaged(pinned) from error
-        if found is None:
+        if opened is None:
             return None
-        caller = found.visibilities.get(access)
+        caller = opened.visibilities.get(access)
         try:
-            return View(found.version, caller) if caller.sees_any else None
+            return View(opened.version, caller) if caller.sees_any else None
         except CollectionMissingError:
             return None  # it was deleted since it was found
 
@@ -121,49 +121,49 @@ class VersionPool:
             self._open.pop(pinned, None)
 
     def _load(self, pinned: Scope) -> _Open | None:
-        found = self._opened(pinned)
-        if found is not None and self._still_there(found):
-            return found
+        opened = self._opened(pinned)
+        if opened is not None and self._still_there(opened):
+            return opened
         self.forget(pinned)
-        asked = self._clock()
+        now = self._clock()
         entry = self._catalogue.entry(pinned)
         if entry is None or entry.state is not State.READY:
             return None
         version = OpenVersion(self._catalogue.store, entry.collections, self._catalogue.document(entry))
         with self._lock:
             # Of two who opened it at a time both use what the first has put here.
-            kept = self._open.setdefault(pinned, _Open(version, asked))
+            kept = self._open.setdefault(pinned, _Open(version, now))
             if len(self._open) > MAX_OPEN_INDEXES:
                 self._open.popitem(last=False)
         return kept
 
-    def _still_there(self, found: _Open) -> bool:
+    def _still_there(self, opened: _Open) -> bool:
         """True if Milvus has the version; asked at most every SECONDS_REMEMBERED."""
-        if self._is_fresh(found):
+        if self._is_fresh(opened):
             return True
-        asked = self._clock()
-        if not self._catalogue.store.has(found.version.collections.nodes):
+        now = self._clock()
+        if not self._catalogue.store.has(opened.version.collections.nodes):
             return False
-        found.seen = asked
+        opened.seen = now
         return True
 
-    def _is_fresh(self, found: _Open) -> bool:
-        return self._clock() - found.seen < SECONDS_REMEMBERED
+    def _is_fresh(self, opened: _Open) -> bool:
+        return self._clock() - opened.seen < SECONDS_REMEMBERED
 
     def _opened(self, pinned: Scope) -> _Open | None:
         with self._lock:
-            found = self._open.get(pinned)
-            if found is not None:
+            opened = self._open.get(pinned)
+            if opened is not None:
                 self._open.move_to_end(pinned)
             observer().opened_indexes(len(self._open))
-            return found
+            return opened
 
-    def _absence(self, asked: Scope, active: str, access: AccessContext) -> GroundwireError:
-        pins = bool(asked.active_index and active)
-        sees_active = pins and self.visible(replace(asked, active_index=active), access) is not None
-        entry = self._catalogue.entry(asked) if sees_active else None
+    def _absence(self, scope: Scope, active: str, access: AccessContext) -> GroundwireError:
+        pins = bool(scope.active_index and active)
+        sees_active = pins and self.visible(replace(scope, active_index=active), access) is not None
+        entry = self._catalogue.entry(scope) if sees_active else None
         saw_it = entry is not None and entry.state is State.DELETED and self._surely_sees(entry, access)
-        return absence(asked, sees_active=sees_active, saw_it=saw_it)
+        return absence(scope, sees_active=sees_active, saw_it=saw_it)
 
     def _surely_sees(self, entry: Entry, access: AccessContext) -> bool:
         """True if the policies alone show that the caller may see a node, or saw one: every policy class has one."""
@@ -198,10 +198,10 @@ class MilvusBackend:
     def scopes(self, meant: Scopes, granted: Scopes) -> list[Scope]:
         """See `Backend.scopes`. Which versions are active is asked when they are opened."""
         with outages_told():
-            found = self._catalogue.scopes()
+            known_scopes = self._catalogue.scopes()
         return [
             scope
-            for scope in found
+            for scope in known_scopes
             if meant.includes(scope.repository, scope.branch) and granted.includes(scope.repository, scope.branch)
         ]
 

@@ -125,11 +125,11 @@ class Words:
             return
         for first in range(0, len(fresh), ROWS_AT_A_TIME):
             some = fresh[first : first + ROWS_AT_A_TIME]
-            asked = both(among("row", some), self._allowed)
+            expression = both(among("row", some), self._allowed)
             nodes = self._version.collections.nodes
-            found = self._version.store.search(nodes, self.table, queries, len(some), asked)
+            hits_of_terms = self._version.store.search(nodes, self.table, queries, len(some), expression)
             self._weights |= {row: np.zeros(len(queries)) for row in some}
-            for place, hits in enumerate(found):
+            for place, hits in enumerate(hits_of_terms):
                 for row, weight in zip(hits.rows.tolist(), hits.scores.tolist(), strict=True):
                     self._weights[row][place] = weight
 
@@ -161,9 +161,9 @@ class Words:
         )
         saturations = K1 * (1.0 - B + B * lengths / self._reference)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = weights * saturations / (1.0 - weights)
-            counted = np.rint(found)
-            doubt = np.abs(found - counted) + 8.0 * EPSILON * counted * (1.0 + counted / saturations)
+            unrounded = weights * saturations / (1.0 - weights)
+            counted = np.rint(unrounded)
+            doubt = np.abs(unrounded - counted) + 8.0 * EPSILON * counted * (1.0 + counted / saturations)
         unsure = np.flatnonzero(~(doubt < 0.25).all(axis=0))
         if len(unsure):
             field = f"{self.table}_terms"
@@ -173,10 +173,10 @@ class Words:
 
 def frequencies(packed: Sequence[str], terms: Sequence[int]) -> Floats:
     """The frequency of terms [t] in the packed terms of nodes [m], as an array [t, m]."""
-    found = np.zeros((len(terms), len(packed)), dtype=np.float64)
+    frequencies_by_term = np.zeros((len(terms), len(packed)), dtype=np.float64)
     for place, content in enumerate(packed):
-        found[:, place] = frequencies_of(unpacked_terms(content), terms)
-    return found
+        frequencies_by_term[:, place] = frequencies_of(unpacked_terms(content), terms)
+    return frequencies_by_term
 
 
 def frequencies_of(counts: TermCounts, terms: Sequence[int]) -> Floats:

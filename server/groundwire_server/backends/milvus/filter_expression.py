@@ -73,7 +73,7 @@ def _metadata(condition: MetadataCondition) -> str:
 def _limits(bounds: Bounds) -> Iterator[str]:
     for column, names in bounds.by_field.items():
         listed = sorted(map(hexed, names.listed - {""}))
-        starts = [starting(column, one) if one else f'{column} != ""' for one in sorted(set(names.prefixes))]
+        starts = [starting(column, prefix) if prefix else f'{column} != ""' for prefix in sorted(set(names.prefixes))]
         yield any_of([*([among(column, listed)] if listed else []), *starts])
     if bounds.workflows is not None:
         # The field holds `|<hexadecimal>|<hexadecimal>|`, and nothing for a node without workflows.

@@ -47,19 +47,21 @@ class NodeRows:
 
     def rows_of(self, ids: Sequence[str], selected: str) -> Mapping[str, int]:
         """The rows of those ids that are visible and meet an expression, in the order of the ids."""
-        found: dict[str, int] = {}
+        row_of_id: dict[str, int] = {}
         for first in range(0, len(ids), IDS_AT_A_TIME):
-            asked = among("id", list(map(hexed, ids[first : first + IDS_AT_A_TIME])))
-            told = self._version.store.query(
-                self._version.collections.nodes, both(asked, self._visible, selected), ("id", "row")
+            expression = among("id", list(map(hexed, ids[first : first + IDS_AT_A_TIME])))
+            node_rows = self._version.store.query(
+                self._version.collections.nodes, both(expression, self._visible, selected), ("id", "row")
             )
-            found.update(zip(map(unhexed, told.strings("id")), told.integers("row").tolist(), strict=True))
-        return {id_: found[id_] for id_ in ids if id_ in found}
+            row_of_id.update(
+                zip(map(unhexed, node_rows.strings("id")), node_rows.integers("row").tolist(), strict=True)
+            )
+        return {id_: row_of_id[id_] for id_ in ids if id_ in row_of_id}
 
     def passing(self, selected: str, rows: NDArray[np.integer]) -> NDArray[np.int64]:
         """Those of some rows [m] that are visible and meet an expression."""
-        asked = both(among("row", rows.tolist()), self._visible, selected)
-        return self._version.store.query(self._version.collections.nodes, asked, ("row",)).integers("row")
+        expression = both(among("row", rows.tolist()), self._visible, selected)
+        return self._version.store.query(self._version.collections.nodes, expression, ("row",)).integers("row")
 
     def count(self, selected: str) -> int:
         """How many visible rows meet an expression."""
@@ -71,13 +73,13 @@ class NodeRows:
         nodes, wanted, space = version.collections.nodes, sorted({"row", *fields}), version.manifest.vector_space
         if version.document.dense_index.is_exact:
             vector, dimension = (VECTOR, space.dimension) if space else (UNUSED, len(UNUSED_VECTOR))
-            told = version.store.select(nodes, vector, dimension, expression, len(rows), wanted)
+            node_rows = version.store.select(nodes, vector, dimension, expression, len(rows), wanted)
         else:
-            told = version.store.query(nodes, expression, wanted)
+            node_rows = version.store.query(nodes, expression, wanted)
         whole = unspilled(
-            version.store, version.collections.facts, told, [field for field in fields if field in PACKED]
+            version.store, version.collections.facts, node_rows, [field for field in fields if field in PACKED]
         )
-        for place, (row, values) in enumerate(zip(told.integers("row").tolist(), told, strict=True)):
+        for place, (row, values) in enumerate(zip(node_rows.integers("row").tolist(), node_rows, strict=True)):
             known = self._known.setdefault(row, {})
             known.update(values)
             known.update((field, column[place]) for field, column in whole.items())

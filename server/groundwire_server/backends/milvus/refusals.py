@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from groundwire_index.milvus.errors import CollectionMissingError, RefusedError, StorageUnavailableError
+from groundwire_index.milvus.storage_errors import CollectionMissingError, RefusedError, StorageUnavailableError
 from groundwire_index.scope import Scope
 from groundwire_server.backends.shared.refusals import gone
 from groundwire_server.domain.errors import BackendUnavailableError
@@ -52,8 +52,8 @@ def told_as_refusals(
     """A method of what reads one version, whose failures callers may know; see `refusals_told`."""
 
     @wraps(method)
-    def told(reader: Reader, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    def refusing(reader: Reader, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         with refusals_told(reader.scope):
             return method(reader, *args, **kwargs)
 
-    return told
+    return refusing

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.packing import unhexed, unpacked_names
 from groundwire_index.milvus.store import MOST_ROWS
-from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path, purposes_of
+from groundwire_index.purpose_columns import purposes_of
+from groundwire_index.purposes import PROSE_PREFIX, purpose_of_path
 from groundwire_index.text.code_tokenizer import tokenize
-from groundwire_index.text.names import trigrams
 from groundwire_index.text.prose_tokenizer import tokenize_prose
+from groundwire_index.text.trigram_names import trigrams
 from groundwire_server.backends.milvus.bm25 import Words, file_scores
 from groundwire_server.backends.milvus.filter_expression import both
 from groundwire_server.backends.milvus.node_rows import VECTOR, NodeRows
@@ -56,7 +57,7 @@ class Trigrams:
 
     def propose(self, first: int, end: int, limit: int) -> Proposal:
         """Of the `limit` rows of a range that Milvus scores highest for each name those that may be listed."""
-        found = self._version.store.search(
+        hits_of_queries = self._version.store.search(
             self._version.collections.nodes,
             "trigrams",
             [query for _, query in self._queries],
@@ -65,7 +66,7 @@ class Trigrams:
         )
         rests: list[float] = []
         rows = [np.empty(0, dtype=np.int64)]
-        for hits, (size, query) in zip(found, self._queries, strict=True):
+        for hits, (size, query) in zip(hits_of_queries, self._queries, strict=True):
             highest = _most_similar(size, len(query), hits.scores)
             rows.append(hits.rows[highest >= self.least])
             rests.append(float(highest[-1]) if hits.rest(limit, end - first) > -np.inf else -np.inf)
@@ -184,17 +185,17 @@ class Retrievers:
     def lists(self, visibility: Visibility, allowed: str) -> dict[Retriever, CandidateList]:
         """The lists of the asked retrievers among the rows that meet `allowed`, which lies within what is visible."""
         retrievers = {
-            asked: self._retriever(asked, visibility, allowed) for asked in Retriever if asked in self._search.limits
+            name: self._retriever(name, visibility, allowed) for name in Retriever if name in self._search.limits
         }
         ranked = self._ranked(retrievers)
         return {
-            asked: CandidateList(
-                ranked[asked],
-                own.scores,
-                exact=asked is not Retriever.DENSE or self._version.document.dense_index.is_exact,
-                file_scores=self._file_scores(own, visibility),
+            name: CandidateList(
+                ranked[name],
+                retriever.scores,
+                exact=name is not Retriever.DENSE or self._version.document.dense_index.is_exact,
+                file_scores=self._file_scores(retriever, visibility),
             )
-            for asked, own in retrievers.items()
+            for name, retriever in retrievers.items()
         }
 
     def _ranked(self, retrievers: Mapping[Retriever, MilvusRetriever]) -> dict[Retriever, RankedRows]:
@@ -203,29 +204,29 @@ class Retrievers:
         They search side by side. The first proposals of all are read together, with all facts that ranking needs. For
         later proposals only what their scores need is read.
         """
-        listings = {asked: self._listing(own, self._search.limits[asked]) for asked, own in retrievers.items()}
+        listings = {name: self._listing(retriever, self._search.limits[name]) for name, retriever in retrievers.items()}
         others = self._other_fields
-        while waiting := [asked for asked, listing in listings.items() if not listing.is_done]:
+        while waiting := [name for name, listing in listings.items() if not listing.is_done]:
             with stage("search"):
-                found = self._version.store.together([listings[asked].proposed for asked in waiting])
+                proposals = self._version.store.together([listings[name].proposed for name in waiting])
             self._checkpoint()
-            proposed = dict(zip(waiting, found, strict=True))
-            self._read([retrievers[asked] for asked in waiting], proposed.values(), others)
-            for asked, rows in proposed.items():
-                with stage(asked.value):
-                    listings[asked].settle(rows, retrievers[asked].scores(rows))
+            proposed = dict(zip(waiting, proposals, strict=True))
+            self._read([retrievers[name] for name in waiting], proposed.values(), others)
+            for name, rows in proposed.items():
+                with stage(name.value):
+                    listings[name].settle(rows, retrievers[name].scores(rows))
             self._checkpoint()
             others = set[str]()
-        ranked = {asked: listing.ranked for asked, listing in listings.items()}
-        self._read(retrievers.values(), [own.rows for own in ranked.values()], self._other_fields)
+        ranked = {name: listing.ranked for name, listing in listings.items()}
+        self._read(retrievers.values(), [retriever.rows for retriever in ranked.values()], self._other_fields)
         return ranked
 
     def _read(self, retrievers: Collection[MilvusRetriever], lists: Iterable[Positions], others: set[str]) -> None:
         """Reads what the scores of several retrievers need for the rows of all lists, and other fields."""
         rows = np.unique(np.concatenate(list(lists)))
-        fields = {*others, *(field for own in retrievers for field in own.fields)}
+        fields = {*others, *(field for retriever in retrievers for field in retriever.fields)}
         parts: list[Callable[[], object]] = [partial(self._nodes.read, rows, fields)]
-        parts += [partial(own.look_up, rows) for own in retrievers if isinstance(own, Words)]
+        parts += [partial(retriever.look_up, rows) for retriever in retrievers if isinstance(retriever, Words)]
         self._version.store.together(parts)
 
     @property
@@ -243,7 +244,7 @@ class Retrievers:
                 return Dense(version, self._nodes, allowed, count, search.query_vector, search.min_similarity)
             case Retriever.BM25_CODE | Retriever.BM25_PROSE:
                 table = TABLES[retriever]
-                own = partial(visibility.words, table, self._tokens[table])
+                read_statistics = partial(visibility.words, table, self._tokens[table])
                 return Words(
                     version,
                     self._nodes,
@@ -251,7 +252,7 @@ class Retrievers:
                     count,
                     table,
                     self._tokens[table],
-                    partial(search.words.__getitem__, retriever) if search.words else own,
+                    partial(search.words.__getitem__, retriever) if search.words else read_statistics,
                 )
             case Retriever.TRIGRAM:
                 return Trigrams(version, self._nodes, allowed, self._wanted, search.trigram_threshold)
@@ -268,22 +269,22 @@ class Retrievers:
 
 def columns_of(version: OpenVersion, nodes: NodeRows, rows: Positions) -> NodeColumns:
     """The facts that ranking needs about candidates [m]."""
-    deleted = np.asarray([own.deleted for own in version.document.classes], dtype=np.bool_)
-    found = nodes.read(rows, _COLUMNS)
-    corpus_types = list(map(unhexed, found.strings("corpus_type")))
+    deleted = np.asarray([node_class.deleted for node_class in version.document.classes], dtype=np.bool_)
+    node_rows = nodes.read(rows, _COLUMNS)
+    corpus_types = list(map(unhexed, node_rows.strings("corpus_type")))
     distinct = sorted(set(corpus_types))
     places = {corpus_type: place for place, corpus_type in enumerate(distinct)}
     return NodeColumns(
         corpus_types=tuple(distinct),
         corpus_codes=np.fromiter(map(places.__getitem__, corpus_types), dtype=np.int64, count=len(rows)),
-        timestamps=found.integers("timestamp"),
+        timestamps=node_rows.integers("timestamp"),
         purposes=purposes_of(
-            np.fromiter(map(purpose_of_path, map(unhexed, found.strings("path"))), dtype=np.int8, count=len(rows)),
+            np.fromiter(map(purpose_of_path, map(unhexed, node_rows.strings("path"))), dtype=np.int8, count=len(rows)),
             np.fromiter((name.startswith(PROSE_PREFIX) for name in corpus_types), dtype=np.bool_, count=len(rows)),
-            found.flags("is_test"),
-            found.flags("is_generated"),
+            node_rows.flags("is_test"),
+            node_rows.flags("is_generated"),
         ),
-        is_deleted=deleted.take(found.integers("class")),
-        char_counts=found.integers("char_count"),
-        files=files_of(found.integers("document")),
+        is_deleted=deleted.take(node_rows.integers("class")),
+        char_counts=node_rows.integers("char_count"),
+        files=files_of(node_rows.integers("document")),
     )

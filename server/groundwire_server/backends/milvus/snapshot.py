@@ -86,9 +86,9 @@ class MilvusSnapshot:
         lists = retrievers.lists(self._visibility, both(self._visibility.expression, self._narrowing))
         return candidates_of(lists, partial(columns_of, self.version, self._nodes) if search.with_columns else None)
 
-    def together(self, asked: Sequence[Callable[[], Result]]) -> list[Result]:
+    def together(self, parts: Sequence[Callable[[], Result]]) -> list[Result]:
         """See `IndexSnapshot.together`."""
-        return self.version.store.together(asked)
+        return self.version.store.together(parts)
 
     @told_as_refusals
     def word_statistics(self, query: str, retrievers: Iterable[Retriever]) -> Mapping[Retriever, WordStatistics]:
@@ -140,35 +140,42 @@ class MilvusSnapshot:
     @told_as_refusals
     def nodes(self, rows: Positions) -> list[Node]:
         """See `Snapshot.nodes`."""
-        found = self._nodes.read(rows, ("class", "label", "rest", "text"))
+        node_rows = self._nodes.read(rows, ("class", "label", "rest", "text"))
         document = self.version.document
-        classes = (document.classes[number] for number in found.integers("class").tolist())
-        columns = (found.strings(field) for field in ("label", "rest", "text"))
+        classes = (document.classes[number] for number in node_rows.integers("class").tolist())
+        columns = (node_rows.strings(field) for field in ("label", "rest", "text"))
         return [
-            unpacked_node(label, rest, text, document.policies[own.policy], deleted=own.deleted)
-            for own, label, rest, text in zip(classes, *columns, strict=True)
+            unpacked_node(label, rest, text, document.policies[node_class.policy], deleted=node_class.deleted)
+            for node_class, label, rest, text in zip(classes, *columns, strict=True)
         ]
 
     @told_as_refusals
     def texts(self, rows: Positions) -> list[StoredText]:
         """See `Snapshot.texts`."""
-        found = self._nodes.read(rows, ("label", "text", "token_count"))
-        labels, counts = map(unpacked_label, found.strings("label")), found.integers("token_count").tolist()
+        node_rows = self._nodes.read(rows, ("label", "text", "token_count"))
+        labels, counts = map(unpacked_label, node_rows.strings("label")), node_rows.integers("token_count").tolist()
         return [
-            StoredText(unpacked_text(text), tokens, own.location, own.symbol, own.is_test, own.is_generated)
-            for own, text, tokens in zip(labels, found.strings("text"), counts, strict=True)
+            StoredText(
+                unpacked_text(text),
+                tokens,
+                node_label.location,
+                node_label.symbol,
+                node_label.is_test,
+                node_label.is_generated,
+            )
+            for node_label, text, tokens in zip(labels, node_rows.strings("text"), counts, strict=True)
         ]
 
     @told_as_refusals
     def text_sizes(self, rows: Positions) -> list[TextSize]:
         """See `Snapshot.text_sizes`; read from counts made at ingestion."""
         counts = "token_count", "char_count", "text_bytes"
-        found = self._nodes.read(rows, (*counts, "path"))
-        columns = (found.integers(field).tolist() for field in counts)
+        node_rows = self._nodes.read(rows, (*counts, "path"))
+        columns = (node_rows.integers(field).tolist() for field in counts)
         # `text_bytes` has the path once; a byte is two digits.
         return [
             TextSize(tokens, chars, text_bytes + len(path) // 2)
-            for tokens, chars, text_bytes, path in zip(*columns, found.strings("path"), strict=True)
+            for tokens, chars, text_bytes, path in zip(*columns, node_rows.strings("path"), strict=True)
         ]
 
     @told_as_refusals
@@ -225,7 +232,7 @@ class MilvusSnapshot:
         """The visibility classes of the tenants that the filter names, a mask [classes]."""
         wanted, document = self._filter.tenant_ids, self.version.document
         policies = [not wanted or policy.tenant_id in wanted for policy in document.policies]
-        return np.asarray([policies[own.policy] for own in document.classes], dtype=np.bool_)
+        return np.asarray([policies[node_class.policy] for node_class in document.classes], dtype=np.bool_)
 
     @cached_property
     def _graph(self) -> GraphReading:

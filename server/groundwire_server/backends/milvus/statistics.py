@@ -34,35 +34,37 @@ class ClassStatistics:
     @property
     def nodes(self) -> int:
         """How many there are."""
-        return sum(own.nodes for own in self._classes)
+        return sum(counts.nodes for counts in self._classes)
 
     @property
     def documents(self) -> int:
         """How many documents of the reading order they belong to."""
-        return sum(own.documents for own in self._document.documents if not self._numbers.isdisjoint(own.classes))
+        return sum(
+            counts.documents for counts in self._document.documents if not self._numbers.isdisjoint(counts.classes)
+        )
 
     @property
     def edges(self) -> int:
         """How many edges lead from one to another."""
-        return sum(own.edges for own in self._edges)
+        return sum(counts.edges for counts in self._edges)
 
     @property
     def edge_types(self) -> list[int]:
         """The types of these edges, ascending places among the manifest's `edge_types`."""
-        return sorted({number for own in self._edges for number in own.types})
+        return sorted({number for counts in self._edges for number in counts.types})
 
     @property
     def _edges(self) -> list[EdgeCount]:
-        return [own for own in self._document.edges if {own.from_class, own.to_class} <= self._numbers]
+        return [counts for counts in self._document.edges if {counts.from_class, counts.to_class} <= self._numbers]
 
     @property
     def code_length_in_documents(self) -> int:
         """The code tokens of those that belong to a document."""
-        return sum(own.code_length_in_documents for own in self._classes)
+        return sum(counts.code_length_in_documents for counts in self._classes)
 
     def length(self, table: str) -> int:
         """Their tokens in a lexical table."""
-        return sum(own.code_length if table == CODE else own.prose_length for own in self._classes)
+        return sum(counts.code_length if table == CODE else counts.prose_length for counts in self._classes)
 
     def holders(self, table: str, terms: Sequence[TermFact]) -> list[int]:
         """How many of them hold each of several terms of a table."""
@@ -88,9 +90,9 @@ def read_bound_rows(version: OpenVersion, expression: str) -> BoundRows:
     """The rows that meet an expression. Raises StorageUnavailableError and CollectionMissingError."""
     pages = list(_pages(version, expression, 0, version.manifest.node_count))
     columns = (np.concatenate([np.empty(0, np.int64), *(page.integers(field) for page in pages)]) for field in _FIELDS)
-    found = BoundRows(*columns)
-    order = np.argsort(found.rows)
-    return BoundRows(*(column[order] for column in found))
+    bound_rows = BoundRows(*columns)
+    order = np.argsort(bound_rows.rows)
+    return BoundRows(*(column[order] for column in bound_rows))
 
 
 def distinct_values(version: OpenVersion, expression: str, field: str) -> list[str]:
@@ -100,14 +102,16 @@ def distinct_values(version: OpenVersion, expression: str, field: str) -> list[s
 
     Raises StorageUnavailableError and CollectionMissingError.
     """
-    found = {""}
-    while len(found) <= MAX_NAMES + 1:
-        others = f"not ({among(field, sorted(found))})"
-        told = version.store.query(version.collections.nodes, both(expression, others), (field,)).strings(field)
-        if not told:
+    values = {""}
+    while len(values) <= MAX_NAMES + 1:
+        others = f"not ({among(field, sorted(values))})"
+        further_values = version.store.query(version.collections.nodes, both(expression, others), (field,)).strings(
+            field
+        )
+        if not further_values:
             break
-        found.update(told)
-    return sorted(map(unhexed, found - {""}))
+        values.update(further_values)
+    return sorted(map(unhexed, values - {""}))
 
 
 def distinct_tops(version: OpenVersion, expression: str) -> list[str]:
@@ -213,8 +217,10 @@ class RowStatistics:
         for first in range(0, len(rows), MOST_ROWS):
             piece = rows[first : first + MOST_ROWS]
             within = both(self._expression, rows_from(int(piece[0]), int(piece[-1]) + 1))
-            found = self._version.store.search(self._version.collections.nodes, table, queries, len(piece), within)
-            counts += [len(hits.rows) for hits in found]
+            hits_of_queries = self._version.store.search(
+                self._version.collections.nodes, table, queries, len(piece), within
+            )
+            counts += [len(hits.rows) for hits in hits_of_queries]
         return counts.tolist()
 
 

@@ -41,7 +41,7 @@ class OpenVersion:
 
     def read_words(self, words: Mapping[str, Iterable[str]], trigrams: Iterable[str]) -> None:
         """Reads what is known of the words of some lexical tables, and of trigrams, in one request."""
-        keys = [fact_key(_KINDS[table], word) for table, own in words.items() for word in own]
+        keys = [fact_key(_KINDS[table], word) for table, table_words in words.items() for word in table_words]
         self._read([*keys, *(fact_key(TRIGRAM, trigram) for trigram in trigrams)])
 
     def term(self, table: str, word: str) -> TermFact | None:
@@ -64,13 +64,13 @@ class OpenVersion:
     def _read(self, keys: Sequence[str]) -> Mapping[str, str | None]:
         with self._lock:
             fresh = [key for key in dict.fromkeys(keys) if key not in self._facts]
-        found: dict[str, str | None] = {}
+        content_of_key: dict[str, str | None] = {}
         for first in range(0, len(fresh), FACTS_AT_A_TIME):
             some = fresh[first : first + FACTS_AT_A_TIME]
-            found |= dict.fromkeys(some)
-            found |= read_facts(self.store, self.collections.facts, some)
+            content_of_key |= dict.fromkeys(some)
+            content_of_key |= read_facts(self.store, self.collections.facts, some)
         with self._lock:
-            self._facts.update(found)
+            self._facts.update(content_of_key)
             while len(self._facts) > MAX_KEPT_FACTS:
                 self._facts.popitem(last=False)
-        return found
+        return content_of_key

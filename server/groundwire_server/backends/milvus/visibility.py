@@ -98,8 +98,8 @@ class CallerVisibility:
     def __init__(self, version: OpenVersion, policies: NDArray[np.bool_], bounds: Bounds) -> None:
         """`policies` [policy classes] says of each whether its nodes are visible within the bounds. Reads nothing."""
         self._version = version
-        self._deleted = np.asarray([own.deleted for own in version.document.classes], dtype=np.bool_)
-        self._classes = policies.take([own.policy for own in version.document.classes])
+        self._deleted = np.asarray([node_class.deleted for node_class in version.document.classes], dtype=np.bool_)
+        self._classes = policies.take([node_class.policy for node_class in version.document.classes])
         self._bounds = bounds
         self._known: dict[Lifecycle, Visibility] = {}
         self._rows: Future[BoundRows] | None = None

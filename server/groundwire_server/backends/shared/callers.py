@@ -53,8 +53,8 @@ class CallerCache(Generic[Seen]):
             return known
         classes = visible_classes(self._classes, lambda demand: may_see(demand, access))
         with self._lock:
-            own = self._judged(classes, access.bounds)
-            seen = self._shared.setdefault((classes.tobytes(), access.bounds), own)
+            judged_view = self._judged(classes, access.bounds)
+            seen = self._shared.setdefault((classes.tobytes(), access.bounds), judged_view)
             self._by_caller[access] = seen
             if len(self._by_caller) > self._most_callers:
                 self._by_caller.popitem(last=False)

@@ -62,21 +62,21 @@ def candidates_of(
     """The union of the lists, with their `columns` where these are asked."""
     rows = union(lists)
     files = no_file_scores(len(rows))
-    for found in lists.values():
-        if found.file_scores is not None:
-            files = found.file_scores(rows)
+    for candidate_list in lists.values():
+        if candidate_list.file_scores is not None:
+            files = candidate_list.file_scores(rows)
     return Candidates(
         rows=rows,
-        by_retriever={retriever: _scores_of(found, rows) for retriever, found in lists.items()},
+        by_retriever={retriever: _scores_of(candidate_list, rows) for retriever, candidate_list in lists.items()},
         columns=NO_COLUMNS if columns is None else columns(rows),
         files=files,
-        exact=all(found.exact for found in lists.values()),
+        exact=all(candidate_list.exact for candidate_list in lists.values()),
     )
 
 
 def union(lists: Mapping[Retriever, CandidateList]) -> Positions:
     """The rows that are in a list, ascending, which is id order."""
-    return np.unique(np.concatenate([found.ranked.rows for found in lists.values()]))
+    return np.unique(np.concatenate([candidate_list.ranked.rows for candidate_list in lists.values()]))
 
 
 def files_of(documents: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -110,12 +110,12 @@ def check_tokenizers(manifest: Manifest, search: Retrieval) -> None:
             raise PreconditionError(Reason.LEXICAL_MISSING, message, {"active_index": manifest.version})
 
 
-def _scores_of(found: CandidateList, rows: Positions) -> RetrieverScores:
+def _scores_of(candidate_list: CandidateList, rows: Positions) -> RetrieverScores:
     """A listed row's score is known; only the others are scored."""
     scores, ranks = np.empty(len(rows), dtype=np.float64), np.zeros(len(rows), dtype=np.int64)
-    places = np.searchsorted(rows, found.ranked.rows)
-    scores[places], ranks[places] = found.ranked.scores, np.arange(1, len(places) + 1)
+    places = np.searchsorted(rows, candidate_list.ranked.rows)
+    scores[places], ranks[places] = candidate_list.ranked.scores, np.arange(1, len(places) + 1)
     others = np.flatnonzero(ranks == 0)
     if len(others):
-        scores[others] = found.scores(rows[others])
+        scores[others] = candidate_list.scores(rows[others])
     return RetrieverScores(scores, ranks)

@@ -65,9 +65,9 @@ class Listing:
 
     def proposed(self) -> Positions:
         """Asks for more rows; gives those that may be new, ascending."""
-        found = [(part, self._propose(part.first, part.end, part.limit)) for part in self._asked]
-        self._open = [(part, proposal.rest) for part, proposal in found]
-        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(proposal.rows for _, proposal in found)]))
+        proposals = [(part, self._propose(part.first, part.end, part.limit)) for part in self._asked]
+        self._open = [(part, proposal.rest) for part, proposal in proposals]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(proposal.rows for _, proposal in proposals)]))
 
     def settle(self, rows: Positions, scores: Floats) -> None:
         """Takes what `proposed` gave with the exact scores [m]."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import (
+from groundwire_index.store.index_errors import (
     IndexDamagedError,
     VersionActiveError,
     VersionDeletedError,
@@ -19,7 +19,7 @@ from groundwire_server.domain.errors import (
 )
 
 
-def absence(asked: Scope, *, sees_active: bool, saw_it: bool) -> GroundwireError:
+def absence(scope: Scope, *, sees_active: bool, saw_it: bool) -> GroundwireError:
     """Why a caller gets no version.
 
     `sees_active` says that it pins one and sees a node of the active one, `saw_it` that the one it pins was deleted and
@@ -27,11 +27,11 @@ def absence(asked: Scope, *, sees_active: bool, saw_it: bool) -> GroundwireError
     """
     if not sees_active:
         message = "there is no such repository and branch, or you may not see it"
-        return NotFoundError(Reason.SCOPE_NOT_FOUND, message, {"repository": asked.repository, "branch": asked.branch})
+        return NotFoundError(Reason.SCOPE_NOT_FOUND, message, {"repository": scope.repository, "branch": scope.branch})
     if saw_it:
-        return gone(asked)
-    message = f"there is no index {asked.active_index!r} in this scope, or you may not see it"
-    return NotFoundError(Reason.INDEX_NOT_FOUND, message, asked.names)
+        return gone(scope)
+    message = f"there is no index {scope.active_index!r} in this scope, or you may not see it"
+    return NotFoundError(Reason.INDEX_NOT_FOUND, message, scope.names)
 
 
 def gone(pinned: Scope) -> PreconditionError:

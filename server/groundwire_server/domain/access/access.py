@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final, Self
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Bounds:
 
 UNBOUND = Bounds()
 """What sets a caller no limit."""
-BOUNDS: Final = tuple(own.name for own in fields(Bounds))
+BOUNDS: Final = tuple(bound.name for bound in fields(Bounds))
 """The names of all bounds, which the contract, mapping files and audit records have too."""
 
 

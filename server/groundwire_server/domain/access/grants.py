@@ -6,7 +6,7 @@ from typing import Self
 
 from groundwire_index.scope import SEPARATOR, Scope
 from groundwire_server.domain.access.access import UNBOUND, AccessContext, Bounds
-from groundwire_server.domain.access.names import ANY, NO_NAMES, Names
+from groundwire_server.domain.access.name_sets import ANY, NO_NAMES, Names
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 
 MAX_CLEARANCE_LEVEL = 2**31 - 1

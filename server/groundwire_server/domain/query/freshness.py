@@ -21,15 +21,15 @@ def decays(columns: NodeColumns, now: datetime, freshness: Freshness) -> Floats:
     1 for what is of `now` or later, about 0.5 after one half-life; 0 where a double cannot represent the decay. NaN
     for what is no conversation or has no timestamp, and where freshness is switched off.
     """
-    found = np.full(len(columns.timestamps), np.nan)
+    decay_by_position = np.full(len(columns.timestamps), np.nan)
     if freshness.acts:
         conversations = [name.startswith(CONVERSATION_PREFIX) for name in columns.corpus_types]
         dated = np.asarray(conversations, dtype=np.bool_)[columns.corpus_codes] & (columns.timestamps != NO_TIMESTAMP)
         now_microseconds = (now - _EPOCH) // timedelta(microseconds=1)
         for position in np.flatnonzero(dated).tolist():
             age_days = max((now_microseconds - int(columns.timestamps[position])) / _DAY, 0.0)
-            found[position] = exp2(-age_days / freshness.half_life_days)
-    return found
+            decay_by_position[position] = exp2(-age_days / freshness.half_life_days)
+    return decay_by_position
 
 
 def blend(relevance: Floats, decay: Floats, weight: float) -> Floats:

@@ -57,11 +57,11 @@ def check_max_candidates(max_candidates: int | None, given: Mapping[str, int], v
     """Checks that `max_candidates` is no less than a limit that the request gives; default limits do not count."""
     needed = max(given.values(), default=0)
     if max_candidates is not None and 1 <= max_candidates < needed:
-        told = ", ".join(f"{name} ({limit})" for name, limit in given.items())
+        named_limits = ", ".join(f"{name} ({limit})" for name, limit in given.items())
         violations.add(
             "hybrid.max_candidates",
             Reason.VALUE_OUT_OF_RANGE,
-            f"is {max_candidates}; give at least {needed}, the greatest of {told}, or lower these",
+            f"is {max_candidates}; give at least {needed}, the greatest of {named_limits}, or lower these",
         )
 
 

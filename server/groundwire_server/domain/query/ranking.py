@@ -21,10 +21,10 @@ SHORT_CHARS, LONG_CHARS = 150, 6_000
 """Between these lengths a longer text counts more."""
 
 
-def purpose_factors(columns: NodeColumns, asked: Collection[Purpose]) -> Floats:
+def purpose_factors(columns: NodeColumns, wanted: Collection[Purpose]) -> Floats:
     """For each candidate [n] the factor of its purpose, 1 for one that the question asks for."""
     by_purpose = np.asarray(
-        [1.0 if Purpose(number) in asked else row.factor for number, row in enumerate(PURPOSES)], dtype=np.float64
+        [1.0 if Purpose(number) in wanted else row.factor for number, row in enumerate(PURPOSES)], dtype=np.float64
     )
     return by_purpose.take(columns.purposes)
 

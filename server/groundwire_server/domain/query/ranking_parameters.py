@@ -39,9 +39,9 @@ class RankingParameters:
     purpose_factors: Mapping[str, float] = field(default_factory=dict)
 
 
-def applied_ranking(asked: Collection[Purpose], retrievers: Sequence[Retriever]) -> RankingParameters:
+def applied_ranking(wanted: Collection[Purpose], retrievers: Sequence[Retriever]) -> RankingParameters:
     """Those that the retrievers give something to act on. A factor for what the question asks for does not apply."""
-    factors = purpose_factors(asked)
+    factors = purpose_factors(wanted)
     return RankingParameters(
         file_weight=FILE_WEIGHT if Retriever.BM25_CODE in retrievers else None,
         test_factor=factors.get(PURPOSES[Purpose.TEST].name),

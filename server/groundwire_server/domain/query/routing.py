@@ -51,8 +51,8 @@ def rule_for(request: QueryRequest, rules: Sequence[RoutingRule]) -> RoutingRule
 
 def settled_fusion(request: QueryRequest, rule: RoutingRule) -> FusionMode:
     """The fusion that the request asks for, else that of the rule, else ADAPTIVE."""
-    asked = asked_fusion(request.fusion, request.hybrid) or asked_fusion(rule.fusion, rule.hybrid)
-    return asked or FusionMode.ADAPTIVE
+    named_fusion = asked_fusion(request.fusion, request.hybrid) or asked_fusion(rule.fusion, rule.hybrid)
+    return named_fusion or FusionMode.ADAPTIVE
 
 
 def routed(request: QueryRequest, rule: RoutingRule) -> QueryRequest:

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from groundwire_index.text.names import query_names
+from groundwire_index.text.trigram_names import query_names
 from groundwire_server.domain.search.search import Retriever
 
 NO_FILE = -1

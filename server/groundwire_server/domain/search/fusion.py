@@ -43,10 +43,12 @@ def weighted_fusion(candidates: Candidates, weights: Mapping[Retriever, float]) 
     """
     counting = [(candidates.by_retriever[name], name) for name, weight in weights.items() if weight > 0.0]
     listed = np.zeros(len(candidates), dtype=np.bool_)
-    for found, _ in counting:
-        listed |= found.ranks > 0
+    for retriever_scores, _ in counting:
+        listed |= retriever_scores.ranks > 0
     positions = np.flatnonzero(listed)
-    shares = [weights[name] * NORMALISERS[name](found.scores[positions]) for found, name in counting]
+    shares = [
+        weights[name] * NORMALISERS[name](retriever_scores.scores[positions]) for retriever_scores, name in counting
+    ]
     return positions, np.minimum(1.0, _sums(shares)) if shares else np.zeros(0)
 
 

@@ -124,7 +124,9 @@ FILTERED_STRINGS: Final[Mapping[str, str]] = MappingProxyType(
 """The fields of a filter that compare a string of a node as a whole, with the node's field."""
 FILTERED_FLAGS: Final = ("is_latest", "is_test", "is_generated")
 """The fields of a filter that compare the flag of a node of the same name."""
-FILTERED_LISTS: Final = tuple(own.name for own in fields(Filter) if own.name not in (*FILTERED_FLAGS, "metadata"))
+FILTERED_LISTS: Final = tuple(
+    filter_field.name for filter_field in fields(Filter) if filter_field.name not in (*FILTERED_FLAGS, "metadata")
+)
 """The fields of a filter that list strings."""
 
 

@@ -32,13 +32,13 @@ def prioritize(
         for node in nodes
         if node.id not in seed_set
     }
-    graph = sorted(by_id.values(), key=lambda one: (one.depth, one.id))
+    graph = sorted(by_id.values(), key=lambda graph_node: (graph_node.depth, graph_node.id))
     if mode is PrioritizationMode.SEED_FIRST:
         return (*seeds, *graph)
     if mode is PrioritizationMode.GRAPH_FIRST:
         return _group_by_seed(seeds, graph, by_id)
     pairs = zip_longest(seeds, graph)
-    return tuple(one for one in chain.from_iterable(pairs) if one is not None)
+    return tuple(graph_node for graph_node in chain.from_iterable(pairs) if graph_node is not None)
 
 
 def _group_by_seed(
@@ -47,8 +47,8 @@ def _group_by_seed(
     roots = _roots({seed.id for seed in seeds}, by_id)
     groups: dict[str | None, list[RequestedText]] = {seed.id: [seed] for seed in seeds}
     groups[None] = []
-    for one in graph:
-        groups[roots[one.id]].append(one)
+    for node in graph:
+        groups[roots[node.id]].append(node)
     return tuple(chain.from_iterable(groups.values()))
 
 
@@ -95,24 +95,24 @@ def pack(requested: Sequence[RequestedText], sizes: Mapping[str, TextSize], budg
     """
     chosen: list[RequestedText] = []
     skipped: list[SkippedNode] = []
-    spent = TextSize(0, 0, sum(of_skipped(one.id) for one in requested))
-    for one in requested:
-        size = sizes.get(one.id)
+    spent = TextSize(0, 0, sum(of_skipped(node.id) for node in requested))
+    for node in requested:
+        size = sizes.get(node.id)
         if size is None:
-            skipped.append(SkippedNode(one.id, SkipReason.UNAVAILABLE))
+            skipped.append(SkippedNode(node.id, SkipReason.UNAVAILABLE))
             continue
         tokens, chars = spent.tokens + size.tokens, spent.chars + size.chars
         if _exceeds(tokens, budget.tokens) or _exceeds(chars, budget.chars):
-            skipped.append(SkippedNode(one.id, SkipReason.OVER_BUDGET))
+            skipped.append(SkippedNode(node.id, SkipReason.OVER_BUDGET))
             continue
-        response = spent.bytes + of_text(size.bytes, one.id, one.parent_id)
+        response = spent.bytes + of_text(size.bytes, node.id, node.parent_id)
         if response > budget.response_bytes:
-            skipped.append(SkippedNode(one.id, SkipReason.RESPONSE_LIMIT))
+            skipped.append(SkippedNode(node.id, SkipReason.RESPONSE_LIMIT))
             response = spent.bytes
         else:
-            chosen.append(one)
+            chosen.append(node)
         spent = TextSize(tokens, chars, response)
-    used = [sizes[one.id] for one in chosen]
+    used = [sizes[node.id] for node in chosen]
     return Packing(tuple(chosen), tuple(skipped), sum(size.tokens for size in used), sum(size.chars for size in used))
 
 

@@ -2,11 +2,15 @@
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from groundwire_index.scope import Scope
 from groundwire_server.domain.access.access import AccessContext
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.search.search import Filter, NodesRequest
+
+# These load numpy, which must not happen before a server has settled how many threads it uses.
+if TYPE_CHECKING:
+    from groundwire_server.domain.search.search import Filter, NodesRequest
 
 SHORT_SECONDS = 0.005
 """A call is short if it is expected to take less of the processor."""
@@ -26,12 +30,12 @@ class CallKind:
     method: str
     access: AccessContext
     scopes: tuple[Scope, ...]
-    filter: Filter
+    filter: "Filter"
     lifecycle: Lifecycle
     magnitudes: tuple[int, ...]
 
 
-def kind_of(method: str, request: NodesRequest) -> CallKind:
+def kind_of(method: str, request: "NodesRequest") -> CallKind:
     """The kind of a call of the method. Numbers are of one magnitude if they have equally many binary digits."""
     return CallKind(
         method,

@@ -77,8 +77,8 @@ class CallMemory:
         return self._held + more <= self._total and (not subject or self._held_by[subject] + more <= self._share)
 
     async def _wait(self, subject: str, size: int) -> None:
-        own = sum(waiter.subject == subject for waiter in self._waiting) if subject else 0
-        if len(self._waiting) >= MAX_WAITING or own >= MAX_WAITING // CALL_MEMORY_SHARES:
+        waiting_of_subject = sum(waiter.subject == subject for waiter in self._waiting) if subject else 0
+        if len(self._waiting) >= MAX_WAITING or waiting_of_subject >= MAX_WAITING // CALL_MEMORY_SHARES:
             raise overloaded(_NO_MEMORY_FOR_REQUEST, {"rule": "memory"})
         waiter = _Waiter(subject, size, asyncio.get_running_loop().create_future())
         self._waiting.append(waiter)

@@ -48,7 +48,7 @@ def decode_evidence(
         retrievers=decode_retrievers(request.retrievers, violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 

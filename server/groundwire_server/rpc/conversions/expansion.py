@@ -28,7 +28,7 @@ def decode_expand(request: retrieval_pb2.ExpandDependencyTreeRequest, access: Ac
         direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 
@@ -85,24 +85,24 @@ def decode_paths(request: retrieval_pb2.FindPathsRequest, access: AccessContext)
         direction=decode_direction(request.direction, "direction", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 
-def encode_paths(found: Paths) -> retrieval_pb2.FindPathsResponse:
+def encode_paths(result: Paths) -> retrieval_pb2.FindPathsResponse:
     """The paths and how the search went."""
     return retrieval_pb2.FindPathsResponse(
         paths=[
             retrieval_pb2.DependencyPath(
                 node_ids=path.node_ids, hops=map(encode_edge, path.hops), confidence=path.confidence
             )
-            for path in found.paths
+            for path in result.paths
         ],
         nodes=[
             retrieval_pb2.PathNode(**_node_fields(node), location=encode_location(node.location))
-            for node in found.nodes
+            for node in result.nodes
         ],
-        debug=retrieval_pb2.FindPathsDebug(**_debug_fields(found), truncated=found.truncated),
-        index=found.index,
-        scopes=encode_scopes(found.scopes).values(),
+        debug=retrieval_pb2.FindPathsDebug(**_debug_fields(result), truncated=result.truncated),
+        index=result.index,
+        scopes=encode_scopes(result.scopes).values(),
     )

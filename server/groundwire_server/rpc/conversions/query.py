@@ -33,7 +33,7 @@ def decode_query(request: query_pb2.QueryRequest, access: AccessContext, now: da
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
         retrievers=decode_retrievers(request.retrievers, violations),
         fusion=_decode_fusion(request.fusion, "fusion", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 

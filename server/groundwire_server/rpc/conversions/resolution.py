@@ -34,7 +34,7 @@ def decode_resolve(request: retrieval_pb2.ResolveNodesRequest, access: AccessCon
         **_given_fields(request),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 

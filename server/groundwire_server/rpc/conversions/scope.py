@@ -12,7 +12,7 @@ from groundwire_index.scope import MAX_NAME_LENGTH, SEPARATOR, Scope, id_prefix
 from groundwire_server.domain import limits
 from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import Reason
 from groundwire_server.domain.validation import Violations
 
@@ -86,12 +86,12 @@ def decode_scopes(request: RequestForNodes, violations: Violations) -> tuple[Sco
         return decode_scope(request, violations), ()
     if request.HasField("scope"):
         violations.add("scope", Reason.FIELDS_CONFLICT, "is given together with `scopes`; drop one of them")
-    return Scope("", ""), tuple(Scope(own.repository, own.branch, own.active_index) for own in request.scopes)
+    return Scope("", ""), tuple(Scope(named.repository, named.branch, named.active_index) for named in request.scopes)
 
 
 def encode_scopes(scopes: Iterable[Scope]) -> dict[str, scope_pb2.IndexScope]:
     """The scopes by what the ids of their nodes begin with."""
-    return {id_prefix(own): scope_pb2.IndexScope(**own.names) for own in scopes}
+    return {id_prefix(scope): scope_pb2.IndexScope(**scope.names) for scope in scopes}
 
 
 def scope_of(id_: str, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.IndexScope | None:
@@ -102,10 +102,10 @@ def scope_of(id_: str, scopes: Mapping[str, scope_pb2.IndexScope]) -> scope_pb2.
 def named_scopes(request: Request) -> tuple[Scope, ...]:
     """The scopes that a request of any method names, valid or not; names are cut to the length of a valid one."""
     several = request.scopes if isinstance(request, RequestForNodes) else ()
-    one = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
+    single = request if isinstance(request, index_pb2.ListIndexesRequest) else request.scope
     return tuple(
-        Scope(*(getattr(own, name, "")[:MAX_NAME_LENGTH] for name in ("repository", "branch", "active_index")))
-        for own in several or (one,)
+        Scope(*(getattr(named, name, "")[:MAX_NAME_LENGTH] for name in ("repository", "branch", "active_index")))
+        for named in several or (single,)
     )
 
 
@@ -133,7 +133,7 @@ def decode_access(access: scope_pb2.AccessContext) -> AccessContext:
 
 def _decode_bound(access: scope_pb2.AccessContext, name: str, violations: Violations) -> Names | None:
     """The values by the letter; a `*` opens nothing."""
-    if name not in (own.name for own, _ in access.ListFields()):
+    if name not in (set_field.name for set_field, _ in access.ListFields()):
         return None
     bound: scope_pb2.Bound = getattr(access, name)
     _check_values(f"access.{name}.values", bound.values, violations)

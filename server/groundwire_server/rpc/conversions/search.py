@@ -54,7 +54,7 @@ def decode_search(request: retrieval_pb2.SearchNodesRequest, access: AccessConte
         filter=decode_filter(request.filter, violations),
         rerank=_decode_rerank(request.rerank, "rerank", violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 
@@ -78,8 +78,10 @@ def encode_search(result: SearchResult) -> retrieval_pb2.SearchNodesResponse:
 def encode_left_out(left_out: Iterable[LeftOut]) -> list[retrieval_pb2.LeftOut]:
     """What the versions had no data for."""
     return [
-        retrieval_pb2.LeftOut(scope=scope_pb2.IndexScope(**own.scope.names), retriever=RETRIEVERS[own.retriever])
-        for own in left_out
+        retrieval_pb2.LeftOut(
+            scope=scope_pb2.IndexScope(**missing.scope.names), retriever=RETRIEVERS[missing.retriever]
+        )
+        for missing in left_out
     ]
 
 
@@ -96,8 +98,10 @@ def _encode_hit(hit: SearchHit, scopes: Mapping[str, scope_pb2.IndexScope]) -> r
     return retrieval_pb2.SearchHit(
         **_hit_fields(hit),
         retrievers=[
-            retrieval_pb2.RetrieverScore(retriever=RETRIEVERS[own.retriever], rank=own.rank, score=own.score)
-            for own in hit.retrievers
+            retrieval_pb2.RetrieverScore(
+                retriever=RETRIEVERS[retriever_score.retriever], rank=retriever_score.rank, score=retriever_score.score
+            )
+            for retriever_score in hit.retrievers
         ],
         location=encode_location(hit.location),
         citation=citation(hit.id, hit.location),

@@ -21,7 +21,7 @@ def shared_fields(
     """
     names = [field.name for field in _shared(value, message) if field.name not in besides]
     values = attrgetter(*names)
-    return lambda one: dict(zip(names, values(one), strict=True))
+    return lambda value_object: dict(zip(names, values(value_object), strict=True))
 
 
 def given_fields(value: type[object], message: type[Message]) -> Callable[[Message], dict[str, Any]]:
@@ -35,15 +35,15 @@ def given_fields(value: type[object], message: type[Message]) -> Callable[[Messa
     optional = [field.name for field in shared if field.has_presence]
     others = [field.name for field in shared if field.name not in (*lists, *optional)]
 
-    def given(one: Message) -> dict[str, Any]:
-        found: dict[str, Any] = {name: getattr(one, name) for name in others}
-        found |= {name: tuple(getattr(one, name)) for name in lists}
-        return found | {name: getattr(one, name) for name in optional if one.HasField(name)}
+    def given(message: Message) -> dict[str, Any]:
+        field_values: dict[str, Any] = {name: getattr(message, name) for name in others}
+        field_values |= {name: tuple(getattr(message, name)) for name in lists}
+        return field_values | {name: getattr(message, name) for name in optional if message.HasField(name)}
 
     return given
 
 
 def _shared(value: type[object], message: type[Message]) -> list[FieldDescriptor]:
     known = cast("Mapping[str, FieldDescriptor]", message.DESCRIPTOR.fields_by_name)
-    shared = [known[own.name] for own in fields(value) if own.name in known]  # type: ignore[arg-type]
+    shared = [known[dataclass_field.name] for dataclass_field in fields(value) if dataclass_field.name in known]  # type: ignore[arg-type]
     return [field for field in shared if field.cpp_type not in _CONVERTED]

@@ -44,7 +44,7 @@ def decode_fetch(request: retrieval_pb2.FetchNodeTextsRequest, access: AccessCon
         mode=_decode_mode(request.prioritization_mode, "prioritization_mode", violations),
         filter=decode_filter(request.filter, violations),
         lifecycle=decode_lifecycle(request.lifecycle, "lifecycle", violations),
-        broken=violations.found,
+        broken=violations.noted,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import Caller, Grant, Scopes
-from groundwire_server.domain.access.names import ANY, Names
+from groundwire_server.domain.access.name_sets import ANY, Names
 from groundwire_server.rpc.identity.certificate_names import CertificateNames
 from groundwire_server.rpc.identity.claim_mapping import Level, Name, ScopePattern
 

@@ -9,7 +9,7 @@ from groundwire_index.limits import MAX_ACCESS_VALUE_LENGTH
 from groundwire_index.yaml_file import StrictModel
 from groundwire_server.domain.access.access import BOUNDS, Bounds
 from groundwire_server.domain.access.grants import MAX_CLEARANCE_LEVEL, Grant, Scopes, split_scope
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import UnauthenticatedError
 from groundwire_server.domain.limits import MAX_ACCESS_VALUES
 from groundwire_server.rpc.identity.authenticator import refused

@@ -92,10 +92,10 @@ class PeerCertificates:
 
     def _read(self, certificate: bytes, intermediates: bytes) -> _Known:
         try:
-            own = x509.load_pem_x509_certificate(certificate)
+            parsed = x509.load_pem_x509_certificate(certificate)
             others = x509.load_pem_x509_certificates(intermediates) if intermediates else []
-            status = _ALWAYS if self._judged_by is None else self._judged_by.status(own, others)
-            return _Known(own.not_valid_before_utc, own.not_valid_after_utc, status)
+            status = _ALWAYS if self._judged_by is None else self._judged_by.status(parsed, others)
+            return _Known(parsed.not_valid_before_utc, parsed.not_valid_after_utc, status)
         except UNREADABLE:
             raise refused("certificate", "there is no certificate that can be read; connect with another one") from None
 

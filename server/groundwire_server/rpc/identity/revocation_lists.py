@@ -98,12 +98,12 @@ class RevocationLists:
         The certificate's own issuer must have a list. Lists of the issuers above it are used if they are there, since
         roots often publish none. Raises one of UNREADABLE.
         """
-        own = [each for each in self._lists if each.covers(certificate)]
-        if not own:
+        covering_lists = [each for each in self._lists if each.covers(certificate)]
+        if not covering_lists:
             return RevocationStatus(revoked=False, until=_NEVER)
         issuers = _issuers(certificate, [*intermediates, *self._authorities])
         above = [(each, issuer) for issuer in issuers for each in self._lists if each.covers(issuer)]
-        judged = [*((each, certificate) for each in own), *above]
+        judged = [*((each, certificate) for each in covering_lists), *above]
         return RevocationStatus(
             revoked=any(subject.serial_number in each.serial_numbers for each, subject in judged),
             until=min(each.next_update for each, _ in judged),
@@ -112,10 +112,10 @@ class RevocationLists:
 
 def _issuers(certificate: x509.Certificate, candidates: Sequence[x509.Certificate]) -> list[x509.Certificate]:
     """All candidates that have signed the certificate, directly or through other candidates."""
-    found = [certificate]
-    for subject in found:  # which grows
-        found.extend(each for each in candidates if each not in found and _has_signed(each, subject))
-    return found[1:]
+    chain = [certificate]
+    for subject in chain:  # which grows
+        chain.extend(each for each in candidates if each not in chain and _has_signed(each, subject))
+    return chain[1:]
 
 
 def _has_signed(issuer: x509.Certificate, subject: x509.Certificate) -> bool:

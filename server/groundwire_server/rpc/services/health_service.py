@@ -143,12 +143,12 @@ class HealthService:
             bounds.of_connections -= Counter((peer,))
 
     async def _tell_changes(self, name: str, context: _Context) -> None:
-        told: health_pb2.HealthCheckResponse | None = None
+        last_sent: health_pb2.HealthCheckResponse | None = None
         while True:
             changed, status, drains = self._changed, self._status(name), self._drains
-            if status is not told:
+            if status is not last_sent:
                 await context.write(status)
-                told = status
+                last_sent = status
             if drains:
                 return
             await changed.wait()

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TypeAlias
 
 from groundwire_server.config import SettingsError
-from groundwire_server.config.values import split_address
+from groundwire_server.config.setting_rules import split_address
 
 _SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
@@ -56,10 +56,10 @@ def held(setting: str, address: str) -> Iterator[str]:
 
 def _resolved(setting: str, address: str, host: str, port: int) -> list[tuple[socket.AddressFamily, _SocketAddress]]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        candidates = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise _unavailable(setting, address, _reason(error)) from error
-    return [(family, candidate) for family, _, _, _, candidate in found]
+    return [(family, candidate) for family, _, _, _, candidate in candidates]
 
 
 def _check_free(family: socket.AddressFamily, candidate: _SocketAddress) -> None:

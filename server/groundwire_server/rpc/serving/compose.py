@@ -11,7 +11,7 @@ from groundwire_index.backends import BACKENDS
 from groundwire_index.embedding.embedder import Embedder, EmbedderError, needs_local_models
 from groundwire_index.embedding.int8.store import EncoderStore
 from groundwire_index.embedding.model_names import PACKAGED_MODELS, checked_url, is_url, without_user
-from groundwire_index.errors import ServiceError
+from groundwire_index.operator_errors import ServiceError
 from groundwire_index.storage import OptionError, Values
 from groundwire_server.backends.index_directory import IndexDirectory
 from groundwire_server.backends.interface import ServedBackend

@@ -5,7 +5,7 @@ import ipaddress
 import structlog
 
 from groundwire_server.config import Settings
-from groundwire_server.config.values import split_address
+from groundwire_server.config.setting_rules import split_address
 
 
 def warn_if_exposed(settings: Settings) -> None:

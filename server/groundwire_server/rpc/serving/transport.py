@@ -68,12 +68,12 @@ def server_options(settings: Settings) -> list[tuple[str, int]]:
 
 def health_options(settings: Settings) -> list[tuple[str, int]]:
     """gRPC's channel arguments for the port of health, which has few callers with short requests."""
-    own = {
+    options = {
         "grpc.max_receive_message_length": MAX_HEALTH_REQUEST_BYTES,
         "grpc.max_allowed_incoming_connections": MAX_HEALTH_CONNECTIONS,
         "grpc.max_concurrent_streams": MAX_HEALTH_STREAMS,
     }
-    return [*(dict(server_options(settings)) | own).items()]
+    return [*(dict(server_options(settings)) | options).items()]
 
 
 def reserve_files(settings: Settings) -> None:

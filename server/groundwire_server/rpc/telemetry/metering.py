@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from groundwire_server.config import Settings, SettingsError
-from groundwire_server.config.values import split_address
+from groundwire_server.config.setting_rules import split_address
 from groundwire_server.rpc.serving.addresses import check_free
 from groundwire_server.rpc.telemetry.call_record import CallRecord, Outcome
 from groundwire_server.rpc.telemetry.load import Load

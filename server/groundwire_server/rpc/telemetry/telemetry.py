@@ -72,7 +72,7 @@ class Telemetry:
             call.peer = context.peer()
         return call
 
-    def asked(self, call: CallRecord, request: object) -> None:
+    def received(self, call: CallRecord, request: object) -> None:
         """The call's request is known."""
         if self._settings.log_queries:
             query = getattr(request, "query", "")

@@ -13,10 +13,10 @@ from groundwire_index.lexical.lexical import CODE, PROSE
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.dense_index import DenseIndex
 from groundwire_index.milvus.document import ClassCounts, CollectionState, VersionDocument
-from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.packing import hexed
 from groundwire_index.milvus.rows import Rows
 from groundwire_index.milvus.schema import UNUSED, UNUSED_VECTOR, CollectionSchema, VersionCollections, nodes_schema
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_index.milvus.store import MOST_ROWS, MilvusStore
 from groundwire_index.nodes.node import Node, NodeAccess
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
@@ -27,7 +27,7 @@ from groundwire_server.backends.milvus.version import OpenVersion
 from groundwire_server.backends.milvus.visibility import CallerVisibility
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from support.milvus_server import MilvusServer
 
 SCOPE = Scope("shop", "main", "v1")

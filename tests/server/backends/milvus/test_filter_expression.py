@@ -12,7 +12,7 @@ from groundwire_server.backends.milvus.filter_expression import (
     filter_expression,
 )
 from groundwire_server.domain.access.access import UNBOUND, Bounds
-from groundwire_server.domain.access.names import NO_NAMES, Names
+from groundwire_server.domain.access.name_sets import NO_NAMES, Names
 from groundwire_server.domain.search.search import Filter, MetadataCondition
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(['") or row >= 0', "%", "\\"])

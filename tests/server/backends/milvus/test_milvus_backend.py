@@ -23,7 +23,7 @@ from groundwire_server.backends.milvus.snapshot import MilvusSnapshot
 from groundwire_server.domain.access.access import AccessContext, Bounds
 from groundwire_server.domain.access.grants import UNLIMITED
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import BackendUnavailableError, GroundwireError, PreconditionError, Reason
 from groundwire_server.domain.search.search import Filter
 from support.calls import never_stop

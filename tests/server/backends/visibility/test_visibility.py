@@ -20,7 +20,7 @@ from groundwire_server.backends.embedded.visibility.row_selection import RowFilt
 from groundwire_server.backends.embedded.visibility.visibility import Visibility, VisibilityCache
 from groundwire_server.domain.access.access import AccessContext, Bounds, may_see
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.search.search import Filter
 from support import bound_oracle
 

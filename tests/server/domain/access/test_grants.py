@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds, may_see
 from groundwire_server.domain.access.grants import UNLIMITED, Grant, Scopes, narrowed
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import PermissionDeniedError, Reason
 
 NAMES = ("a", "ab", "abc", "b", "ba", "c")

@@ -19,7 +19,7 @@ from groundwire_index.lexical.name_table import (
 from groundwire_index.lexical.term_runs import TermRun
 from groundwire_index.nodes.node import Node
 from groundwire_index.store.segment import HeldSegment
-from groundwire_index.text.names import node_names, trigrams
+from groundwire_index.text.trigram_names import node_names, trigrams
 
 Scratch = Callable[[], AbstractContextManager[Path]]
 MakeNode = Callable[..., Node]

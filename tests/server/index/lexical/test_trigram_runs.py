@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.lexical.name_table import trigram_parts
 from groundwire_index.store.segment import HeldSegment
-from groundwire_index.text.names import trigrams
+from groundwire_index.text.trigram_names import trigrams
 
 
 @given(names=st.lists(st.text(alphabet="ab1ü\uffff\U0010ffff", min_size=1, max_size=9), unique=True, max_size=9))

@@ -17,7 +17,7 @@ from groundwire_index.milvus.store import MilvusStore
 from groundwire_index.milvus.verification import check_contents
 from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import (
+from groundwire_index.store.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,

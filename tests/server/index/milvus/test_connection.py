@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from groundwire_index.milvus.backend import MilvusAddress
-from groundwire_index.milvus.errors import (
+from groundwire_index.milvus.facts import fact_rows
+from groundwire_index.milvus.packing import packed_sparse
+from groundwire_index.milvus.schema import FACTS_SCHEMA, CollectionSchema, Field, FieldKind
+from groundwire_index.milvus.storage_errors import (
     AliasTakenError,
     CollectionMissingError,
     RefusedError,
     StorageUnavailableError,
 )
-from groundwire_index.milvus.facts import fact_rows
-from groundwire_index.milvus.packing import packed_sparse
-from groundwire_index.milvus.schema import FACTS_SCHEMA, CollectionSchema, Field, FieldKind
 from groundwire_index.milvus.store import MilvusStore
 from support import programs
 from support.milvus_server import MilvusServer, milvus_server

@@ -9,7 +9,7 @@ import pytest
 
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.local_copy import local_copy
-from groundwire_index.store.errors import IndexDamagedError, VersionDeletedError
+from groundwire_index.store.index_errors import IndexDamagedError, VersionDeletedError
 from groundwire_index.store.loaded import verify
 from groundwire_index.store.writer import SKIPPED_FILE
 from groundwire_ingest.records import SourceNode, SourceRecord, StatedAccess

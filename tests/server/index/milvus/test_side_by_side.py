@@ -9,7 +9,7 @@ import pytest
 
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.connection import MilvusConnection
-from groundwire_index.milvus.errors import StorageUnavailableError
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 
 PATIENCE_SECONDS = 300
 MORE_THAN_THREADS = 100

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from groundwire_index.nodes.strings import StringColumn
-from groundwire_index.store.errors import IndexDamagedError
 from groundwire_index.store.files import map_array, write_array
+from groundwire_index.store.index_errors import IndexDamagedError
 from groundwire_index.store.segment import HeldSegment
 
 

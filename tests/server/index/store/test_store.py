@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_index.errors import OperatorError
 from groundwire_index.nodes.node import Node
 from groundwire_index.nodes.policies import POLICIES_FILE
+from groundwire_index.operator_errors import OperatorError
 from groundwire_index.scope import Scope
 from groundwire_index.store import loaded
-from groundwire_index.store.errors import (
+from groundwire_index.store.index_errors import (
     BuildRefusedError,
     IndexDamagedError,
     VersionActiveError,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire_index.text.names import (
+from groundwire_index.text.trigram_names import (
     MAX_NAME_LENGTH,
     MAX_QUERY_NAMES,
     node_names,

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from groundwire.tokens import TokenCounter
 from groundwire_index.nodes.node import NodeAccess, content_hash
 from groundwire_index.scope import Scope
-from groundwire_index.store.errors import BuildRefusedError
+from groundwire_index.store.index_errors import BuildRefusedError
 from groundwire_index.store.manifest import FileEntry, Manifest
 from groundwire_index.store.store import SEGMENTS_FOLDER, IndexStore
 from groundwire_index.text.code_tokenizer import TOKENIZER_FINGERPRINT
 from groundwire_index.text.prose_tokenizer import PROSE_TOKENIZER_FINGERPRINT
 from groundwire_ingest.build.build import BuildOptions, BuildReport, build_index
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceNode, SourceRecord, StatedAccess
 from groundwire_ingest.tree.source import TreeSource
 from support.builds import RECORDS, V1, V2, HashEmbedder, Records, Stages, build, edge, index_of, node, refusal

@@ -14,7 +14,7 @@ from groundwire_index.limits import MAX_EDGE_TYPES, MAX_TEXT_BYTES
 from groundwire_index.nodes.node import Edge, NodeAccess
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.collect import ACCESS_FIELDS, collect, node_access
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import (
     DerivedNames,
     LateFacts,

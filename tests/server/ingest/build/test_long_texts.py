@@ -11,7 +11,7 @@ from groundwire_index.limits import MAX_TEXT_BYTES, RESPONSE_BYTES
 from groundwire_index.nodes.node import CONTAINS, JsonValue
 from groundwire_index.scope import Scope, canonical_id
 from groundwire_ingest.build.long_texts import MAX_REPEATED_BYTES, in_parts, text_bytes
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.jsonl import jsonl_record
 from groundwire_ingest.records import SourceNode
 from groundwire_server.backends.embedded.backend import EmbeddedBackend

@@ -9,7 +9,7 @@ import pytest
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
 from groundwire_ingest.bundle.bundle import BundleSource
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SourceNode, StatedAccess
 from support.bundle_records import (
     BODIES,

@@ -9,7 +9,7 @@ import pytest
 
 from groundwire_ingest.bundle.bundle import BundleSource
 from groundwire_ingest.bundle.bundle_files import open_bundle_files
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from support.swaps import SWAPS, Swap, deep_folders
 
 BundleMaker = Callable[..., Path]

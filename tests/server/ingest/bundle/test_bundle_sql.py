@@ -2,7 +2,7 @@
 
 import pytest
 
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, StatedAccess
 from support.bundle_records import (
     BODIES,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundwire_index.scope import MAX_ID_LENGTH
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.jsonl.jsonl import JsonlSource
 from groundwire_ingest.records import SourceEdge, SourceNode, SourceRecord, StatedAccess
 

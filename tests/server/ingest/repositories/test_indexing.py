@@ -10,7 +10,7 @@ from groundwire_index.nodes.node import NodeAccess
 from groundwire_index.scope import Scope
 from groundwire_index.store.store import IndexStore
 from groundwire_ingest.build.build import BuildReport
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.repositories.indexing import Indexer, Unchanged, inputs_of
 from groundwire_ingest.repositories.repositories_file import Repository
 from groundwire_ingest.tree.access_rules import AccessRule

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.recognise import recognise
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode
 from groundwire_ingest.scip import scip_pb2

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from groundwire_index.scope import Scope
 from groundwire_ingest.build.collect import collect
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceNode, SourceRecord
 from groundwire_ingest.slack.slack import SlackSource
 

@@ -12,7 +12,7 @@ from groundwire_ingest.records import SourceEdge
 from groundwire_ingest.tree import source
 from groundwire_ingest.tree.facts import CodeAnalysis
 from groundwire_ingest.tree.flag_signs import FlagSigns
-from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
 from groundwire_ingest.tree.languages.typescript.projects import is_project_file, script_project
 from groundwire_ingest.tree.model import EntityMapping, SourceFile
 from groundwire_ingest.tree.names.rules import TreeLayout

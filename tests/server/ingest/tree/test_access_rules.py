@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire_index.nodes.node import NodeAccess
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import LateFacts, SourceEdge, SourceNode, StatedAccess
 from groundwire_ingest.tree.access_rules import PUBLIC, AccessRule, AccessRules
 from groundwire_ingest.tree.source import TreeSource

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundwire_ingest.errors import IngestError
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile, SourceEdge, SourceNode, SourceRecord
 from groundwire_ingest.tree.decoding import read_source
 from groundwire_ingest.tree.model import SourceFile

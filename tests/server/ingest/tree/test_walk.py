@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from groundwire_ingest.errors import IngestError
 from groundwire_ingest.files_below import scan_below
+from groundwire_ingest.ingest_errors import IngestError
 from groundwire_ingest.records import SkippedFile
 from groundwire_ingest.tree.ignore import Exclusions
 from groundwire_ingest.tree.walk import ListedFile, language_of, list_tree

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from groundwire.v1 import scope_pb2
 from groundwire_server.domain.access.access import BOUNDS, AccessContext, Bounds
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.errors import InvalidRequestError, Reason
 from groundwire_server.rpc.conversions.scope import decode_access
 from support.conversions import broken_rules, counts, names, over_the_wire

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from groundwire_server.config import SettingsError
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.grants import Grant, Scopes
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.rpc.identity.access_modes import read_mapping
 from groundwire_server.rpc.identity.certificate_mapping import CertificateMapping, CertificatePattern
 from groundwire_server.rpc.identity.certificate_names import CertificateNames

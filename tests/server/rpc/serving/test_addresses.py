@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from groundwire_server.config import SettingsError
-from groundwire_server.config.values import split_address
+from groundwire_server.config.setting_rules import split_address
 from groundwire_server.rpc.serving.addresses import check_free, held
 
 

@@ -59,8 +59,6 @@ async def test_calls_are_counted_by_method_code_and_reason(
     search_request: retrieval_pb2.SearchNodesRequest,
     query_request: query_pb2.QueryRequest,
 ) -> None:
-    result = engine.search.return_value
-    engine.search.side_effect = as_part(lambda *_: result)
     async with serving(**METRICS) as server, grpc.aio.insecure_channel(server.address) as channel:
         await search(server, search_request, times=3)
         await query_pb2_grpc.QueryServiceStub(channel).Query(query_request)

@@ -43,14 +43,14 @@ def is_raw(tag: Tag) -> bool:
 
 def raw_end(text: str, tag: Tag) -> int:
     """The offset of the end tag of an element that holds raw text; the end of the text without one."""
-    found = re.compile(f"</{re.escape(tag.name)}", re.IGNORECASE).search(text, tag.end)
-    return len(text) if found is None else found.start()
+    closing = re.compile(f"</{re.escape(tag.name)}", re.IGNORECASE).search(text, tag.end)
+    return len(text) if closing is None else closing.start()
 
 
 def comment_end(text: str, start: int) -> int:
     """The offset behind the comment that begins at `start`; the end of the text when it has no end."""
-    found = text.find("-->", start)
-    return len(text) if found < 0 else found + 3
+    closing = text.find("-->", start)
+    return len(text) if closing < 0 else closing + 3
 
 
 def element_parts(text: str, tags: Sequence[Tag], lines: LineNumbers) -> list[Part]:

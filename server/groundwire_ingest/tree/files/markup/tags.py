@@ -79,8 +79,8 @@ class Tag:
 
 def html_value_end(text: str, start: int, quote: str) -> int:
     """The next quote of that sort, as HTML has it; the end of a text without one."""
-    found = text.find(quote, start)
-    return len(text) if found < 0 else found
+    closing = text.find(quote, start)
+    return len(text) if closing < 0 else closing
 
 
 def read_tag(text: str, start: int, value_end: ValueEnd = html_value_end) -> Tag | None:
@@ -167,10 +167,10 @@ def razor_value_end(text: str, start: int, quote: str) -> int:
     A bare value has a blank as its quote and ends with its first expression.
     """
     position = start
-    while (found := _ENDS[quote].search(text, position)) is not None:
-        if found.group() == quote:
-            return found.start()
-        position = expression_end(text, found.start() + 1)
+    while (closing := _ENDS[quote].search(text, position)) is not None:
+        if closing.group() == quote:
+            return closing.start()
+        position = expression_end(text, closing.start() + 1)
         if quote == " ":
             return position
     return len(text)

@@ -8,8 +8,8 @@ import tree_sitter_cpp
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Call, Construct, Import, Trait
+from groundwire_ingest.tree.languages.c.c_syntax import CSyntax
 from groundwire_ingest.tree.languages.c.declarators import declarators, dotted_name, function_of, written_type
-from groundwire_ingest.tree.languages.c.reader import CSyntax
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import Nodes, children_of, has_child, last_child, line_of, text_of, type_of
 from groundwire_ingest.tree.languages.syntax import Places, Shape
@@ -55,15 +55,15 @@ class CppSyntax(CSyntax):
         if self.declarations[node.type] == "type":
             is_abstract = any(map(_is_pure, children_of(node, "body")))
             return frozenset({"abstract"}) if is_abstract else frozenset()
-        found: set[Trait] = set(super().traits(node, parent))
+        traits: set[Trait] = set(super().traits(node, parent))
         if any(text_of(child) == "override" for child in children_of(function_of(node))):
-            found.add("override")
+            traits.add("override")
         if has_child(node, "virtual"):
-            found.add("virtual")
+            traits.add("virtual")
         if _is_pure(node):
-            found.discard("declared")
-            found.add("abstract")
-        return frozenset(found)
+            traits.discard("declared")
+            traits.add("abstract")
+        return frozenset(traits)
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Also a member that does nothing, or nothing but to set fields before its body."""

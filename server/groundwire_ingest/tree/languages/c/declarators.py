@@ -39,18 +39,18 @@ def name_of(declarator: Node | None) -> Node | None:
 
 def function_of(node: Node) -> Node | None:
     """The declarator of the function that a declaration declares; None for a variable, and a pointer to a function."""
-    declarator, found = node.child_by_field_name("declarator"), None
+    declarator, function = node.child_by_field_name("declarator"), None
     for _ in range(_MAX_STEPS):
         if declarator is None or declarator.type in NAMES:
             break
         if declarator.type == "init_declarator":
             return None
         if declarator.type in _FUNCTIONS:
-            found = declarator
+            function = declarator
         elif declarator.type in _POINTERS:
-            found = None
+            function = None
         declarator = declarator.child_by_field_name("declarator") or first_child(declarator)
-    return found if declarator is not None and declarator.type in NAMES else None
+    return function if declarator is not None and declarator.type in NAMES else None
 
 
 def dotted_name(node: Node | None) -> str:

@@ -32,10 +32,10 @@ def values(annotation: Node, *names: str) -> Sequence[Node]:
                 given[text_of(argument, "key")] = value
         elif not argument.is_extra:
             given["value"] = argument
-    found = next((given[name] for name in names if name in given), None)
-    if found is None:
+    given_value = next((given[name] for name in names if name in given), None)
+    if given_value is None:
         return ()
-    return found.named_children if found.type in _LISTS else (found,)
+    return given_value.named_children if given_value.type in _LISTS else (given_value,)
 
 
 def strings(syntax: Syntax, annotation: Node, *names: str) -> list[str]:

@@ -57,8 +57,8 @@ def is_settings_module(variables: Iterable[str]) -> bool:
 
 def parameters_of(_: Syntax, node: Node) -> tuple[Parameter, ...] | None:
     """The parameters of a function, `self` included; `*args` and `**kwargs` are none."""
-    found = map(parameter_of, children_of(node, "parameters"))
-    return tuple(item for item in found if item.name) if node.type == "function_definition" else None
+    parameters = map(parameter_of, children_of(node, "parameters"))
+    return tuple(item for item in parameters if item.name) if node.type == "function_definition" else None
 
 
 def parameter_of(node: Node) -> Parameter:
@@ -101,19 +101,19 @@ def traits_of(syntax: Syntax, node: Node, parent: Node | None) -> frozenset[Trai
     if node.type != "function_definition" or parent is None or parent.type != "class_definition":
         return frozenset()
     names, statements = frozenset(decorators(syntax, node)), _statements(node)
-    found: set[Trait] = set()
+    traits: set[Trait] = set()
     if names & _PROPERTIES:
-        found.add("property")
+        traits.add("property")
     if "staticmethod" in names:
-        found.add("static")
+        traits.add("static")
     name = text_of(node, "name")
     if name.startswith("__") and not name.endswith("__"):
-        found.add("private")
+        traits.add("private")
     raises = len(statements) == 1 and "".join(text_of(statements[0]).split()).startswith(_NOT_IMPLEMENTED)
     is_empty = all(text_of(statement) in ("...", "pass") for statement in statements)
     if names & _ABSTRACT or raises or (is_empty and "structural" in _class_traits(parent)):
-        found.add("abstract")
-    return frozenset(found)
+        traits.add("abstract")
+    return frozenset(traits)
 
 
 def _statements(function: Node) -> list[Node]:

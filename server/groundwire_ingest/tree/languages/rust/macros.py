@@ -68,15 +68,15 @@ def _before_type_arguments(tokens: Sequence[Node], index: int) -> int:
 
 def _arguments(tree: Node) -> tuple[str, ...]:
     """The arguments in parentheses as `facts.Call` has them: paths, `"` for a string, else empty."""
-    found: list[str] = []
+    arguments: list[str] = []
     tokens: list[Node] = []
     for token in tree.children[1:]:
         if token.type not in (",", ")"):
             tokens.append(token)
         elif tokens:
-            found.append(_argument(tokens))
+            arguments.append(_argument(tokens))
             tokens = []
-    return tuple(found)
+    return tuple(arguments)
 
 
 def _argument(tokens: Sequence[Node]) -> str:

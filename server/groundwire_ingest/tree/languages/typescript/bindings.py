@@ -7,9 +7,9 @@ from tree_sitter import Node
 from groundwire_ingest.tree.facts import RETURNED, Binding
 from groundwire_ingest.tree.languages.nodes import Nodes, arguments_of, field_of, first_child, outer_of, text_of
 from groundwire_ingest.tree.languages.syntax import Places, Syntax
+from groundwire_ingest.tree.languages.typescript.known_values import NOTHING, Known, bound, is_declared, known_value
 from groundwire_ingest.tree.languages.typescript.members import script_type
 from groundwire_ingest.tree.languages.typescript.shapes import FUNCTIONS, called_name
-from groundwire_ingest.tree.languages.typescript.values import NOTHING, Known, bound, is_declared, known_value
 
 _TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
 _FIELDS = {"public_field_definition": "name", "field_definition": "property", "property_signature": "name"}
@@ -46,7 +46,7 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
     for node in nodes.of(*_TYPED_PARAMETERS):
         yield from _parameter(syntax, node, places, parameters, limits)
     for node in nodes["formal_parameters"]:
-        for child in (one for one in node.named_children if one.type not in _TYPED_PARAMETERS):
+        for child in (parameter for parameter in node.named_children if parameter.type not in _TYPED_PARAMETERS):
             yield from bound(syntax, places.scope(child), child, NOTHING)
     for node in nodes["variable_declarator"]:
         if not is_declared(node.child_by_field_name("value")):
@@ -66,12 +66,12 @@ def _all(syntax: Syntax, nodes: Nodes, places: Places, parameters: dict[tuple[in
 
 def _limits(nodes: Nodes) -> dict[str, str]:
     """The bounds of type parameters; of two with one name the first counts."""
-    found: dict[str, str] = {}
+    bound_of_name: dict[str, str] = {}
     for node in nodes["type_parameter"]:
         bound_by = script_type(first_child(node, "constraint"))
         if bound_by:
-            found.setdefault(text_of(node, "name"), bound_by)
-    return found
+            bound_of_name.setdefault(text_of(node, "name"), bound_by)
+    return bound_of_name
 
 
 def _known(syntax: Syntax, node: Node, limits: Mapping[str, str]) -> Known:
@@ -146,7 +146,7 @@ def _piped(syntax: Syntax, call: Node | None) -> str:
 
 def _result(syntax: Syntax, node: Node, places: Places) -> Iterator[Binding]:
     """The result of a declared function, by its first `return` with a known value."""
-    naming = next((one for one in _naming(node) if places.declared(one)), None)
+    naming = next((naming_node for naming_node in _naming(node) if places.declared(naming_node)), None)
     declared = places.declared(naming) if naming is not None else 0
     body = node.child_by_field_name("body")
     if not declared or body is None or node.child_by_field_name("return_type") is not None:

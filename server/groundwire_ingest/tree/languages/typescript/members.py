@@ -118,8 +118,8 @@ def script_parameters(_: Syntax, declared: Node) -> tuple[Parameter, ...] | None
     if function.child_by_field_name("parameters") is None:
         single = node.child_by_field_name("parameter")
         return (Parameter(text_of(single)),) if single is not None else None
-    found = (_parameter(child) for child in children_of(function, "parameters") if not child.is_extra)
-    return tuple(parameter for parameter in found if parameter.name != "this")
+    parameters = (_parameter(child) for child in children_of(function, "parameters") if not child.is_extra)
+    return tuple(parameter for parameter in parameters if parameter.name != "this")
 
 
 def _parameter(node: Node) -> Parameter:
@@ -146,18 +146,18 @@ def script_result(_: Syntax, node: Node) -> str:
 def script_traits(_: Syntax, node: Node, parent: Node | None) -> frozenset[Trait]:
     """By the modifiers; a type alias with methods is an interface."""
     words = {child.type for child in node.children}
-    found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
+    traits: set[Trait] = {trait for word, trait in _TRAITS.items() if word in words}
     if node.type == "interface_declaration" or (node.type == "type_alias_declaration" and has_methods(node)):
-        found.add("interface")
+        traits.add("interface")
     if node.type.startswith("abstract_"):
-        found.add("abstract")
+        traits.add("abstract")
     if _is_private(node):
-        found.add("private")
+        traits.add("private")
     for parameter in children_of(value_or_self(node).child_by_field_name("parameters")):
         pattern = parameter.child_by_field_name("pattern") or parameter
         if pattern.type == "rest_pattern":
-            found.add("variadic")
-    return frozenset(found)
+            traits.add("variadic")
+    return frozenset(traits)
 
 
 def _is_private(member: Node) -> bool:

@@ -32,7 +32,7 @@ class CFamilyNames(NameRules):
             parent = table.parent_of(number)
             if parent >= 0 and (definition.construct == "type" or table.parent_of(parent) < 0):
                 self._symbols[definition.symbol] += (number,)
-        self._namespaces = {outer for one in self._namespace_of for outer in with_outer(one)} - {""}
+        self._namespaces = {outer for namespace in self._namespace_of for outer in with_outer(namespace)} - {""}
         self.adopted += self._adopt()
         self._bodies = dict(self._find_bodies())
 
@@ -44,9 +44,9 @@ class CFamilyNames(NameRules):
         used = [f"{item.module}.{item.name}"] if item is not None else []
         used += [f"{wildcard.module}.{name}" for wildcard in self.wildcards_of(file)]
         for symbol in (*(f"{outer}.{name}" if outer else name for outer in around), *used):
-            found = self._seen(file, self._symbols.get(symbol, ()))
-            if found is not None:
-                return found
+            resolved = self._seen(file, self._symbols.get(symbol, ()))
+            if resolved is not None:
+                return resolved
             if symbol in self._namespaces:
                 return Found((symbol,), EXACT)
         return None
@@ -88,9 +88,9 @@ class CFamilyNames(NameRules):
 
     def _seen(self, file: int, numbers: tuple[int, ...]) -> Found | None:
         """Of the definitions of one name those that a file may mean, less sure where it includes none of them."""
-        own = tuple(number for number in numbers if self.table.file_of(number) == file)
-        if own:
-            return Found(own, EXACT)
+        in_file = tuple(number for number in numbers if self.table.file_of(number) == file)
+        if in_file:
+            return Found(in_file, EXACT)
         included = self._all_included_by(file)
         seen = tuple(number for number in numbers if self.table.file_of(number) in included)
         if seen:
@@ -103,8 +103,8 @@ class CFamilyNames(NameRules):
         if file not in self._all_included:
             seen, pending = {file}, deque([file])
             while pending and len(seen) < MAX_INCLUDED:
-                for _, found in self._included[pending.popleft()]:
-                    other = self.table.file_of(found.numbers[0])
+                for _, included in self._included[pending.popleft()]:
+                    other = self.table.file_of(included.numbers[0])
                     if other not in seen:
                         seen.add(other)
                         pending.append(other)
@@ -117,7 +117,7 @@ class CFamilyNames(NameRules):
                 continue
             for outer in with_outer(self._namespace_of[number]):
                 symbol = f"{outer}.{definition.owner}" if outer else definition.owner
-                types = [one for one in self._symbols.get(symbol, ()) if self.table.is_type(one)]
+                types = [candidate for candidate in self._symbols.get(symbol, ()) if self.table.is_type(candidate)]
                 owners = self.table.nearest(self.table.file_of(number), tuple(types))
                 if owners:
                     self.table.add_member(owners[0], number)
@@ -132,19 +132,23 @@ class CFamilyNames(NameRules):
             owner = self.table.owner_of(number)
             is_member = owner >= 0 and self.table.is_type(owner)
             same = self.table.members(owner, definition.name) if is_member else self._symbols[definition.symbol]
-            bodies = [one for one in same if definitions[one].construct == "callable" and self._may_be(number, one)]
-            alike = [one for one in bodies if _types(definitions[one]) == _types(definition)]
+            bodies = [
+                candidate
+                for candidate in same
+                if definitions[candidate].construct == "callable" and self._may_be(number, candidate)
+            ]
+            alike = [candidate for candidate in bodies if _types(definitions[candidate]) == _types(definition)]
             if alike or bodies:
                 yield number, tuple(alike or bodies)
 
     def _may_be(self, declared: int, body: int) -> bool:
         """True if a definition with a body is that of a declaration: as many parameters, and reachable."""
-        one, other = self.table.definitions[declared], self.table.definitions[body]
+        declaration, other = self.table.definitions[declared], self.table.definitions[body]
         if "declared" in other.traits or "abstract" in other.traits or body == declared:
             return False
-        is_static = "static" in other.traits and "static" not in one.traits
+        is_static = "static" in other.traits and "static" not in declaration.traits
         in_file = self.table.file_of(declared) == self.table.file_of(body)
-        return (in_file or not is_static) and len(one.parameters or ()) == len(other.parameters or ())
+        return (in_file or not is_static) and len(declaration.parameters or ()) == len(other.parameters or ())
 
 
 def _types(definition: Definition) -> tuple[str, ...]:

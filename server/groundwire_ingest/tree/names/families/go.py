@@ -35,9 +35,9 @@ class GoNames(NameRules):
     def visible(self, scope: int, name: str) -> Found | None:
         """A name of the same package, of a package imported with a dot, or an imported package."""
         file = self.table.file_of(scope)
-        found = self.member(folder_of(self.table.files[file].path), name)
-        if found is not None:
-            return found
+        resolved = self.member(folder_of(self.table.files[file].path), name)
+        if resolved is not None:
+            return resolved
         item = self.import_of(file, name)
         if item is not None:
             folder = self._folder_of(item.module)

@@ -33,10 +33,14 @@ class PhpNames(QualifiedNames):
         if item is not None:
             full_name = f"{item.module}.{item.name}" if item.module else item.name
             return self._imported(item) or (Found((full_name,), EXACT) if full_name in self._namespaces else None)
-        of_all = tuple(one for one in self._types.get(name, ()) if self.table.definitions[one].construct == "callable")
-        found = self.member(self._namespace_of[scope], name) or (Found(of_all, EXACT) if of_all else None)
-        in_file = found is not None and any(self.table.file_of(number) == file for number in found.numbers)
-        return found if in_file or found is None else found.at_most(WILDCARD)
+        of_all = tuple(
+            candidate
+            for candidate in self._types.get(name, ())
+            if self.table.definitions[candidate].construct == "callable"
+        )
+        resolved = self.member(self._namespace_of[scope], name) or (Found(of_all, EXACT) if of_all else None)
+        in_file = resolved is not None and any(self.table.file_of(number) == file for number in resolved.numbers)
+        return resolved if in_file or resolved is None else resolved.at_most(WILDCARD)
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
         """Imports of types and functions, and files that are included by a path from the file's own folder."""

@@ -44,9 +44,9 @@ class Fixtures:
         if not is_fixture and not (name.startswith("test") and self._table.files[self._table.file_of(number)].is_test):
             return None
         for owner in self._owners(number):
-            found = self._fixtures.get((owner, parameter))
-            if found is not None and found != number:
-                return found
+            fixture = self._fixtures.get((owner, parameter))
+            if fixture is not None and fixture != number:
+                return fixture
         return None
 
     def _owners(self, number: int) -> list[int]:
@@ -82,7 +82,10 @@ class PythonNames(NameRules):
         # The folder around the outermost package that holds a file: what `sys.path` would have to name. The tree's root
         # when that is a package itself, since what is around it is unknown.
         packages = layout.python_packages
-        around = ((one for one in folders_above(item.path) if one not in packages) for item in table.files)
+        around = (
+            (outer_folder for outer_folder in folders_above(item.path) if outer_folder not in packages)
+            for item in table.files
+        )
         self._root_of = [next(folders, "") for folders in around]
         self._roots_with: defaultdict[str, set[str]] = defaultdict(set)
         for facts, root in zip(table.files, self._root_of, strict=True):
@@ -112,7 +115,7 @@ class PythonNames(NameRules):
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file or in a module that it imports."""
         if file not in self._seen:
-            modules = [number for _, found in self.imported(file) for number in found.numbers]
+            modules = [number for _, imported in self.imported(file) for number in imported.numbers]
             self._seen[file] = frozenset(map(self.table.file_of, modules)) | {file}
         return self.table.file_of(number) in self._seen[file]
 
@@ -126,9 +129,9 @@ class PythonNames(NameRules):
         if module.partition(".")[0] not in self._names:
             return None
         while module:
-            found = self._module(file, module)
-            if found is not None and found.numbers:
-                return found, members
+            resolved = self._module(file, module)
+            if resolved is not None and resolved.numbers:
+                return resolved, members
             if colon:
                 break
             module, _, last = module.rpartition(".")
@@ -144,7 +147,9 @@ class PythonNames(NameRules):
         table, is_test = self.table, self.table.files[file].is_test
         files = (other for other in self._settings_files if is_test or not table.files[other].is_test)
         named = (number for other in files for number in table.members(table.module_of(other), name))
-        near = table.nearest(file, tuple(one for one in named if table.definitions[one].construct == "value"))
+        near = table.nearest(
+            file, tuple(candidate for candidate in named if table.definitions[candidate].construct == "value")
+        )
         return near if len(near) <= MAX_SETTINGS_FILES else ()
 
     @cached_property
@@ -152,13 +157,15 @@ class PythonNames(NameRules):
         """The modules that set what Django reads, those that these take everything from, and those that take theirs."""
         files = range(len(self.table.files))
         taken = {file: set(self._wildcard_files(file)) for file in files}
-        found = {file for file in files if is_settings_module(item.name for item in self.table.files[file].definitions)}
+        settings_files = {
+            file for file in files if is_settings_module(item.name for item in self.table.files[file].definitions)
+        }
         known: set[int] = set()
-        while known != found:
-            known = set(found)
-            found |= {file for file, sources in taken.items() if not found.isdisjoint(sources)}
-            found |= {source for file in found for source in taken[file]}
-        return sorted(found)
+        while known != settings_files:
+            known = set(settings_files)
+            settings_files |= {file for file, sources in taken.items() if not settings_files.isdisjoint(sources)}
+            settings_files |= {source for file in settings_files for source in taken[file]}
+        return sorted(settings_files)
 
     def _member(self, container: Ref, name: str, steps: int) -> Found | None:
         """An attribute of a module: defined, imported by name, a submodule, or from a wildcard import."""
@@ -175,14 +182,14 @@ class PythonNames(NameRules):
             # A definition below an import of its name is the fallback for a failing import.
             is_fallback = item is not None and item.line < self.table.definitions[defined[0]].line
             return imported.at_most(INFERRED) if imported and is_fallback else Found(defined, EXACT)
-        found = imported or self._submodule(module, name)
-        if found is not None or item is not None:
-            return found
+        resolved = imported or self._submodule(module, name)
+        if resolved is not None or item is not None:
+            return resolved
         for wildcard in self.wildcards_of(file):
             source = self._module(file, wildcard.module)
-            found = self._member(source.refs[0], name, steps - 1) if source else None
-            if found is not None:
-                return found.at_most(WILDCARD)
+            resolved = self._member(source.refs[0], name, steps - 1) if source else None
+            if resolved is not None:
+                return resolved.at_most(WILDCARD)
         return None
 
     def _wildcard_files(self, file: int) -> Iterator[int]:
@@ -196,9 +203,9 @@ class PythonNames(NameRules):
         source = self._module(file, item.module)
         if source is None:
             return None
-        found = self._member(source.refs[0], item.name, steps - 1) if item.name else source
-        found = found or self._submodule(source.refs[0], item.name)
-        return found and found.at_most(source.confidence)
+        resolved = self._member(source.refs[0], item.name, steps - 1) if item.name else source
+        resolved = resolved or self._submodule(source.refs[0], item.name)
+        return resolved and resolved.at_most(source.confidence)
 
     def _submodule(self, module: Ref, name: str) -> Found | None:
         if isinstance(module, str):
@@ -221,8 +228,8 @@ class PythonNames(NameRules):
         parts = dotted.split(".")
         root = self._root_of[file]
         near = [self._located(folder, parts) for folder in (root, *folders_above(root))]
-        found = [item for item in near if item is not None]
-        modules = [item for item in found if item.numbers]
+        resolved = [item for item in near if item is not None]
+        modules = [item for item in resolved if item.numbers]
         if modules:
             return modules[0]
         elsewhere = (self._located(folder, parts) for folder in sorted(self._roots_with.get(parts[0], ())))
@@ -230,7 +237,7 @@ class PythonNames(NameRules):
         nearest = self.table.nearest(file, numbers)
         if len(nearest) == 1:
             return Found(nearest, WILDCARD)
-        return found[0] if found else None
+        return resolved[0] if resolved else None
 
     def _located(self, folder: str, parts: Sequence[str]) -> Found | None:
         path = "/".join(filter(None, (folder, *parts)))

@@ -36,7 +36,9 @@ class QualifiedNames(NameRules):
     def __init__(self, table: SymbolTable, layout: TreeLayout) -> None:
         super().__init__(table, layout)
         # The nearest folder around a file that holds a project; the tree's root where none does.
-        projects = ((one for one in folders_above(item.path) if one in layout.dotnet_projects) for item in table.files)
+        projects = (
+            (folder for folder in folders_above(item.path) if folder in layout.dotnet_projects) for item in table.files
+        )
         self._project_of = [next(around, "") for around in projects]
         self._referred: dict[str, frozenset[str]] = {}
         self._types: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
@@ -61,18 +63,18 @@ class QualifiedNames(NameRules):
         """An imported name, a type of the namespaces around, one of an imported namespace, or a namespace."""
         return self.once((scope, name), lambda: self._of_project(scope, self._find_visible(scope, name)))
 
-    def _of_project(self, scope: int, found: Found | None) -> Found | None:
+    def _of_project(self, scope: int, resolved: Found | None) -> Found | None:
         """Of definitions of one name those in the project of a scope, else those in projects that it refers to.
 
         All of them where there are none in these.
         """
-        if found is None or len(found.numbers) < 2:
-            return found
+        if resolved is None or len(resolved.numbers) < 2:
+            return resolved
         project = self._project_of[self.table.file_of(scope)]
-        projects = {number: self._project_of[self.table.file_of(number)] for number in found.numbers}
-        own = tuple(number for number, other in projects.items() if other == project)
-        near = own or tuple(number for number, other in projects.items() if other in self._all_referred(project))
-        return Found(near, found.confidence) if near else found
+        projects = {number: self._project_of[self.table.file_of(number)] for number in resolved.numbers}
+        in_project = tuple(number for number, other in projects.items() if other == project)
+        near = in_project or tuple(number for number, other in projects.items() if other in self._all_referred(project))
+        return Found(near, resolved.confidence) if near else resolved
 
     def _all_referred(self, project: str) -> frozenset[str]:
         """The projects that a project refers to, and those that these refer to."""
@@ -92,12 +94,14 @@ class QualifiedNames(NameRules):
         if item is not None:
             return self._imported(item)
         for namespace in with_outer(self._namespace_of[scope]):
-            found = self.member(namespace, name)
-            if found is not None:
-                in_file = any(self.table.file_of(number) == file for number in found.numbers)
-                return found if in_file else found.at_most(WILDCARD)
+            resolved = self.member(namespace, name)
+            if resolved is not None:
+                in_file = any(self.table.file_of(number) == file for number in resolved.numbers)
+                return resolved if in_file else resolved.at_most(WILDCARD)
         for item in self._wildcards_in_force(file):
-            members = (one for number in self._types.get(item.module, ()) for one in self.table.members(number, name))
+            members = (
+                member for number in self._types.get(item.module, ()) for member in self.table.members(number, name)
+            )
             numbers = self._types.get(f"{item.module}.{name}", ()) or tuple(members)
             if numbers:
                 return Found(numbers, WILDCARD)
@@ -117,9 +121,9 @@ class QualifiedNames(NameRules):
         """Imports of a type, or of the static members of one."""
         for item in self.table.files[file].imports:
             numbers = self._types.get(item.module, ()) if item.name == "*" else ()
-            found = Found(numbers, EXACT) if numbers else self._imported(item)
-            if found is not None and found.numbers:
-                yield item, found
+            resolved = Found(numbers, EXACT) if numbers else self._imported(item)
+            if resolved is not None and resolved.numbers:
+                yield item, resolved
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file, in a namespace around or imported, or in an imported type."""
@@ -127,8 +131,8 @@ class QualifiedNames(NameRules):
             return True
         if file not in self._seen:
             first, imports = self.table.module_of(file), self.table.files[file].imports
-            own = range(first, first + len(self.table.files[file].definitions))
-            around = {outer for inner in own for outer in with_outer(self._namespace_of[inner])}
+            definitions_of_file = range(first, first + len(self.table.files[file].definitions))
+            around = {outer for inner in definitions_of_file for outer in with_outer(self._namespace_of[inner])}
             named = {f"{item.module}.{item.name}" for item in imports if item.name != "*"}
             wide = {item.module for item in self._wildcards_in_force(file)}
             self._seen[file] = frozenset(around | named | wide) - {""}
@@ -237,19 +241,19 @@ class JavaNames(QualifiedNames):
 
         Java code also sees the classes of files with functions.
         """
-        found = super().visible(scope, name)
+        resolved = super().visible(scope, name)
         file = self.table.file_of(scope)
-        if found is None and name.endswith("Kt"):
+        if resolved is None and name.endswith("Kt"):
             item = self.import_of(file, name)
             packages = (self._namespace_of[scope], *(wildcard.module for wildcard in self.wildcards_of(file)))
             names = [f"{item.module}.{item.name}"] if item is not None else []
             names += (f"{package}.{name}" if package else name for package in packages)
             number = next((self._facades[full] for full in names if full in self._facades), None)
             return Found((number,), WILDCARD) if number is not None else None
-        if found is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
-            return found
-        own = tuple(number for number in found.numbers if self.table.file_of(number) == file)
-        return Found(own, found.confidence) if own else None
+        if resolved is None or not self.table.files[file].path.endswith(".kts") or self.import_of(file, name):
+            return resolved
+        in_file = tuple(number for number in resolved.numbers if self.table.file_of(number) == file)
+        return Found(in_file, resolved.confidence) if in_file else None
 
     def accessed(self, method: str) -> tuple[str, ...]:
         """The component of a record, or the field that a getter is generated for."""

@@ -47,11 +47,11 @@ class RubyNames(NameRules):
             if full_name in self._types:
                 return self._type(file, full_name)
         functions = self._functions.get(name, ())
-        own = tuple(number for number in functions if self.table.file_of(number) == file)
-        if own:
-            return Found(own, EXACT)
+        in_file = tuple(number for number in functions if self.table.file_of(number) == file)
+        if in_file:
+            return Found(in_file, EXACT)
         module = self.table.module_of(self.table.file_of(functions[0])) if len(functions) == 1 else -1
-        is_required = module >= 0 and any(module in found.refs for _, found in self.imported(file))
+        is_required = module >= 0 and any(module in required.refs for _, required in self.imported(file))
         return Found(functions, WILDCARD) if is_required else None
 
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
@@ -60,9 +60,9 @@ class RubyNames(NameRules):
             path = item.module if item.module.endswith(".rb") else f"{item.module}.rb"
             is_relative = path.startswith("./")
             beside = self.module_at(file, path) if is_relative else None
-            found = (beside,) if beside is not None else () if is_relative else tuple(self.modules_ending(path))
-            if len(found) == 1:
-                yield item, Found(found, EXACT if is_relative else WILDCARD)
+            modules = (beside,) if beside is not None else () if is_relative else tuple(self.modules_ending(path))
+            if len(modules) == 1:
+                yield item, Found(modules, EXACT if is_relative else WILDCARD)
 
     def sees(self, file: int, number: int) -> bool:
         """All of the tree."""

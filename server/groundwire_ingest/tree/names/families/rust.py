@@ -57,11 +57,14 @@ class RustNames(NameRules):
         """Every import that leads to a module of the tree or to something in one."""
         for item in self.table.files[file].imports:
             segments = [*filter(None, item.module.split(".")), *([] if item.name == "*" else [item.name])]
-            found = self._path(self._module_of_file[file], segments, MAX_IMPORT_STEPS) or NOTHING
-            files = [self._file_of_module.get(ref) for ref in found.refs if isinstance(ref, str)]
-            numbers = (*found.numbers, *(self.table.module_of(one) for one in files if one is not None))
+            resolved = self._path(self._module_of_file[file], segments, MAX_IMPORT_STEPS) or NOTHING
+            files = [self._file_of_module.get(ref) for ref in resolved.refs if isinstance(ref, str)]
+            numbers = (
+                *resolved.numbers,
+                *(self.table.module_of(other_file) for other_file in files if other_file is not None),
+            )
             if numbers:
-                yield item, Found(numbers, found.confidence)
+                yield item, Found(numbers, resolved.confidence)
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the same crate: what a method belongs to need not be imported."""
@@ -82,8 +85,8 @@ class RustNames(NameRules):
         blocks: defaultdict[int, list[int]] = defaultdict(list)
         for number, definition in enumerate(self.table.definitions):
             if "partial" in definition.traits:
-                found = self._path(self._module_around(number), (definition.name,), MAX_IMPORT_STEPS)
-                numbers = self.table.nearest(self.table.file_of(number), found.numbers) if found else ()
+                resolved = self._path(self._module_around(number), (definition.name,), MAX_IMPORT_STEPS)
+                numbers = self.table.nearest(self.table.file_of(number), resolved.numbers) if resolved else ()
                 if len(numbers) == 1 and self.table.definitions[numbers[0]].construct == "type":
                     blocks[numbers[0]].append(number)
         for owner, others in blocks.items():
@@ -93,13 +96,13 @@ class RustNames(NameRules):
     def _path(self, module: str, segments: Sequence[str], steps: int) -> Found | None:
         """The target of a path in a module."""
         first, *others = segments or ("self",)
-        found = self._first(module, first, steps)
+        resolved = self._first(module, first, steps)
         for segment in others:
-            refs = [self._step(ref, segment, steps) for ref in found.refs] if found else []
+            refs = [self._step(ref, segment, steps) for ref in resolved.refs] if resolved else []
             known = [ref for ref in refs if ref is not None]
             numbers = tuple(ref for item in known for ref in item.refs)
-            found = Found(numbers, min(item.confidence for item in known)) if known else None
-        return found
+            resolved = Found(numbers, min(item.confidence for item in known)) if known else None
+        return resolved
 
     def _step(self, ref: Ref, name: str, steps: int) -> Found | None:
         if isinstance(ref, str):
@@ -115,13 +118,13 @@ class RustNames(NameRules):
                 return Found((module,), EXACT)
             case "super":
                 return self._super(module)
-        around, found = module, None
-        while around and found is None:
-            found = self._attribute(around, name, steps)
+        around, resolved = module, None
+        while around and resolved is None:
+            resolved = self._attribute(around, name, steps)
             around = "" if around in self._file_of_module else around.rpartition("::")[0]
-        if found is None and name in self._folders:
+        if resolved is None and name in self._folders:
             return Found((self._folders[name],), EXACT)
-        return found
+        return resolved
 
     @staticmethod
     def _super(module: str) -> Found | None:
@@ -149,9 +152,9 @@ class RustNames(NameRules):
         for wildcard in self.wildcards_of(file):
             source = self._path(module, wildcard.module.split("."), steps - 1)
             for ref in source.refs if source else ():
-                found = self._step(ref, name, steps - 1) if ref != module else None
-                if found is not None:
-                    return found.at_most(WILDCARD)
+                resolved = self._step(ref, name, steps - 1) if ref != module else None
+                if resolved is not None:
+                    return resolved.at_most(WILDCARD)
         return None
 
     def _module_around(self, number: int) -> str:

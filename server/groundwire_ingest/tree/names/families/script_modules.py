@@ -54,9 +54,9 @@ class ScriptModules:
             return self._found((posixpath.join(folder, specifier),), EXACT)
         for around in (folder, *folders_above(folder)):
             for aliases in self._configs.get(around, ()):
-                found = self._found(_candidates(aliases, specifier), EXACT)
-                if found is not None:
-                    return found
+                resolved = self._found(_candidates(aliases, specifier), EXACT)
+                if resolved is not None:
+                    return resolved
         return self._in_package(folder, specifier) or self._anywhere(folder, specifier)
 
     def _in_package(self, folder: str, specifier: str) -> Found | None:
@@ -67,16 +67,16 @@ class ScriptModules:
         nearest = sorted(self._packages.get(name, ()), key=lambda item: -len(posixpath.commonprefix((item[0], folder))))
         for root, package in nearest:
             stated = _exported(package, below)
-            found = self._found((posixpath.join(root, target) for target in stated), EXACT)
-            if found is not None:
-                return found
+            resolved = self._found((posixpath.join(root, target) for target in stated), EXACT)
+            if resolved is not None:
+                return resolved
             # The exported file is often the result of building the folder `src`.
             built = [target.removeprefix("./").partition("/")[2] for target in stated]
             sources = [posixpath.join(root, "src", target) for target in (*filter(None, built), below or "index")]
             stems = [posixpath.splitext(source)[0].removesuffix(".d") for source in sources]
-            found = self._found((*stems, posixpath.join(root, below or "index")), WILDCARD)
-            if found is not None:
-                return found
+            resolved = self._found((*stems, posixpath.join(root, below or "index")), WILDCARD)
+            if resolved is not None:
+                return resolved
         return None
 
     def _anywhere(self, folder: str, specifier: str) -> Found | None:
@@ -97,8 +97,8 @@ class ScriptModules:
         stem, suffix = posixpath.splitext(path)
         candidates = [path, *(stem + source for source in _COMPILED.get(suffix, ()))]
         candidates += [path + ending for ending in _SUFFIXES] + [f"{path}/index{ending}" for ending in _SUFFIXES]
-        found = (self._number_at.get(candidate.removeprefix("./")) for candidate in candidates)
-        return next((number for number in found if number is not None), None)
+        numbers = (self._number_at.get(candidate.removeprefix("./")) for candidate in candidates)
+        return next((number for number in numbers if number is not None), None)
 
     def _aliases(self, path: str, steps: int) -> _Aliases:
         """The facts of a configuration and of those that it extends; its own come first."""
@@ -157,12 +157,12 @@ def _exported(package: ScriptPackage, below: str) -> list[str]:
     """The files that a package states for its own name, or for a path below it."""
     if not below:
         return list(package.entries)
-    found: list[str] = []
+    exported_paths: list[str] = []
     for pattern, targets in package.exports.items():
         before, star, after = pattern.partition("*")
         if star and below.startswith(before) and below.endswith(after):
             varying = below[len(before) : len(below) - len(after)]
-            found.extend(target.replace("*", varying) for target in targets)
+            exported_paths.extend(target.replace("*", varying) for target in targets)
         elif pattern == below:
-            found.extend(targets)
-    return found
+            exported_paths.extend(targets)
+    return exported_paths

@@ -42,14 +42,14 @@ class ScriptNames(NameRules):
     def imported(self, file: int) -> Iterator[tuple[Import, Found]]:
         """Every import of a module of the tree."""
         for item in self.table.files[file].imports:
-            found = self._module(file, item.module) if item.module else None
-            if found is not None:
-                yield item, found
+            resolved = self._module(file, item.module) if item.module else None
+            if resolved is not None:
+                yield item, resolved
 
     def sees(self, file: int, number: int) -> bool:
         """True if a definition is in the file or in a module that it imports."""
         other = self.table.module_of(self.table.file_of(number))
-        return self.table.file_of(number) == file or any(other in found.refs for _, found in self.imported(file))
+        return self.table.file_of(number) == file or any(other in imported.refs for _, imported in self.imported(file))
 
     def _export(self, module: int, name: str, steps: int) -> Found | None:
         return self.once((module, name), lambda: self._find_export(module, name, steps) if steps else None)
@@ -65,9 +65,9 @@ class ScriptNames(NameRules):
             return self._imported(file, item, steps)
         for wildcard in self.wildcards_of(file):
             source = self._module(file, wildcard.module)
-            found = self._export(source.numbers[0], name, steps - 1) if source else None
-            if found is not None:
-                return found.at_most(WILDCARD)
+            resolved = self._export(source.numbers[0], name, steps - 1) if source else None
+            if resolved is not None:
+                return resolved.at_most(WILDCARD)
         return None
 
     def _imported(self, file: int, item: Import, steps: int) -> Found | None:
@@ -75,15 +75,15 @@ class ScriptNames(NameRules):
         source = self._module(file, item.module) if item.module else Found((self.table.module_of(file),), EXACT)
         if source is None or not item.name:
             return source
-        found = self._export(source.numbers[0], item.name, steps - 1)
-        if found is None and item.name == "default":
+        resolved = self._export(source.numbers[0], item.name, steps - 1)
+        if resolved is None and item.name == "default":
             return source
-        return found and found.at_most(source.confidence)
+        return resolved and resolved.at_most(source.confidence)
 
     def _module(self, file: int, specifier: str) -> Found | None:
         return self.once(("module", file, specifier), lambda: self._find_module(file, specifier))
 
     def _find_module(self, file: int, specifier: str) -> Found | None:
         nearest = self.table.nearest(file, tuple(self._generated.get(specifier, ())))
-        found = self._locations.find(self.table.files[file].path, specifier)
-        return found or (Found(nearest, EXACT) if len(nearest) == 1 else None)
+        resolved = self._locations.find(self.table.files[file].path, specifier)
+        return resolved or (Found(nearest, EXACT) if len(nearest) == 1 else None)

@@ -115,11 +115,11 @@ class Callbacks:
     def _callers(self, owners: frozenset[int], uses: list[_Use]) -> Iterator[tuple[_Use, float]]:
         known = [use for use in uses if use.owners]
         if owners:
-            found = [use for use in known if not owners.isdisjoint(use.owners)]
+            chosen_uses = [use for use in known if not owners.isdisjoint(use.owners)]
         else:
-            found = known if len({use.owners for use in known}) == 1 else []
-        if len({use.key for use in found}) <= MAX_CALLERS:
-            for use in found:
+            chosen_uses = known if len({use.owners for use in known}) == 1 else []
+        if len({use.key for use in chosen_uses}) <= MAX_CALLERS:
+            for use in chosen_uses:
                 yield use, INFERRED if owners else BY_NAME
 
     def _called_paths(self, scope: int, call: Call, wrapped: tuple[str, ...]) -> Iterator[str]:
@@ -154,20 +154,22 @@ class HandedOver:
                     self._add(self._table.module_of(file) + call.scope, call)
 
     def _add(self, scope: int, call: Call) -> None:
-        found = self._calls.called(scope, call)
-        for number in found.numbers if found is not None and len(found.numbers) == 1 else ():
+        called = self._calls.called(scope, call)
+        for number in called.numbers if called is not None and len(called.numbers) == 1 else ():
             for place, interface in self._interfaces(number).items():
                 argument = call.arguments[place] if place < len(call.arguments) else ""
                 given = self._lookup.argument(scope, argument)
-                self.bound[interface].update(one for one in given if one in self._inheritance.implementing(interface))
+                self.bound[interface].update(
+                    handed for handed in given if handed in self._inheritance.implementing(interface)
+                )
 
     def _interfaces(self, number: int) -> dict[int, int]:
         """The interfaces among the types of a callable's parameters, by the place of the parameter."""
-        found: dict[int, int] = {}
+        interface_of_place: dict[int, int] = {}
         definition = self._table.definitions[number]
         for place, parameter in enumerate(definition.parameters or () if definition.construct == "callable" else ()):
             stated = self._lookup.type_named(number, parameter.type_name) if parameter.type_name else None
             for interface in stated.numbers if stated is not None else ():
                 if "structural" in self._table.definitions[interface].traits:
-                    found[place] = interface
-        return found
+                    interface_of_place[place] = interface
+        return interface_of_place

@@ -103,8 +103,10 @@ class EntityUses:
             given = arguments(name.removesuffix("()").replace("::", "."))
             named = ((scope, given[0]) for _ in range(bool(contexts & self._contexts and len(given) == 1)))
         for where, entity in dict.fromkeys(named):
-            found = self._lookup.type_named(where, entity)
-            types = {self._table.parts(number)[0] for number in found.numbers} if found is not None else set[int]()
+            resolved = self._lookup.type_named(where, entity)
+            types = (
+                {self._table.parts(number)[0] for number in resolved.numbers} if resolved is not None else set[int]()
+            )
             for number in types if len(types) == 1 else ():
                 yield self._table.definitions[number].key, min(at_most, WILDCARD)
 
@@ -116,7 +118,7 @@ class EntityUses:
         value = self._lookup.value(scope, receiver)
         if value is None or value.is_itself:
             return frozenset(), WILDCARD
-        return self._lookup.lineages(value.found.numbers), value.found.confidence
+        return self._lookup.lineages(value.resolved.numbers), value.resolved.confidence
 
     def _through_context(self, scope: int, call: Call) -> Iterator[EntityUse]:
         """`context.Add(order)`: what is given is an entity, or there is no table for it."""

@@ -44,7 +44,9 @@ class RequestMatching:
             self._shown[item.handler_key][item.pattern] = None
             self._named[item.name].append(item)
             segments = _segments(item.pattern)
-            pattern = tuple(one if "{" not in one else _REST if one.endswith("*}") else _HOLE for one in segments)
+            pattern = tuple(
+                segment if "{" not in segment else _REST if segment.endswith("*}") else _HOLE for segment in segments
+            )
             if len(pattern) <= MAX_SEGMENTS:
                 self._served[pattern].append(item)
                 self._own[item.from_key, pattern].append(item)
@@ -59,9 +61,9 @@ class RequestMatching:
         """
         edges = FileEdges(facts.path)
         for request in facts.requests:
-            found, confidence = self._answering(facts, request)
+            routes, confidence = self._answering(facts, request)
             # Of several that would answer those nearest to the file, and those that state the method.
-            near = list(nearest(facts.path, sorted(found, key=attrgetter("path")), attrgetter("path")))
+            near = list(nearest(facts.path, sorted(routes, key=attrgetter("path")), attrgetter("path")))
             likely = [item for item in near if item.method and item.method == request.method] or near
             keys = {item.handler_key for item in likely}
             if len(keys) <= MAX_FAN_OUT:
@@ -79,10 +81,10 @@ class RequestMatching:
             is_relative = not request.url.startswith("/") and not request.is_name
             below = (normpath(join(dirname(base), request.url)) if request.url else base for base in shown)
             urls = below if is_relative else (request.url,)
-            asked = [replace(request, url=url) for url in dict.fromkeys(urls)]
-            if request.has_base and not any(self._answering(page, item)[0] for item in asked):
-                asked = [replace(request, url=request.url.removeprefix(_HOLE))]
-            requests.extend(asked)
+            possible_requests = [replace(request, url=url) for url in dict.fromkeys(urls)]
+            if request.has_base and not any(self._answering(page, item)[0] for item in possible_requests):
+                possible_requests = [replace(request, url=request.url.removeprefix(_HOLE))]
+            requests.extend(possible_requests)
         yield from self.edges(replace(page, requests=tuple(requests)))
 
     def _answering(self, facts: Asking, request: Request) -> tuple[list[Served], float]:
@@ -98,9 +100,9 @@ class RequestMatching:
         if len(segments) > MAX_SEGMENTS or not (is_telling or (request.is_sent and not segments)):
             return [], GUESSED
         for start in range(_prefix_length(segments) + 1 if request.is_sent else 1):
-            found, sure = self._by_pattern(facts, request, segments[start:])
-            if found:
-                return found, sure if not start else min(sure, INFERRED)
+            routes, sure = self._by_pattern(facts, request, segments[start:])
+            if routes:
+                return routes, sure if not start else min(sure, INFERRED)
         endings = self._endings.get(segments, []) if request.is_sent and segments else []
         return _asked(facts, request, endings), INFERRED if request.has_base else GUESSED
 
@@ -111,20 +113,20 @@ class RequestMatching:
         name is a guess.
         """
         *before, name = re.split(r"[.:]", request.url)
-        found = _asked(facts, request, self._named.get(name, ()))
-        whole = {(item.path, item.line) for item in found if not item.method}
-        found = [item for item in found if not item.method or (item.path, item.line) not in whole]
-        inside = [item for item in found if not before or before[-1] in re.split(r"[/.]", item.path)]
-        is_only = len({item.handler_key for item in found}) == 1
-        return (inside, WILDCARD) if inside else (found if is_only else [], GUESSED)
+        routes = _asked(facts, request, self._named.get(name, ()))
+        whole = {(item.path, item.line) for item in routes if not item.method}
+        routes = [item for item in routes if not item.method or (item.path, item.line) not in whole]
+        inside = [item for item in routes if not before or before[-1] in re.split(r"[/.]", item.path)]
+        is_only = len({item.handler_key for item in routes}) == 1
+        return (inside, WILDCARD) if inside else (routes if is_only else [], GUESSED)
 
     def _by_pattern(self, facts: Asking, request: Request, segments: Sequence[str]) -> tuple[list[Served], float]:
         """The handlers with a pattern that the segments fit, and their confidence."""
         patterns = self._fitting(segments)
-        own = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
-        told = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
-        if own:
-            return own, told
+        own_route = next(filter(None, (self._own.get((request.from_key, pattern)) for pattern in patterns)), None)
+        confidence = (GUESSED if request.has_base else INFERRED) if not request.is_sent else WILDCARD
+        if own_route:
+            return own_route, confidence
         top, _, rest = facts.path.partition("/")
         for pattern in patterns:
             fitting = _asked(facts, request, self._served[pattern])
@@ -134,20 +136,20 @@ class RequestMatching:
             is_near = bool(rest) and all(item.path.startswith(f"{top}/") for item in fitting)
             is_sure = not pattern or any(part not in (_HOLE, _REST) for part in pattern) or is_near
             if fitting:
-                return fitting, told if is_sure else GUESSED
+                return fitting, confidence if is_sure else GUESSED
         return [], GUESSED
 
     def _fitting(self, segments: Sequence[str]) -> list[tuple[str, ...]]:
         """The patterns that a URL fits, those first that say more of it from the left; none that every URL fits."""
         open_ends: list[tuple[str, ...]] = [()]
-        found: list[tuple[str, ...]] = []
+        patterns: list[tuple[str, ...]] = []
         for segment in segments:
-            found.extend((*known, _REST) for known in open_ends if known)
+            patterns.extend((*known, _REST) for known in open_ends if known)
             longer = [(*known, part) for known in open_ends for part in dict.fromkeys((segment, _HOLE))]
             open_ends = [pattern for pattern in longer if pattern in self._beginnings]
-        found.extend((*known, _REST) for known in open_ends if known)
+        patterns.extend((*known, _REST) for known in open_ends if known)
         return sorted(
-            (pattern for pattern in (*open_ends, *found) if pattern in self._served),
+            (pattern for pattern in (*open_ends, *patterns) if pattern in self._served),
             key=lambda pattern: [(part == _REST, part == _HOLE) for part in pattern],
         )
 

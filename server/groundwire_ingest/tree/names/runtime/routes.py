@@ -71,16 +71,16 @@ class Routes:
         Of several routes that differ in their handlers alone the first holds whose handler is found.
         """
         facts = self._table.files[file]
-        found: set[Route] = set()
+        served_routes: set[Route] = set()
         for route in facts.routes:
             same = replace(route, handler="")
-            if same in found:
+            if same in served_routes:
                 continue
             scope = self._table.module_of(file) + route.scope
             around = scope if route.handler else self._table.parent_of(scope)
             within = self._test_around(around) if facts.is_test else ""
             for key, own_name, method, confidence in self._handlers(scope, route):
-                found.add(same)
+                served_routes.add(same)
                 # Of the frameworks, those of Python name a route by its handler.
                 name = route.name or (own_name if facts.language == "python" else "")
                 holder = self._holder(scope, route.prefix_of) if route.prefix_of else None
@@ -91,9 +91,9 @@ class Routes:
 
     def _handlers(self, scope: int, route: Route) -> Iterator[tuple[str, str, str, float]]:
         """Key, name, method and confidence of each handler; a class answers by its members that are named so."""
-        found = self._uses.value(scope, route.handler) if route.handler else Found((scope,), EXACT)
-        numbers = found.numbers if found is not None else ()
-        confidence = min(found.confidence if found is not None else EXACT, WILDCARD)
+        handler = self._uses.value(scope, route.handler) if route.handler else Found((scope,), EXACT)
+        numbers = handler.numbers if handler is not None else ()
+        confidence = min(handler.confidence if handler is not None else EXACT, WILDCARD)
         for number in numbers if len(numbers) <= MAX_FAN_OUT else ():
             definition = self._table.definitions[number]
             if definition.construct == "module" and not route.handler:
@@ -146,7 +146,10 @@ class Routes:
         mounts = [item for item in self._mounts.get(holder, []) if item[1].role != "own"]
         if mounts and steps:
             around = [self._holder(scope, mount.within) if mount.within else None for scope, mount in mounts]
-            return all(one is not None and one != holder and self._is_open(one, steps - 1) for one in around)
+            return all(
+                mounting is not None and mounting != holder and self._is_open(mounting, steps - 1)
+                for mounting in around
+            )
         number, name = holder
         binding, returned = self._table.variable(number, name), self._table.variable(number, RETURNED)
         parameters = self._table.definitions[number].parameters or ()
@@ -160,15 +163,15 @@ class Routes:
 
     def _find_prefixes(self, holder: Holder, steps: int) -> tuple[str, ...]:
         mounts = self._mounts.get(holder, []) if steps else []
-        own = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
-        found: list[str] = []
+        own_prefix = "".join(url_path(mount.prefix) for _, mount in mounts if mount.role == "own")
+        prefixes: list[str] = []
         for scope, mount in mounts:
-            if mount.role != "own" and len(found) < MAX_PREFIXES:
+            if mount.role != "own" and len(prefixes) < MAX_PREFIXES:
                 within = self._holder(scope, mount.within) if mount.within else None
-                tail = mount.prefix + (own if mount.role == "added" else "")
+                tail = mount.prefix + (own_prefix if mount.role == "added" else "")
                 outer = self._prefixes_of(within, steps - 1) if within not in (None, holder) else ("",)
-                found.extend(url_path(before + tail).rstrip("/") for before in outer)
-        return tuple(dict.fromkeys(found[:MAX_PREFIXES])) or (own.rstrip("/"),)
+                prefixes.extend(url_path(before + tail).rstrip("/") for before in outer)
+        return tuple(dict.fromkeys(prefixes[:MAX_PREFIXES])) or (own_prefix.rstrip("/"),)
 
     def _holder(self, scope: int, path: str) -> Holder | None:
         """Where the object that a path leads to is kept: also one that a callable takes or returns."""

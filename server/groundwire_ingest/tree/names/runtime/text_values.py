@@ -85,11 +85,11 @@ class TextValues:
     def _types_at(self, scope: int, receiver: str) -> tuple[int, ...]:
         """The only type that a variable is of, or that a name means."""
         if self._lookup.variable(scope, receiver.partition(".")[0]) is None:
-            found = self._lookup.type_named(scope, receiver)
-            numbers = found.numbers if found is not None else ()
+            resolved = self._lookup.type_named(scope, receiver)
+            numbers = resolved.numbers if resolved is not None else ()
         else:
             value = self._lookup.value(scope, receiver)
-            numbers = value.found.numbers if value is not None and not value.is_itself else ()
+            numbers = value.resolved.numbers if value is not None and not value.is_itself else ()
         types = tuple(dict.fromkeys(self._table.parts(number)[0] for number in numbers))
         return types if len(types) == 1 else ()
 
@@ -225,7 +225,11 @@ class TextValues:
         deriving = [
             base
             for base, _ in self._lookup.lineage(around)
-            if any(owner in self._table.parts(one) for found in self._lookup.bases(base) for one in found.numbers)
+            if any(
+                owner in self._table.parts(part_number)
+                for base_type in self._lookup.bases(base)
+                for part_number in base_type.numbers
+            )
         ]
         passed = [item for base in deriving for item in self._passed.get(base, ()) if not item[1].is_own]
         passed += [item for item in self._passed.get(owner, ()) if item[1].is_own and item[0] != number]
@@ -267,8 +271,8 @@ class TextValues:
         for number, _ in self._lookup.lineage(around) if around is not None else ():
             for part in self._table.parts(number):
                 for base in self._table.definitions[part].bases:
-                    found = self._lookup.type_named(part, base) if "<" in base else None
+                    base_type = self._lookup.type_named(part, base) if "<" in base else None
                     given: Sequence[str] = arguments(base)
-                    if found is not None and set(found.numbers) & set(owners) and position < len(given):
+                    if base_type is not None and set(base_type.numbers) & set(owners) and position < len(given):
                         return part, given[position]
         return None

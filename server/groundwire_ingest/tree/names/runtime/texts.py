@@ -45,12 +45,12 @@ class Texts:
         Of equal ones in a node there is one.
         """
         first, facts = self._table.module_of(file), self._table.files[file]
-        found: dict[ResolvedText, None] = {}
+        texts: dict[ResolvedText, None] = {}
         for built in facts.built_texts:
-            found.update(dict.fromkeys(self._of_built(first + built.scope, built)))
+            texts.update(dict.fromkeys(self._of_built(first + built.scope, built)))
         for call in facts.calls if self._values.names else ():
-            found.update(dict.fromkeys(self._of_arguments(first + call.scope, call)))
-        yield from found
+            texts.update(dict.fromkeys(self._of_arguments(first + call.scope, call)))
+        yield from texts
 
     def _of_built(self, scope: int, built: BuiltText) -> Iterator[ResolvedText]:
         around = self._table.enclosing_type(scope)
@@ -62,7 +62,7 @@ class Texts:
         below = {self._table.parts(number)[0] for number in self._inheritance.implementing(first)} - {first}
         said_by = {number: self._values.said(scope, built.text, number) for number in sorted(below)[:_MAX_CLASSES]}
         for number, of_class in said_by.items():
-            bases = (base for found in self._lookup.bases(number) for base in found.numbers)
+            bases = (base for base_type in self._lookup.bases(number) for base in base_type.numbers)
             definition = self._table.definitions[number]
             if of_class not in {said_by.get(base, said) for base in bases} and self._inherits(number, scope):
                 yield ResolvedText(definition.key, of_class, definition.line, built.role, is_inherited=True)
@@ -79,8 +79,10 @@ class Texts:
         for base, _ in self._lookup.lineage(number):
             if base in owners:
                 return True
-            replacing = (self._table.definitions[one] for one in self._table.members(base, definition.name))
-            if any(len(one.parameters or ()) == len(definition.parameters or ()) for one in replacing):
+            replacing = (
+                self._table.definitions[replacement] for replacement in self._table.members(base, definition.name)
+            )
+            if any(len(replacement.parameters or ()) == len(definition.parameters or ()) for replacement in replacing):
                 return False
         return False
 

@@ -33,8 +33,8 @@ class Topics:
     def handlers(self, scope: int, topic: Topic) -> Iterator[tuple[int, float]]:
         """The handlers of a message that is sent in definition `scope`, with the confidence of each."""
         subject = self._subject(scope, topic) if not topic.handles else None
-        found = self._handlers.get(subject, {}) if subject is not None else {}
-        for number in found if len(found) <= MAX_HANDLERS else ():
+        handlers = self._handlers.get(subject, {}) if subject is not None else {}
+        for number in handlers if len(handlers) <= MAX_HANDLERS else ():
             yield number, INFERRED
 
     def _subject(self, scope: int, topic: Topic) -> Subject | None:
@@ -90,6 +90,6 @@ class Signals:
     def _heard(self, scope: int, signal: int) -> list[int]:
         """The listeners to a signal, those in tests for tests alone."""
         listeners, is_test = self._listeners.get(signal, ()), self._table.is_test
-        found = sorted(listeners) if len(listeners) <= _MAX_KNOWN else []
-        heard = [number for number in found if is_test(scope) or not is_test(number)]
+        known_listeners = sorted(listeners) if len(listeners) <= _MAX_KNOWN else []
+        heard = [number for number in known_listeners if is_test(scope) or not is_test(number)]
         return heard if len(heard) <= MAX_LISTENERS else []

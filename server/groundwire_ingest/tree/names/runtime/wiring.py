@@ -81,20 +81,20 @@ class Registrations:
         """The types that a registration provides, or that a request for its name gets."""
         if not registration.asks:
             return self._uses.numbers(scope, registration.given) if registration.given else (scope,)
-        name, asked = self._asked(scope, registration)
+        name, interfaces = self._asked(scope, registration)
         named = self._by_name.get(name, set()) if name else set[int]()
-        return tuple(sorted(named | {other for number in asked for other in self.bound.get(number, ())}))
+        return tuple(sorted(named | {other for number in interfaces for other in self.bound.get(number, ())}))
 
     def _add(self, scope: int, registration: Registration) -> None:
         """Records the type provided for a name; a value that is not a type is recorded for its base types."""
         given = () if registration.asks else self.given(scope, registration)
-        name, asked = self._asked(scope, registration)
+        name, interfaces = self._asked(scope, registration)
         if name:
             self._by_name[name].update(given)
-        for number in asked:
+        for number in interfaces:
             self.bound[number].update(other for other in given if other != number)
         is_type = self._lookup.table.is_type
-        for number in given if not any(map(is_type, asked)) else ():
+        for number in given if not any(map(is_type, interfaces)) else ():
             for base, _ in self._lookup.lineage(number) if is_type(number) else ():
                 if base != number:
                     self.bound[base].add(number)
@@ -103,9 +103,9 @@ class Registrations:
         """The name that is asked for, or the definitions; `TYPES.Users` is the name of a part of a constant."""
         if registration.name:
             return registration.name, ()
-        found = self._uses.value(scope, registration.path)
-        if found is not None:
-            return "", found.numbers
+        resolved = self._uses.value(scope, registration.path)
+        if resolved is not None:
+            return "", resolved.numbers
         first, _, rest = registration.path.partition(".")
         constant = self._uses.numbers(scope, first) if rest else ()
         return (f"{constant[0]}.{rest}" if len(constant) == 1 else ""), ()
@@ -127,10 +127,10 @@ class Registrations:
 
     def _derived(self, scope: int, *given: str) -> tuple[int, int] | None:
         """Two types; the second derives from the first."""
-        found = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
-        if found[0] is None or found[1] is None:
+        named_types = [self._lookup.type_named(scope, name.lstrip(".")) if name.strip('"') else None for name in given]
+        if named_types[0] is None or named_types[1] is None:
             return None
-        interface, implementation = found[0].numbers[0], found[1].numbers[0]
+        interface, implementation = named_types[0].numbers[0], named_types[1].numbers[0]
         is_derived = interface != implementation and interface in self._lookup.lineages((implementation,))
         return (interface, implementation) if is_derived else None
 
@@ -160,8 +160,8 @@ class Messages:
 
     def handlers(self, message: int) -> Mapping[int, float]:
         """The members that handle a type of message, with the confidence of each."""
-        found = self._handlers.get(message, {})
-        return found if len(found) <= MAX_HANDLERS else {}
+        handlers = self._handlers.get(message, {})
+        return handlers if len(handlers) <= MAX_HANDLERS else {}
 
     def sent(self, scope: int, call: Call, *, sends_beside: bool) -> Iterator[tuple[int, float]]:
         """The types of messages that a call sends or makes; `sends_beside` when its node sends something as well."""
@@ -185,7 +185,9 @@ class Messages:
                 scope = self._table.module_of(file) + call.scope
                 named.update(number for argument in call.arguments for number in self._lookup.argument(scope, argument))
                 types = (self._lookup.type_named(scope, name) for name in call.type_arguments)
-                named.update(number for found in types if found is not None for number in found.numbers)
+                named.update(
+                    number for message_type in types if message_type is not None for number in message_type.numbers
+                )
         return frozenset(self._table.definitions[number].name for number in named)
 
     def _handles(self, number: int, base: str, written: str) -> bool:
@@ -196,24 +198,24 @@ class Messages:
         """
         if _plain_name(base) in _HANDLER_TYPES:
             return True
-        found = self._lookup.type_named(number, base)
-        if found is None:
+        base_types = self._lookup.type_named(number, base)
+        if base_types is None:
             return False
-        lineage = {one for base_type in found.numbers for one, _ in self._lookup.lineage(base_type)}
-        names = {_plain_name(name) for one in lineage for name in self._table.definitions[one].bases}
+        lineage = {ancestor for base_type in base_types.numbers for ancestor, _ in self._lookup.lineage(base_type)}
+        names = {_plain_name(name) for ancestor in lineage for name in self._table.definitions[ancestor].bases}
         is_published = head(value_type(written)).rpartition(".")[2] in self._published
         return not names.isdisjoint(_HANDLER_TYPES) or (is_published and _HANDLES.search(head(base)) is not None)
 
     def _messages_named(self, scope: int, receiver: str, name: str) -> tuple[int, ...]:
-        found = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
-        return tuple(number for number in found.numbers if number in self._handlers) if found else ()
+        message_types = self._lookup.type_named(scope, f"{receiver}.{name}" if receiver else name)
+        return tuple(number for number in message_types.numbers if number in self._handlers) if message_types else ()
 
     def _add_handlers(self, number: int, scope: int, written: str) -> None:
         """The members of a type that take a message, whose type is as it is written in a scope."""
         message = self._lookup.type_named(scope, value_type(written))
         if message is None:
             return
-        for member in (one for part in self._table.parts(number) for one in self._table.members_of(part)):
+        for member in (method for part in self._table.parts(number) for method in self._table.members_of(part)):
             definition = self._table.definitions[member]
             takes = {name for parameter in definition.parameters or () for name in _taken(parameter.type_name)}
             constructor = self._lookup.rules.constructor_name(number)
@@ -288,7 +290,7 @@ def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
 
     That is how configurations, validators, repositories, serializers and comparers of a type name it.
     """
-    found: defaultdict[int, dict[int, float]] = defaultdict(dict)
+    confidence_of_member: defaultdict[int, dict[int, float]] = defaultdict(dict)
     table = lookup.table
     for number, definition in enumerate(table.definitions):
         for written in (name for base in definition.bases for name in arguments(base)):
@@ -298,9 +300,9 @@ def specialized(lookup: Lookup) -> dict[int, dict[int, float]]:
             argument, *others = about.numbers
             if others or argument == number:
                 continue
-            found[argument][number] = about.confidence
+            confidence_of_member[argument][number] = about.confidence
             for member in table.members_of(number):
                 parameters = table.definitions[member].parameters or ()
                 if any(head(written) in names_in(parameter.type_name) for parameter in parameters):
-                    found[argument][member] = about.confidence
-    return {number: others for number, others in found.items() if len(others) <= MAX_HANDLERS}
+                    confidence_of_member[argument][member] = about.confidence
+    return {number: others for number, others in confidence_of_member.items() if len(others) <= MAX_HANDLERS}

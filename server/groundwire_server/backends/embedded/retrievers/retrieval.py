@@ -92,12 +92,12 @@ class Retrievers:
 
     def lists(self, visibility: Visibility, allowed: Mask) -> dict[Retriever, CandidateList]:
         """The lists of the asked retrievers among the allowed rows, a mask [n] within the visible ones."""
-        found = {}
+        candidate_lists = {}
         for retriever in Retriever:
             if retriever in self._search.limits:
-                found[retriever] = self._list(retriever, visibility, allowed)
+                candidate_lists[retriever] = self._list(retriever, visibility, allowed)
                 self._checkpoint()
-        return found
+        return candidate_lists
 
     def _list(self, retriever: Retriever, visibility: Visibility, allowed: Mask) -> CandidateList:
         match retriever:

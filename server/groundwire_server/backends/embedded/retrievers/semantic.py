@@ -83,10 +83,10 @@ def rank_by_similarity(
 
 def similarities(vectors: VectorTable, rows: NDArray[np.int64], query: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosine similarity of each row [m] to a unit query, in double precision."""
-    found = np.empty(len(rows), dtype=np.float64)
+    cosine_similarities = np.empty(len(rows), dtype=np.float64)
     for block in _blocks(rows):
-        found[block] = cosines(vectors.rows[rows[block]].astype(np.float64), query)
-    return found
+        cosine_similarities[block] = cosines(vectors.rows[rows[block]].astype(np.float64), query)
+    return cosine_similarities
 
 
 def _blocks(rows: NDArray[np.int64]) -> Iterator[slice]:
@@ -147,12 +147,12 @@ class _Search:
 
     def _rough(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """The similarities of rows [m] in single precision."""
-        found, query = np.empty(len(rows), dtype=np.float32), self._query.astype(np.float32)
+        products, query = np.empty(len(rows), dtype=np.float32), self._query.astype(np.float32)
         # OpenBLAS reads past vectors of five dimensions: no result changes, but the processor may report a NaN.
         with np.errstate(invalid="ignore"):
             for block in _blocks(rows):
-                found[block] = self._vectors.rows[rows[block]] @ query
-        return found.clip(-1.0, 1.0, out=found)
+                products[block] = self._vectors.rows[rows[block]] @ query
+        return products.clip(-1.0, 1.0, out=products)
 
 
 def _largest(values: NDArray[np.float32], count: int) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.text.names import trigrams
+from groundwire_index.text.trigram_names import trigrams
 from groundwire_server.backends.shared.scoring import RankedRows, name_similarity, top_rows
 
 GATHER_ROWS = 4_096

@@ -15,7 +15,7 @@ from groundwire_index.store.loaded import LoadedIndex
 from groundwire_server.backends.shared.callers import MAX_CACHED_BYTES, MAX_CACHED_CALLERS, CallerCache
 from groundwire_server.domain.access.access import Bounds
 from groundwire_server.domain.access.lifecycle import Lifecycle
-from groundwire_server.domain.access.names import Names
+from groundwire_server.domain.access.name_sets import Names
 from groundwire_server.domain.indexes import IndexNames, few, folders_of, is_folder, top_of
 from groundwire_server.domain.search.candidates import WordStatistics
 
@@ -38,8 +38,8 @@ def _positions(values: StringColumn, names: Names) -> Iterator[range]:
         if position is not None:
             yield range(position, position + 1)
     for prefix in names.prefixes:
-        found = values.prefix_range(prefix)
-        yield found[1:] if found and not values[found.start] else found
+        prefixed = values.prefix_range(prefix)
+        yield prefixed[1:] if prefixed and not values[prefixed.start] else prefixed
 
 
 def _of_workflows(index: LoadedIndex, names: Names) -> NDArray[np.bool_]:
@@ -70,7 +70,9 @@ class Visibility:
                 int(np.count_nonzero(np.bincount(self._index.reading_order.document[seen]))),
                 int(lexical.lengths[seen].sum(dtype=np.int64)),
             )
-        return WordStatistics(self.count, *known, {token: self._holders(own) for token, own in postings.items()})
+        return WordStatistics(
+            self.count, *known, {token: self._holders(term_postings) for token, term_postings in postings.items()}
+        )
 
     def _holders(self, postings: TermPostings) -> int:
         """How many visible documents hold a term."""
@@ -89,11 +91,11 @@ class Visibility:
     def names(self) -> IndexNames:
         """The names in the visible nodes and edges."""
         edge_types = self._index.manifest.edge_types
-        found = np.unique(self._index.edges.types[self._edges])
+        type_numbers = np.unique(self._index.edges.types[self._edges])
         return IndexNames(
             kinds=self._values_of("kind"),
             languages=self._values_of("language"),
-            edge_types=few(edge_types[number] for number in found.tolist()),
+            edge_types=few(edge_types[number] for number in type_numbers.tolist()),
             folders=folders_of(self._tops()),
         )
 
@@ -122,8 +124,8 @@ class Visibility:
 
     def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
         """The rows of those ids that exist and are visible."""
-        found = ((id_, self._index.nodes.ids.find(id_)) for id_ in ids)
-        return {id_: row for id_, row in found if row is not None and self.mask[row]}
+        rows_by_id = ((id_, self._index.nodes.ids.find(id_)) for id_ in ids)
+        return {id_: row for id_, row in rows_by_id if row is not None and self.mask[row]}
 
     def check(self, rows: Sequence[int] | NDArray[np.integer]) -> None:
         """Raises PermissionError, a defect, if one of several rows on their way out is hidden."""

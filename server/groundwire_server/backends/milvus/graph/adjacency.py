@@ -51,9 +51,9 @@ class _Chunks:
         count = len(self.read)
         return range(count, max(1, _GROWTH * count))
 
-    def extend(self, asked: int, chunks: Sequence[NDArray[np.void]]) -> None:
+    def extend(self, wanted: int, chunks: Sequence[NDArray[np.void]]) -> None:
         """Records the result of a request for a number of chunks."""
-        self.is_whole = len(chunks) < asked or len(chunks[-1]) < EDGES_A_CHUNK
+        self.is_whole = len(chunks) < wanted or len(chunks[-1]) < EDGES_A_CHUNK
         self.read += chunks
 
 
@@ -124,11 +124,11 @@ class Adjacency:
         places, edges = self.edges_of(fars)
         ends = np.asarray(fars, dtype=np.int64).take(places)
         nears, order = edges["far"] * 2 + (1 - ends % 2), np.argsort(hubs)
-        found = order.take(np.searchsorted(hubs, nears, sorter=order), mode="clip")
-        kept = np.asarray(hubs, dtype=np.int64).take(found) == nears
+        hub_places = order.take(np.searchsorted(hubs, nears, sorter=order), mode="clip")
+        kept = np.asarray(hubs, dtype=np.int64).take(hub_places) == nears
         turned = edges[kept]
         turned["far"] = ends[kept] // 2
-        return found[kept], turned
+        return hub_places[kept], turned
 
     def _read(self, nears: Sequence[int]) -> None:
         known = {near: self._chunks.get(near) or _Chunks() for near in nears}
@@ -137,8 +137,8 @@ class Adjacency:
         contents: dict[int, str] = {}
         for first in range(0, len(keys), CHUNKS_AT_A_TIME):
             some = keys[first : first + CHUNKS_AT_A_TIME]
-            found = self._store.by_keys(self._collection, some, ["content"])
-            contents.update(zip(found.integers("key").tolist(), found.strings("content"), strict=True))
+            chunk_rows = self._store.by_keys(self._collection, some, ["content"])
+            contents.update(zip(chunk_rows.integers("key").tolist(), chunk_rows.strings("content"), strict=True))
         for near, chunks in wanted.items():
             held = [contents[key] for chunk in chunks if (key := chunk_key(near, chunk)) in contents]
             known[near].extend(len(chunks), list(map(unpacked_edges, held)))

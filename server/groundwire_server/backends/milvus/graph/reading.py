@@ -45,12 +45,12 @@ class Judge:
         held = self._classes.take(classes)
         if self._passing is None:
             return held
-        asked, passed = self._known
-        fresh = np.setdiff1d(rows[held].astype(np.int64), asked)
+        judged, passed = self._known
+        fresh = np.setdiff1d(rows[held].astype(np.int64), judged)
         if len(fresh):
             pieces = [fresh[first : first + ROWS_AT_A_TIME] for first in range(0, len(fresh), ROWS_AT_A_TIME)]
             passed = np.union1d(passed, np.concatenate(list(map(self._passing, pieces))))
-            self._known = np.union1d(asked, fresh), passed
+            self._known = np.union1d(judged, fresh), passed
         held &= np.isin(rows, passed)
         return held
 
@@ -75,11 +75,11 @@ class ReadNeighbours:
         """See `Neighbours.of`."""
         nears = near_ends(rows.tolist(), self.direction)
         self.adjacency.begin(nears)
-        found = self._follow(*self.adjacency.edges_of(nears))
-        while short := self._short(nears, found, known, most):
+        followed = self._follow(*self.adjacency.edges_of(nears))
+        while short := self._short(nears, followed, known, most):
             self.adjacency.go_on(short)
-            found = self._follow(*self.adjacency.edges_of(nears))
-        return _told(found, len(rows))
+            followed = self._follow(*self.adjacency.edges_of(nears))
+        return _told(followed, len(rows))
 
     def ends_of(self, rows: Rows) -> Iterator[Rows]:
         """See `Neighbours.ends_of`."""
@@ -101,12 +101,12 @@ class ReadNeighbours:
         order = np.argsort(places, kind="stable")
         return _told((places[order], edges[order]), len(rows))
 
-    def _short(self, nears: Sequence[int], found: _Followed, known: Set[int], most: int) -> list[int]:
+    def _short(self, nears: Sequence[int], followed: _Followed, known: Set[int], most: int) -> list[int]:
         """Those near ends that may have more edges, and lead to no more than `most` rows which are not known."""
         unfinished = self.adjacency.unfinished(nears)
         if not unfinished:
             return []
-        places, edges = found
+        places, edges = followed
         fresh = ~np.isin(edges["far"], np.fromiter(known, dtype=np.int64, count=len(known)))
         distinct = np.unique(np.stack((places[fresh], edges["far"][fresh])), axis=1)
         counts = dict(zip(nears, np.bincount(distinct[0], minlength=len(nears)).tolist(), strict=True))
@@ -132,9 +132,9 @@ class ReadNeighbours:
         return places[kept], edges[kept]
 
 
-def _told(found: _Followed, row_count: int) -> FollowedEdges:
+def _told(followed: _Followed, row_count: int) -> FollowedEdges:
     """Edges by the place of the row that each is of; of two near ends of a row the second is `row_count` later."""
-    places, edges = found
+    places, edges = followed
     return FollowedEdges(places % row_count, edges["type"], edges["far"].astype(np.int32), edges["position"])
 
 
@@ -164,12 +164,12 @@ class GraphReading:
         order = np.argsort(edges["position"])
         places = order.take(np.searchsorted(edges["position"], np.asarray(positions, dtype=np.int64), sorter=order))
         near, is_incoming = (nears[places] // 2).astype(np.int32), nears[places] % 2 == INCOMING
-        found = edges[places]
-        far = found["far"].astype(np.int32)
+        chosen_edges = edges[places]
+        far = chosen_edges["far"].astype(np.int32)
         return StoredEdges(
             np.where(is_incoming, far, near),
             np.where(is_incoming, near, far),
-            found["type"],
-            found["confidence"],
-            found["line"],
+            chosen_edges["type"],
+            chosen_edges["confidence"],
+            chosen_edges["line"],
         )

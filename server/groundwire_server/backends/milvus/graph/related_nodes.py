@@ -41,14 +41,16 @@ def parents_of(reading: GraphReading, rows: Positions) -> list[Positions]:
 
 def adjacent_to(reading: GraphReading, rows: Positions) -> list[Positions]:
     """See `Snapshot.adjacent`: the nearest selected row before each in its document, and the nearest after it."""
-    found = reading.store.query(reading.collections.nodes, among("row", rows.tolist()), ["row", "document", "place"])
-    seats = zip(found.integers("document").tolist(), found.integers("place").tolist(), strict=True)
-    seat_of = dict(zip(found.integers("row").tolist(), seats, strict=True))
+    node_rows = reading.store.query(
+        reading.collections.nodes, among("row", rows.tolist()), ["row", "document", "place"]
+    )
+    seats = zip(node_rows.integers("document").tolist(), node_rows.integers("place").tolist(), strict=True)
+    seat_of = dict(zip(node_rows.integers("row").tolist(), seats, strict=True))
     documents = _Documents(reading)
     wanted = {(*seat_of[row], step) for row in rows.tolist() for step in _BESIDE if seat_of[row][0] != NO_DOCUMENT}
     nearest = documents.nearest(wanted)
     beside = ([nearest.get((*seat_of[row], step)) for step in _BESIDE] for row in rows.tolist())
-    return [np.asarray([row for row in found if row is not None], dtype=np.int64) for found in beside]
+    return [np.asarray([row for row in node_rows if row is not None], dtype=np.int64) for node_rows in beside]
 
 
 _Seat = tuple[int, int, int]
@@ -69,18 +71,18 @@ class _Documents:
         Looks four places far at first and four times as far each further time: one round trip each, and one more where
         rows are judged by asking.
         """
-        found: dict[_Seat, int] = {}
+        row_of_seat: dict[_Seat, int] = {}
         reach = _FIRST_REACH
         while seats:
             self._read({place for _, at, step in seats for place in range(at + step, at + step * (reach + 1), step)})
             for seat in list(seats):
                 row, is_known = self._look(seat, reach)
                 if row is not None:
-                    found[seat] = row
+                    row_of_seat[seat] = row
                 if is_known:
                     seats = seats - {seat}
             reach *= _GROWTH
-        return found
+        return row_of_seat
 
     def _look(self, seat: _Seat, reach: int) -> tuple[int | None, bool]:
         """The nearest selected row within reach, and whether a longer one would change nothing."""
@@ -98,11 +100,15 @@ class _Documents:
         if not fresh:
             return
         fields = ["row", "class", "document", "place"]
-        found = reading.store.query(reading.collections.nodes, among("place", fresh), fields)
-        rows = found.integers("row")
-        held = reading.selected.holds(rows, found.integers("class")).tolist()
+        node_rows = reading.store.query(reading.collections.nodes, among("place", fresh), fields)
+        rows = node_rows.integers("row")
+        held = reading.selected.holds(rows, node_rows.integers("class")).tolist()
         for place, document, row, is_held in zip(
-            found.integers("place").tolist(), found.integers("document").tolist(), rows.tolist(), held, strict=True
+            node_rows.integers("place").tolist(),
+            node_rows.integers("document").tolist(),
+            rows.tolist(),
+            held,
+            strict=True,
         ):
             self._document_at[place] = document
             if is_held:
@@ -123,17 +129,21 @@ def visible_neighbourhood(reading: GraphReading, rows: Positions) -> Neighbourho
 def selected_service_contexts(reading: GraphReading, service_names: Sequence[str]) -> tuple[ServiceContext, ...]:
     """See `Snapshot.service_contexts`."""
     keys = [fact_key(SERVICE, name) for name in sorted(set(service_names))]
-    told = list(map(unpacked_service_edges, read_facts(reading.store, reading.collections.facts, keys).values()))
-    services = sorted({name for names, _ in told for name in names})
+    edges_of_services = list(
+        map(unpacked_service_edges, read_facts(reading.store, reading.collections.facts, keys).values())
+    )
+    services = sorted({name for names, _ in edges_of_services for name in names})
     place_of = {name: place for place, name in enumerate(services)}
-    edges = np.concatenate([np.empty(0, dtype=SERVICE_EDGE), *(_numbered(place_of, *one) for one in told)])
+    edges = np.concatenate(
+        [np.empty(0, dtype=SERVICE_EDGE), *(_numbered(place_of, *service_edges) for service_edges in edges_of_services)]
+    )
     # An edge between two requested services appears in both.
     edges = edges[np.unique(edges["position"], return_index=True)[1]]
     rows = np.concatenate((edges["from_row"], edges["to_row"]))
     held = reading.selected.holds(rows, np.concatenate((edges["from_class"], edges["to_class"])))
     edges = edges[held.reshape(2, -1).all(axis=0)]
-    found = EdgesOfServices(edges["from_service"], edges["to_service"], edges["type"])
-    return service_contexts(service_names, services, reading.edge_types, found)
+    selected_edges = EdgesOfServices(edges["from_service"], edges["to_service"], edges["type"])
+    return service_contexts(service_names, services, reading.edge_types, selected_edges)
 
 
 def _numbered(place_of: Mapping[str, int], names: Sequence[str], edges: NDArray[np.void]) -> NDArray[np.void]:

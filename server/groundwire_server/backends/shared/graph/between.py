@@ -105,12 +105,12 @@ class Links(NamedTuple):
 def links_between(between: Between, graph: SelectedGraph, onward: Neighbours, max_hops: int) -> Links:
     """The links of all paths of at most `max_hops` hops among what was reached; `onward` as in `Between`."""
     near, far = np.union1d(between.starts, between.inner), np.union1d(between.inner, between.ends)
-    found = onward.among(near, far)
-    edges, near = graph.edges(found.positions), near.take(found.places)
+    followed = onward.among(near, far)
+    edges, near = graph.edges(followed.positions), near.take(followed.places)
     is_onward = edges.from_rows == near
     is_mention = np.asarray([name.casefold() in MENTIONS for name in graph.edge_types], dtype=np.bool_)
-    found_mentions = is_mention[found.types]
-    links = _best(Links(near, found.ends, is_onward, found_mentions, found.types, edges.confidences, edges.lines))
+    found_mentions = is_mention[followed.types]
+    links = _best(Links(near, followed.ends, is_onward, found_mentions, followed.types, edges.confidences, edges.lines))
     return links.taken(_within(links, between.starts, between.ends, max_hops))
 
 

@@ -72,10 +72,10 @@ class Walker:
         """
         near = np.asarray([reached.row for reached in self._reached if reached.depth < self.max_depth], dtype=np.int64)
         chosen = np.asarray(sorted(reached.row for reached in self._reached), dtype=np.int64)
-        found = self.neighbours.among(near, chosen)
+        followed = self.neighbours.among(near, chosen)
         # The sort keeps outgoing edges before incoming ones that are alike. One found from both its ends comes twice.
-        order = np.lexsort((found.ends, found.types, found.places))
-        return list(dict.fromkeys(found.positions[order].tolist()))
+        order = np.lexsort((followed.ends, followed.types, followed.places))
+        return list(dict.fromkeys(followed.positions[order].tolist()))
 
     def leads_on(self) -> bool:
         """True if an edge that may be walked leads from a row of the greatest depth to one that was not reached.
@@ -93,11 +93,11 @@ class Walker:
     def _next_level(self, level: _Level, depth: int) -> _Level:
         known = {reached.row for reached in self._reached}
         room = self.max_nodes - len(known)
-        found = self.neighbours.of(level.rows, known, room)
-        seeds = level.seeds.take(found.places)
-        order = np.lexsort((found.places, found.ends, found.types, seeds))
+        followed = self.neighbours.of(level.rows, known, room)
+        seeds = level.seeds.take(followed.places)
+        order = np.lexsort((followed.places, followed.ends, followed.types, seeds))
         fresh: list[int] = []
-        for place, row in zip(order.tolist(), found.ends[order].tolist(), strict=True):
+        for place, row in zip(order.tolist(), followed.ends[order].tolist(), strict=True):
             if row not in known:
                 if len(fresh) == room:
                     self.limit_reached = True
@@ -105,8 +105,8 @@ class Walker:
                 known.add(row)
                 fresh.append(place)
         chosen = np.asarray(fresh, dtype=np.int64)
-        next_level = _Level(found.ends[chosen], seeds[chosen])
-        parents = level.rows.take(found.places[chosen])
+        next_level = _Level(followed.ends[chosen], seeds[chosen])
+        parents = level.rows.take(followed.places[chosen])
         self._reached += map(ReachedRow, next_level.rows.tolist(), repeat(depth), parents.tolist())
         return next_level
 

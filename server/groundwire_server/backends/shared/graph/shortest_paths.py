@@ -103,18 +103,18 @@ class PathGraph:
             candidate for start in self._starts for candidate in self._continued((start,), (), frozenset(), ways)
         ]
         heapify(waiting)
-        found: list[Route] = []
-        while waiting and len(found) < max_paths and waiting[0].hops <= max_hops:
+        routes: list[Route] = []
+        while waiting and len(routes) < max_paths and waiting[0].hops <= max_hops:
             checkpoint()
             first = heappop(waiting)
             if first.is_simple:
-                found.append(Route(first.rows, tuple(step.link for step in first.steps)))
+                routes.append(Route(first.rows, tuple(step.link for step in first.steps)))
                 rest = self._rest(first, ways)
             else:
                 rest = self._without_itself(first)
             for candidate in rest:
                 heappush(waiting, candidate)
-        return found
+        return routes
 
     def _vertex(self, row: int, ends_there: bool) -> int:
         vertex = self._vertices.setdefault((row, ends_there), len(self._rows))

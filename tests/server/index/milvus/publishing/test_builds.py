@@ -9,12 +9,12 @@ import pytest
 from groundwire_index.milvus.backend import MilvusAddress
 from groundwire_index.milvus.catalogue import Catalogue
 from groundwire_index.milvus.entries import Entry, State, build_entry
-from groundwire_index.milvus.errors import StorageUnavailableError
 from groundwire_index.milvus.publishing.claim import check_held, claimed, remove_leftovers
 from groundwire_index.milvus.schema import CATALOGUE, EDGES_SCHEMA, FACTS_SCHEMA, building_alias
 from groundwire_index.milvus.storage import MilvusStorage
+from groundwire_index.milvus.storage_errors import StorageUnavailableError
 from groundwire_index.milvus.store import MilvusStore
-from groundwire_index.store.errors import BuildRefusedError, VersionNotFoundError
+from groundwire_index.store.index_errors import BuildRefusedError, VersionNotFoundError
 from groundwire_index.store.store import IndexStore
 from support.builds import RECORDS, V1, V2, Stages, node
 from support.milvus_builds import QUICK_BEATS, build_in_milvus, new_catalogue

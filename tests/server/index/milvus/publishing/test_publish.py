@@ -35,9 +35,9 @@ from groundwire_index.milvus.schema import (
 from groundwire_index.milvus.store import among
 from groundwire_index.nodes.metadata_terms import metadata_terms
 from groundwire_index.nodes.reading_order import NO_DOCUMENT
-from groundwire_index.store.errors import BuildRefusedError, IndexDamagedError
+from groundwire_index.store.index_errors import BuildRefusedError, IndexDamagedError
 from groundwire_index.store.loaded import LoadedIndex
-from groundwire_index.text.names import node_names, trigrams
+from groundwire_index.text.trigram_names import node_names, trigrams
 from groundwire_ingest.build.build import BuildOptions, build_index
 from groundwire_ingest.records import SourceRecord, StatedAccess
 from support.builds import V1, HashEmbedder, Records, Stages, edge, index_of, node

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from groundwire_ingest.tree.facts import CodeAnalysis, CodeFacts, Import
-from groundwire_ingest.tree.languages.rust.reader import crate_name
+from groundwire_ingest.tree.languages.rust.rust_syntax import crate_name
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

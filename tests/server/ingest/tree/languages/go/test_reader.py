@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from groundwire_ingest.tree.facts import Binding, CodeAnalysis, Import
-from groundwire_ingest.tree.languages.go.reader import module_path
+from groundwire_ingest.tree.languages.go.go_syntax import module_path
 
 Analyser = Callable[[str, str], CodeAnalysis]
 

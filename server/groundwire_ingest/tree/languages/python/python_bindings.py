@@ -35,10 +35,10 @@ def python_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bi
 
     The latter are there to hide what has their name outside of the function.
     """
-    found = list(_Bindings(syntax, nodes, places).all())
-    yield from (binding for binding in found if binding.stated)
-    yield from (binding for binding in found if not binding.stated and (binding.type_name or binding.value))
-    yield from (binding for binding in found if not (binding.type_name or binding.value))
+    bindings = list(_Bindings(syntax, nodes, places).all())
+    yield from (binding for binding in bindings if binding.stated)
+    yield from (binding for binding in bindings if not binding.stated and (binding.type_name or binding.value))
+    yield from (binding for binding in bindings if not (binding.type_name or binding.value))
 
 
 def value_of(syntax: Syntax, node: Node | None) -> str:
@@ -217,13 +217,13 @@ class _Bindings:
 
     def _returned(self) -> Iterator[Binding]:
         """The value that each function always returns, or that a decorated generator yields once."""
-        found: dict[int, set[str]] = {}
+        paths_of_scope: dict[int, set[str]] = {}
         statements = (*self._nodes["return_statement"], *filter(self._stands_for_return, self._nodes["yield"]))
         for node in statements:
             value = first_child(node)
             if value is not None and value.type != "none":
-                found.setdefault(self._places.scope(node), set()).add(value_of(self._syntax, value))
-        for scope, paths in sorted(found.items()):
+                paths_of_scope.setdefault(self._places.scope(node), set()).add(value_of(self._syntax, value))
+        for scope, paths in sorted(paths_of_scope.items()):
             if len(paths) == 1 and "" not in paths:
                 yield Binding(scope, RETURNED, "", False, paths.pop())
 

@@ -9,7 +9,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.java.annotations import annotations
-from groundwire_ingest.tree.languages.java.names import java_bindings, java_references
+from groundwire_ingest.tree.languages.java.java_bindings import java_bindings, java_references
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
     LAST,

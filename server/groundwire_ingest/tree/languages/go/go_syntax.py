@@ -9,9 +9,9 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
+from groundwire_ingest.tree.languages.go.go_bindings import go_bindings, made_type
 from groundwire_ingest.tree.languages.go.references import go_references
 from groundwire_ingest.tree.languages.go.types import SPECS, embedded, go_parameters, go_type, result_of, spec_of
-from groundwire_ingest.tree.languages.go.values import go_bindings, made_type
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, first_child, line_of, text_of, type_name
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
@@ -121,9 +121,9 @@ class GoSyntax(Syntax):
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Of `new(T)` the type."""
-        found = super().callee(node)
-        if found != ("", "new") or node.type != "call_expression":
-            return found
+        callee = super().callee(node)
+        if callee != ("", "new") or node.type != "call_expression":
+            return callee
         receiver, _, name = made_type(node).partition("<")[0].rpartition(".")
         return (receiver, name) if name else None
 

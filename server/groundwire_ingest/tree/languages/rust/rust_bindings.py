@@ -118,7 +118,7 @@ def _taken_out_around(node: Node) -> frozenset[str]:
     patterns = (item.child_by_field_name("pattern") for item in around_of(node) if item.type == "match_arm")
     conditions = (item.child_by_field_name("condition") for item in around_of(node) if item.type in _TESTING)
     words = (re.findall(r"[^\W\d]\w*", text_of(item)) for item in (*patterns, *conditions))
-    return frozenset(word for found in words for word in found)
+    return frozenset(word for names_of_word in words for word in names_of_word)
 
 
 def _path(syntax: Syntax, node: Node | None, role: Role, places: Places) -> Iterator[Reference]:

@@ -1,6 +1,6 @@
 """The errors of an index on disk, and the refusals of the store."""
 
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 
 
 class IndexDamagedError(OperatorError):

@@ -28,8 +28,8 @@ from groundwire_ingest.tree.languages.python.declarations import (
     result_of,
     traits_of,
 )
+from groundwire_ingest.tree.languages.python.python_bindings import python_bindings, value_of
 from groundwire_ingest.tree.languages.python.references import python_calls, python_references
-from groundwire_ingest.tree.languages.python.values import python_bindings, value_of
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import arguments, head
 

@@ -10,8 +10,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Binding, Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.conditionals import one_branch
-from groundwire_ingest.tree.languages.csharp.extensions import ExtensionBlock, extension_blocks
-from groundwire_ingest.tree.languages.csharp.names import (
+from groundwire_ingest.tree.languages.csharp.csharp_bindings import (
     TYPE_NODES,
     attribute_names,
     base_types,
@@ -19,6 +18,7 @@ from groundwire_ingest.tree.languages.csharp.names import (
     csharp_references,
     target_of,
 )
+from groundwire_ingest.tree.languages.csharp.extensions import ExtensionBlock, extension_blocks
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
@@ -154,13 +154,13 @@ class CSharpSyntax(Syntax):
         listed = node.child_by_field_name("parameters") or child_of(node, "parameter_list")
         if listed is None:
             return None
-        found = [self.parameter(child) for child in listed.named_children if child.type == "parameter"]
+        parameters = [self.parameter(child) for child in listed.named_children if child.type == "parameter"]
         # The grammar lays the parts of a `params` parameter out in the list itself.
         name = text_of(listed, "name")
         if name:
-            found.append(Parameter(name, type_of(listed, "type"), True))
+            parameters.append(Parameter(name, type_of(listed, "type"), True))
         block = self._extended(node) if node.type == "method_declaration" else None
-        return (block.receiver, *found) if block is not None and self._is_extension(node) else tuple(found)
+        return (block.receiver, *parameters) if block is not None and self._is_extension(node) else tuple(parameters)
 
     def type_parameters(self, node: Node) -> tuple[str, ...]:
         """Also those of the block of extension members around a method."""
@@ -193,15 +193,15 @@ class CSharpSyntax(Syntax):
 
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers; a method is an extension when its first parameter is `this`."""
-        found = set(super().traits(node, parent))
+        traits = set(super().traits(node, parent))
         if field_of(node, "parameters", "name") is not None:
-            found.add("variadic")
+            traits.add("variadic")
         first = first_child(node, "parameters")
         if first is not None and any(child.type == "modifier" and child.text == b"this" for child in first.children):
-            found.add("extension")
+            traits.add("extension")
         if node.type == "method_declaration" and self._is_extension(node):
-            found.add("extension")
-        return frozenset(found)
+            traits.add("extension")
+        return frozenset(traits)
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Of `new()` without a type the one that is stated where its value goes."""

@@ -86,22 +86,22 @@ class CodeReader:
         places = row_places(parsed, chunks)
         nodes = tuple(nodes_of(parsed, chunks, places.definitions))
         edges = tuple(contains_edges(nodes, chunks, places.definitions))
-        found = collect(root)
+        nodes_by_type = collect(root)
         finders = (find for framework in self._frameworks for find in framework.finders)
-        findings = [finding for find in finders for finding in find(syntax, found, places)]
+        findings = [finding for find in finders for finding in find(syntax, nodes_by_type, places)]
         routes, mounts = _of(Route, findings), _of(Mount, findings)
         facts = CodeFacts(
             path=file.path,
             language=file.language,
             definitions=places.definitions,
-            imports=(*syntax.imports(found), *_of(Import, findings)),
-            bindings=tuple(syntax.bindings(found, places)),
-            calls=(*_calls(syntax, found, places), *syntax.implied_calls(found, places)),
-            references=_distinct(syntax.references(found, places)),
-            kept_parameters=tuple(syntax.kept_parameters(found, places)),
+            imports=(*syntax.imports(nodes_by_type), *_of(Import, findings)),
+            bindings=tuple(syntax.bindings(nodes_by_type, places)),
+            calls=(*_calls(syntax, nodes_by_type, places), *syntax.implied_calls(nodes_by_type, places)),
+            references=_distinct(syntax.references(nodes_by_type, places)),
+            kept_parameters=tuple(syntax.kept_parameters(nodes_by_type, places)),
             routes=routes,
             mounts=mounts,
-            requests=(*requests(syntax, found, places, (*routes, *mounts)), *_of(Request, findings)),
+            requests=(*requests(syntax, nodes_by_type, places, (*routes, *mounts)), *_of(Request, findings)),
             registrations=_of(Registration, findings),
             topics=_of(Topic, findings),
             mappings=_of(TableMapping, findings),
@@ -110,7 +110,7 @@ class CodeReader:
             built_texts=_of(BuiltText, findings),
             passed_texts=_of(PassedTexts, findings),
         )
-        literals = tuple(string_literals(syntax, found, source, places))
+        literals = tuple(string_literals(syntax, nodes_by_type, source, places))
         analysis = FileAnalysis(nodes, edges, _syntax_notes(file, errors))
         return CodeAnalysis(analysis, facts, literals, _of(StringLiteral, findings))
 
@@ -137,10 +137,10 @@ def _of(kind: type[FindingT], findings: Iterable[Finding]) -> tuple[FindingT, ..
     return tuple(finding for finding in findings if isinstance(finding, kind))
 
 
-def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
+def _calls(syntax: Syntax, nodes_by_type: Nodes, places: Places) -> Iterator[Call]:
     """The distinct calls of each chunk, the first of equal ones standing for all."""
     seen: set[Call] = set()
-    for node, form, callee in syntax.called(found):
+    for node, form, callee in syntax.called(nodes_by_type):
         arguments, types = syntax.arguments(node), syntax.type_arguments(node)
         call = Call(places.key(node), places.scope(node), *callee, 0, form.constructs, arguments, types)
         if call not in seen:
@@ -150,10 +150,10 @@ def _calls(syntax: Syntax, found: Nodes, places: Places) -> Iterator[Call]:
 
 def _distinct(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """The references of each chunk, the first of equal ones standing for all."""
-    found: dict[tuple[str, int, str, str], Reference] = {}
+    reference_of_key: dict[tuple[str, int, str, str], Reference] = {}
     for item in references:
-        found.setdefault((item.from_key, item.scope, item.name, item.role), item)
-    return tuple(found.values())
+        reference_of_key.setdefault((item.from_key, item.scope, item.name, item.role), item)
+    return tuple(reference_of_key.values())
 
 
 def _errors(root: Node) -> list[Node]:

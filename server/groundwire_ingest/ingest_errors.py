@@ -1,6 +1,6 @@
 """Errors that end a build."""
 
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 
 
 class IngestError(OperatorError):

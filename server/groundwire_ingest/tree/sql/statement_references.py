@@ -62,14 +62,14 @@ def read_references(text: str, code: Sequence[Token], dialect: Dialect) -> Readi
     """
     reader = _Reader(text, dialect, reads_strings=True)
     reader.body(code)
-    return reader.found
+    return reader.reading
 
 
 def read_option_references(text: str, code: Sequence[Token], dialect: Dialect) -> Reading:
     """The references between a definition's name and its body: defaults, checks, the function of a trigger."""
     reader = _Reader(text, dialect, reads_strings=True)
     reader.loose(code)
-    return reader.found
+    return reader.reading
 
 
 class _Reader:
@@ -79,7 +79,7 @@ class _Reader:
         self._text = text
         self._dialect = dialect
         self._reads_strings = reads_strings
-        self.found = Reading()
+        self.reading = Reading()
 
     def body(self, code: Sequence[Token]) -> None:
         for first, end in body_statements(code, self._dialect):
@@ -162,7 +162,7 @@ class _Reader:
         self._add(reading.certain, offset, PARSED_CONFIDENCE)
         self._add(reading.guessed, offset, GUESSED_CONFIDENCE)
         if reading.why_unparsed is not None:
-            self.found.unparsed.append((offset, reading.why_unparsed))
+            self.reading.unparsed.append((offset, reading.why_unparsed))
 
     def _dynamic(self, token: Token) -> None:
         """Reads a string that holds SQL, such as the argument of sp_executesql; what it lacks stays unread."""
@@ -173,15 +173,15 @@ class _Reader:
             return
         reader = _Reader(inner, self._dialect, reads_strings=False)
         reader.body(code_tokens(inner, self._dialect))
-        found = [(reference.relation, reference.name) for reference in reader.found.references]
-        self._add(found, token.start, DYNAMIC_CONFIDENCE)
+        references = [(reference.relation, reference.name) for reference in reader.reading.references]
+        self._add(references, token.start, DYNAMIC_CONFIDENCE)
 
     def _add_calls(self, code: Sequence[Token], offset: int) -> None:
         called = called_names(self._text, code)
         self._add([(Relation.CALLS, name) for name in called], offset, PARSED_CONFIDENCE)
 
-    def _add(self, found: Iterable[Found], offset: int, confidence: float) -> None:
-        self.found.references.extend(Reference(relation, name, offset, confidence) for relation, name in found)
+    def _add(self, references: Iterable[Found], offset: int, confidence: float) -> None:
+        self.reading.references.extend(Reference(relation, name, offset, confidence) for relation, name in references)
 
 
 def _verb_index(code: Sequence[Token]) -> int:

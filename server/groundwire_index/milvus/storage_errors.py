@@ -1,6 +1,6 @@
 """The errors between Groundwire and Milvus."""
 
-from groundwire_index.errors import OperatorError
+from groundwire_index.operator_errors import OperatorError
 
 
 class StorageUnavailableError(OperatorError):

@@ -37,7 +37,12 @@ def java_bindings(syntax: Syntax, nodes: Nodes, places: Places) -> Iterator[Bind
 def _patterns(nodes: Nodes, places: Places) -> Iterator[Binding]:
     """The types that `catch`, `instanceof` and `switch` name."""
     for node in nodes["catch_formal_parameter"]:
-        caught = [one for child in node.named_children if child.type == "catch_type" for one in child.named_children]
+        caught = [
+            caught_type
+            for child in node.named_children
+            if child.type == "catch_type"
+            for caught_type in child.named_children
+        ]
         yield from places.variable(node, text_of(node, "name"), type_of(caught[0]) if len(caught) == 1 else "")
     for node in nodes["instanceof_expression"]:
         yield from places.variable(node, text_of(node, "name"), type_of(node, "right"))

@@ -146,9 +146,9 @@ class TypeScriptSyntax(Syntax):
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """Calls, `new`, and JSX elements that are components rather than tags of HTML."""
-        found = super().callee(node)
+        callee = super().callee(node)
         is_element = node.type.startswith("jsx_")
-        return None if found and is_element and not found[0] and found[1][:1].islower() else found
+        return None if callee and is_element and not callee[0] and callee[1][:1].islower() else callee
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` and `B` of `f<A, B>()`."""

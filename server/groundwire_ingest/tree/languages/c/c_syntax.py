@@ -8,8 +8,8 @@ import tree_sitter_c
 from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
+from groundwire_ingest.tree.languages.c.c_bindings import c_bindings, c_references
 from groundwire_ingest.tree.languages.c.declarators import dotted_name, function_of, name_of, written_type
-from groundwire_ingest.tree.languages.c.names import c_bindings, c_references
 from groundwire_ingest.tree.languages.conditionals import one_branch
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import (
@@ -131,8 +131,12 @@ class CSyntax(Syntax):
         listed = field_of(function, "parameters")
         if listed is None:
             return None
-        found = [self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS]
-        return () if len(found) == 1 and not found[0].name and found[0].type_name == "void" else tuple(found)
+        parameters = [self.parameter(child) for child in listed.named_children if child.type in _PARAMETERS]
+        return (
+            ()
+            if len(parameters) == 1 and not parameters[0].name and parameters[0].type_name == "void"
+            else tuple(parameters)
+        )
 
     def parameter(self, node: Node) -> Parameter:
         """One parameter; it is optional when it has a value."""
@@ -149,14 +153,14 @@ class CSyntax(Syntax):
         if self.declarations[node.type] != "callable" or node.type == "preproc_function_def":
             return frozenset()
         kinds = {text_of(child) for child in node.children if child.type == "storage_class_specifier"}
-        found: set[Trait] = {"static"} if "static" in kinds else set()
+        traits: set[Trait] = {"static"} if "static" in kinds else set()
         if has_child(field_of(function_of(node), "parameters"), "variadic_parameter"):
-            found.add("variadic")
+            traits.add("variadic")
         # A defaulted or deleted function has its body in place, too.
         body = node.child_by_field_name("body") or child_of(node, *_OTHER_BODIES)
         if node.type != "function_definition" or body is None:
-            found.add("declared")
-        return frozenset(found)
+            traits.add("declared")
+        return frozenset(traits)
 
     def segment(self, node: Node | None) -> str:
         """Names with dots between their parts and without the arguments of templates."""

@@ -11,7 +11,7 @@ from groundwire_ingest.tree.facts import Construct, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, child_of, children_of, field_of, has_child, text_of
 from groundwire_ingest.tree.languages.rust.macros import macro_calls
-from groundwire_ingest.tree.languages.rust.names import rust_bindings, rust_imports, rust_references, rust_type
+from groundwire_ingest.tree.languages.rust.rust_bindings import rust_bindings, rust_imports, rust_references, rust_type
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 
 _PACKAGE = re.compile(r"^[ \t]*\[package\][^\[]*?^[ \t]*name[ \t]*=[ \t]*[\"']([\w-]+)", re.MULTILINE)
@@ -121,8 +121,8 @@ class RustSyntax(Syntax):
 
     def callee(self, node: Node) -> tuple[str, str] | None:
         """A macro is called by its name; what a type makes of itself is no call."""
-        found = super().callee(node)
-        return None if found == ("", "Self") else found
+        callee = super().callee(node)
+        return None if callee == ("", "Self") else callee
 
     def type_arguments(self, node: Node) -> tuple[str, ...]:
         """`A` of `get::<A>()`."""

@@ -24,10 +24,10 @@ class Place:
 
 def place_of(text: str) -> Place:
     """The place that a text is if it is one: `src/a.cs:42`, `src/a.cs:42-60` or a path."""
-    found = _PLACE.fullmatch(text)
-    if found is None:
+    match = _PLACE.fullmatch(text)
+    if match is None:
         return Place(text.removeprefix("./"))
-    return Place(found["path"].removeprefix("./"), int(found["first"]), int(found["last"] or found["first"]))
+    return Place(match["path"].removeprefix("./"), int(match["first"]), int(match["last"] or match["first"]))
 
 
 def at_place(place: Place, nodes: Iterable[NodeLabel]) -> list[NodeLabel]:

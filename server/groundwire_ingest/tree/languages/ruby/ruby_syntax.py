@@ -10,7 +10,7 @@ from tree_sitter import Language, Node
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
 from groundwire_ingest.tree.languages.nodes import FIRST, Nodes, children_of, field_of, line_of, text_of
-from groundwire_ingest.tree.languages.ruby.names import ruby_bindings, ruby_calls, ruby_references
+from groundwire_ingest.tree.languages.ruby.ruby_bindings import ruby_bindings, ruby_calls, ruby_references
 from groundwire_ingest.tree.languages.strings import string_value
 from groundwire_ingest.tree.languages.syntax import Shape, Syntax
 from groundwire_ingest.tree.languages.types import type_text

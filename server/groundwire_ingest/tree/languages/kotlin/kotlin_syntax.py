@@ -8,7 +8,7 @@ from tree_sitter import Language, Node
 
 from groundwire_ingest.tree.facts import Construct, Import, Parameter, Trait
 from groundwire_ingest.tree.languages.expressions import CallForm
-from groundwire_ingest.tree.languages.kotlin.names import kotlin_bindings, kotlin_references
+from groundwire_ingest.tree.languages.kotlin.kotlin_bindings import kotlin_bindings, kotlin_references
 from groundwire_ingest.tree.languages.kotlin.operators import implied_calls
 from groundwire_ingest.tree.languages.nodes import (
     FIRST,
@@ -86,13 +86,13 @@ class KotlinSyntax(Syntax):
 
     def bases(self, node: Node) -> tuple[str, ...]:
         """The superclass and the interfaces, those that are delegated to included."""
-        found: list[str] = []
+        bases: list[str] = []
         for specifier in children_of(child_of(node, "delegation_specifiers")):
             base = first_child(specifier)
             while base is not None and base.type in ("constructor_invocation", "explicit_delegation"):
                 base = first_child(base)
-            found.append(type_of(base))
-        return tuple(filter(None, found))
+            bases.append(type_of(base))
+        return tuple(filter(None, bases))
 
     def parameters(self, node: Node) -> tuple[Parameter, ...] | None:
         """Those of a function, an extended type first, or of the primary constructor of a class."""
@@ -101,14 +101,14 @@ class KotlinSyntax(Syntax):
         if listed is None:
             return None
         receiver = _receiver(node)
-        found = [] if receiver is None else [Parameter("this", type_of(receiver))]
+        parameters = [] if receiver is None else [Parameter("this", type_of(receiver))]
         for child in listed.named_children:
             if child.type in ("parameter", "class_parameter"):
                 name, stated = text_of(child_of(child, "identifier")), type_of(child_of(child, *_TYPE_NODES))
                 after = child if child.type == "class_parameter" else child.next_sibling
                 has_default = after is not None and any(part.type == "=" for part in (after, *after.children))
-                found.append(Parameter(name, stated, has_default))
-        return tuple(found)
+                parameters.append(Parameter(name, stated, has_default))
+        return tuple(parameters)
 
     def result(self, node: Node) -> str:
         """The type that a function returns or a property has."""
@@ -127,17 +127,17 @@ class KotlinSyntax(Syntax):
     def traits(self, node: Node, parent: Node | None) -> frozenset[Trait]:
         """By the modifiers and the kind of type; what a companion object holds is static."""
         modifiers = text_of(child_of(node, "modifiers")).split()
-        found: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
-        found |= super().traits(node, parent)
+        traits: set[Trait] = {trait for word, trait in _TRAITS.items() if word in modifiers}
+        traits |= super().traits(node, parent)
         if _receiver(node) is not None:
-            found.add("extension")
+            traits.add("extension")
         listed = children_of(child_of(node, "function_value_parameters"))
         if any(child.type == "parameter_modifiers" and child.text == b"vararg" for child in listed):
-            found.add("variadic")
+            traits.add("variadic")
         around = outer_of(node) if self.declarations[node.type] != "type" else None
         if around is not None and around.type == "companion_object":
-            found.add("static")
-        return frozenset(found)
+            traits.add("static")
+        return frozenset(traits)
 
     def is_slight(self, node: Node, shape: Shape) -> bool:
         """Only what is written as one expression that hands out a field."""
@@ -161,9 +161,9 @@ class KotlinSyntax(Syntax):
 
     def arguments(self, node: Node) -> tuple[str, ...]:
         """The arguments of a call, a lambda behind them included."""
-        found = map(self.argument, children_of(child_of(node, "value_arguments")))
+        in_brackets = map(self.argument, children_of(child_of(node, "value_arguments")))
         outer = node.parent if node.parent is not None and node.parent.type == "call_expression" else node
-        return (*found, "") if child_of(outer, "annotated_lambda") is not None else tuple(found)
+        return (*in_brackets, "") if child_of(outer, "annotated_lambda") is not None else tuple(in_brackets)
 
     def argument(self, node: Node) -> str:
         """One argument; a name before it is left out."""

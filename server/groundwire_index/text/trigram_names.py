@@ -84,5 +84,5 @@ def _is_name(word: re.Match[str]) -> bool:
     characters = normalised_name(word[0])
     if len(characters) < _LEAST_CHARACTERS or characters.isdecimal():
         return False
-    are_compound = (tuple(words_within(one)) not in ((), (one,)) for one in identifiers(word[0]))
+    are_compound = (tuple(words_within(identifier)) not in ((), (identifier,)) for identifier in identifiers(word[0]))
     return bool(word["call"] or _JOINT.search(word[0])) or any(are_compound)

@@ -25,9 +25,9 @@ def php_type(node: Node | None) -> str:
 def documented_type(written: str) -> str:
     """The first type of a union that is something; `Foo[]` is `Array<Foo>`. A full name starts with a dot."""
     for part in written.replace("?", "").replace("(", "").replace(")", "").split("|"):
-        found = type_text(part.replace("\\", "."))
-        if found:
-            return f".{found}" if part.startswith("\\") else found
+        type_name = type_text(part.replace("\\", "."))
+        if type_name:
+            return f".{type_name}" if part.startswith("\\") else type_name
     return ""
 
 
