@@ -47,7 +47,7 @@ class Calls:
         self._threads = threads
         self._queue = CallQueue(settings.max_waiting_calls, threads)
         self._computing = ThreadPoolExecutor(threads + MOST_LONG, thread_name_prefix="groundwire-compute")
-        self._durations = CallDurations()
+        self.durations = CallDurations()
         self.turns = LoopTurns()
         self.waiting = ThreadPoolExecutor(_MOST_THAT_WAIT, thread_name_prefix="groundwire-wait")
         self.models = ThreadPoolExecutor(_MOST_AT_MODELS, thread_name_prefix="groundwire-model")
@@ -63,18 +63,16 @@ class Calls:
         seconds = settings.default_deadline_seconds if remaining is None else remaining
         call = RunningCall(self, method, subject, min(seconds, settings.max_deadline_seconds))
         with self._queue.accepted(call):
+            is_answered = False
             try:
                 yield call
+                is_answered = True
             finally:
-                call.end()
+                call.end(is_answered=is_answered)
 
     def computes_on_loop(self, kind: CallKind) -> bool:
         """True if the event loop is to compute a call of the kind."""
-        return self._threads == 1 and self._durations.is_short(kind)
-
-    def took(self, kind: CallKind, seconds: float) -> None:
-        """A call of the kind has ended; its parts computed for `seconds`."""
-        self._durations.add(kind, seconds)
+        return self._threads == 1 and self.durations.is_short(kind)
 
     def enter(self, call: "RunningCall") -> None:
         """Lets a thread compute the next part of the call when its turn comes."""
@@ -142,11 +140,15 @@ class RunningCall(QueuedCall):
         finally:
             self.abandoned = True
 
-    def end(self) -> None:
-        """The call has been answered or given up. What it computed counts for the estimates of its kind."""
+    def end(self, *, is_answered: bool) -> None:
+        """The call has been answered or given up. The estimates of its kind take account of it if it has computed."""
         self.abandoned, self._part = True, None
-        if self._kind is not None:
-            self._calls.took(self._kind, self._seconds)
+        if self._kind is None or not self.has_begun:
+            return
+        if is_answered:
+            self._calls.durations.add(self._kind, self._seconds)
+        else:
+            self._calls.durations.add_unfinished(self._kind)
 
     def estimate(self, request: "NodesRequest") -> None:
         """Decides by the request where the call computes: on the event loop if calls of its kind are short."""

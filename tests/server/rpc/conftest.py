@@ -86,6 +86,7 @@ def engine() -> Mock:
     mock.fetch.return_value = FetchResult((), (), 0, 0, "v1")
     mock.query.return_value = QueryResult((), (), QUERY_META, "v1")
     # Answers are computed by turns, as those of an engine are.
+    mock.expand.side_effect = as_part(lambda *_: mock.expand.return_value)
     mock.search.side_effect = as_part(lambda *_: mock.search.return_value)
     mock.query.side_effect = as_part(lambda *_: mock.query.return_value)
     return mock

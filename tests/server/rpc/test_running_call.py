@@ -24,6 +24,7 @@ from groundwire_server.rpc.bodies import CallContext
 from groundwire_server.rpc.calls import RunningCall
 from groundwire_server.rpc.identity.authenticator import Authenticator
 from support.calls import as_part
+from support.patience import until
 
 if TYPE_CHECKING:
     from server.rpc.conftest import Serving
@@ -91,8 +92,9 @@ async def test_calls_run_on_the_event_loop_once_their_kind_is_known_to_be_short(
         retrieval_pb2.SearchNodesRequest(scope=scope_pb2.IndexScope(repository="other", branch="main")),
         retrieval_pb2.SearchNodesRequest(access=scope_pb2.AccessContext(acl_tags_any=["staff"])),
         retrieval_pb2.SearchNodesRequest(filter=scope_pb2.NodeFilter(kinds=["cs"])),
+        retrieval_pb2.SearchNodesRequest(search_type=retrieval_pb2.SEARCH_TYPE_HYBRID),
     ],
-    ids=["more results", "longer query", "other index", "other access", "other filter"],
+    ids=["more results", "longer query", "other index", "other access", "other filter", "other type"],
 )
 async def test_short_calls_tell_nothing_about_calls_of_another_kind(
     serving: "Serving",
@@ -125,6 +127,36 @@ async def test_a_kind_with_one_long_call_among_its_last_ones_is_not_short() -> N
         assert not durations.is_short(kind)
         durations.add(kind, 0.0)
     assert durations.is_short(kind)
+
+
+@pytest.mark.usefixtures("durations")
+async def test_a_call_that_was_given_up_counts_as_long(
+    serving: "Serving", engine: Mock, places: Places, search_request: retrieval_pb2.SearchNodesRequest
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def wait(_: SearchRequest, checkpoint: Checkpoint) -> SearchResult:
+        began.set()
+        while not go_on.wait(0.001):
+            checkpoint()
+        return ANSWER
+
+    async with serving() as server, grpc.aio.insecure_channel(server.address) as channel:
+        stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        for _ in range(KNOWN_AFTER - 1):
+            await stub.SearchNodes(search_request)
+        engine.search.side_effect = as_part(wait)
+        given_up = stub.SearchNodes(search_request)
+        ended = asyncio.ensure_future(given_up.code())
+        assert await asyncio.to_thread(began.wait, SOON_SECONDS)
+        given_up.cancel()
+        assert await ended is grpc.StatusCode.CANCELLED
+        await until(lambda: server.load().methods["SearchNodes"].running == 0, server.load)
+        engine.search.side_effect = as_part(places.search)
+        places.names.clear()
+        await stub.SearchNodes(search_request)
+        go_on.set()
+    assert places.kinds == ["groundwire-compute"]
 
 
 async def test_the_kinds_that_are_remembered_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

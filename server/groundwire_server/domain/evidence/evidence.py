@@ -1,6 +1,6 @@
 """GatherEvidence: what is asked and what is answered."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,7 +34,12 @@ class EvidenceRequest(NodesRequest):
     @property
     def extent(self) -> tuple[int, ...]:
         """See `NodesRequest.extent`."""
-        return len(self.text), len(self.shown_ids), self.budget_tokens, self.rerank, self.explain
+        return len(self.text), len(self.shown_ids), self.budget_tokens
+
+    @property
+    def choices(self) -> tuple[Hashable, ...]:
+        """See `NodesRequest.choices`."""
+        return self.retrievers, bool(self.query_vector), self.rerank, self.graph_share, self.phrase, self.explain
 
     @property
     def text(self) -> str:

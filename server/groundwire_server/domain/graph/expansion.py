@@ -1,5 +1,6 @@
 """ExpandDependencyTree: what is asked and what is answered."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
@@ -34,6 +35,11 @@ class GraphRequest(NodesRequest):
     edge_allowlist: tuple[str, ...]
     direction: Direction = Direction.OUTGOING
     min_confidence: float = 0.0
+
+    @property
+    def choices(self) -> tuple[Hashable, ...]:
+        """See `NodesRequest.choices`."""
+        return self.edge_allowlist, self.direction, self.min_confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

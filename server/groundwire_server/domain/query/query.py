@@ -1,5 +1,6 @@
 """Query: what is asked."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -92,12 +93,19 @@ class QueryRequest(NodesRequest):
     def extent(self) -> tuple[int, ...]:
         """See `NodesRequest.extent`."""
         limits = self.top_k, self.hybrid.top_k, self.hybrid.vec_limit, self.hybrid.lex_limit, self.hybrid.max_candidates
+        return (len(self.query), *(limit or 0 for limit in limits), self.budget_tokens or 0)
+
+    @property
+    def choices(self) -> tuple[Hashable, ...]:
+        """See `NodesRequest.choices`."""
         return (
-            len(self.query),
-            len(self.retrievers),
-            *(limit or 0 for limit in limits),
-            self.budget_tokens or 0,
+            self.retrievers,
+            bool(self.query_vector),
+            self.fusion,
+            self.hybrid.diversify_strength,
+            self.hybrid.trgm_limit,
             self.rerank,
-            self.expand_graph,
+            self.include_parents,
             self.include_neighbors,
+            self.expand_graph,
         )

@@ -1,6 +1,6 @@
 """SearchNodes: what is asked and what is answered."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from types import MappingProxyType
@@ -152,6 +152,11 @@ class NodesRequest:
         """The numbers that the work of answering grows with, such as lengths and limits."""
         return ()
 
+    @property
+    def choices(self) -> tuple[Hashable, ...]:
+        """What else decides how long answering takes, such as the retrievers that are asked."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest(NodesRequest):
@@ -171,7 +176,12 @@ class SearchRequest(NodesRequest):
     @property
     def extent(self) -> tuple[int, ...]:
         """See `NodesRequest.extent`."""
-        return len(self.query), self.top_k, self.rerank is not Rerank.NONE, self.explain
+        return len(self.query), self.top_k
+
+    @property
+    def choices(self) -> tuple[Hashable, ...]:
+        """See `NodesRequest.choices`."""
+        return self.search_type, bool(self.query_vector), self.rerank, self.explain
 
 
 @dataclass(frozen=True, slots=True)
